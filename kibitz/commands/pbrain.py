@@ -10,11 +10,10 @@ import click
 @click.command(short_help="Run a bot as a Gomocup engine.")
 @click.argument("spec", metavar="BOT")
 def pbrain(spec: str) -> None:
-    """Be BOT, a house bot or a file like mybot.py, as an engine of the Gomocup protocol.
+    """Run BOT, a house bot or a file like mybot.py, as an engine of the Gomocup protocol.
 
-    Reads commands from standard input and answers on standard output, so it is for a manager to
-    start, not for people.
+    It reads commands from standard input and answers on standard output. A manager starts it.
     """
-    from kibitz_bots.adapters.gomocup_server import main
+    from kibitz_bots.adapters.gomocup_server import run
 
-    sys.exit(main([spec]))
+    sys.exit(run([spec]))

@@ -12,10 +12,13 @@ slow        takes 0.3 s to answer START
 chatty      MESSAGE, DEBUG and empty lines around every answer, which ends in CR LF
 grumpy      UNKNOWN to every INFO
 curt        UNKNOWN to INFO max_memory only
-no-restart  UNKNOWN to RESTART
+minimal     knows START, BEGIN, INFO, BOARD, TURN and END only, and says UNKNOWN to all else
+silent      the same, but says nothing to all else
+cr          ends its lines in CR alone
+crlf        ends its lines in CR LF
 boardless   UNKNOWN to BOARD, without waiting for its end
-occupied    answers with a cell that is occupied, every second time
-outside     answers with -1,3, every second time
+occupied    answers a TURN with a cell that is occupied
+outside     answers a TURN with -1,3
 twice       answers, and says another stone as well
 noisy       writes a megabyte to standard error, and as much in MESSAGEs, before every answer
 suggest     says SUGGEST first, and wants PLAY
@@ -34,6 +37,8 @@ from pathlib import Path
 from typing import NoReturn
 
 OWN, OTHER = 1, 2
+MANDATORY = {"START", "BEGIN", "INFO", "BOARD", "TURN", "END", "PLAY"}
+"""The commands that the protocol requires; PLAY answers a SUGGEST of the engine's own."""
 
 
 class Engine:
@@ -49,10 +54,12 @@ class Engine:
         self.stones = 0
 
     def write(self, text: str) -> None:
-        ending = "\r\n" if "chatty" in self.quirks else "\n"
+        ending = (
+            "\r" if "cr" in self.quirks else "\r\n" if self.quirks & {"chatty", "crlf"} else "\n"
+        )
         self.replied = time.monotonic()  # before anybody can hear it, so a pause is never too short
-        sys.stdout.write(text + ending)
-        sys.stdout.flush()
+        sys.stdout.buffer.write((text + ending).encode())
+        sys.stdout.buffer.flush()
 
     def note(self, text: str) -> None:
         if self.log:
@@ -79,11 +86,14 @@ class Engine:
     def run(self) -> NoReturn:
         while True:
             word, _, rest = self.read().partition(" ")
-            if word:
+            if word and self.quirks & {"minimal", "silent"} and word not in MANDATORY:
+                self.unknown()
+            elif word:
                 getattr(self, "on_" + word.lower(), self.unknown)(rest)
 
     def unknown(self, rest: str = "") -> None:
-        self.write("UNKNOWN command")
+        if "silent" not in self.quirks:
+            self.write("UNKNOWN command")
 
     def on_start(self, rest: str) -> None:
         if "slow" in self.quirks:
@@ -99,10 +109,8 @@ class Engine:
         self.cells, self.order = {}, []
 
     def on_restart(self, rest: str) -> None:
-        if "no-restart" in self.quirks:
-            return self.unknown()
         self.clear()
-        return self.write("OK")
+        self.write("OK")
 
     def on_about(self, rest: str) -> None:
         self.write('name="Stand-in", version="1.0", author="nobody", country="XX"')
@@ -125,7 +133,7 @@ class Engine:
         if "stateless" in self.quirks:
             return self.write("ERROR I keep no board")
         self.put(rest, OTHER)
-        return self.think()
+        return self.think(by_turn=True)
 
     def on_board(self, rest: str) -> None:
         if "boardless" in self.quirks:
@@ -153,7 +161,7 @@ class Engine:
         self.cells[x, y] = field
         self.order.append((x, y))
 
-    def think(self) -> None:
+    def think(self, *, by_turn: bool = False) -> None:
         self.stones += 1
         if "mute" in self.quirks:
             return None
@@ -169,8 +177,8 @@ class Engine:
             self.write("MESSAGE depth 3 ev 12")
             self.write("DEBUG thinking")
             self.write("")
-        x, y = self.choose()
-        if "outside" in self.quirks and self.stones % 2:
+        x, y = self.order[-1] if by_turn and "occupied" in self.quirks else self.choose()
+        if by_turn and "outside" in self.quirks:
             return self.write("-1,3")
         if "suggest" in self.quirks:
             return self.write(f"SUGGEST {x},{y}")
@@ -190,8 +198,6 @@ class Engine:
             self.write(f"{self.size - 1},{self.size - 1}")
 
     def choose(self) -> tuple[int, int]:
-        if "occupied" in self.quirks and self.order and self.stones % 2:
-            return self.order[-1]
         x, y = self.order[-1] if self.order else (self.size // 2, self.size // 2)
         empty = [
             (max(abs(a - x), abs(b - y)), b, a)

@@ -1,7 +1,7 @@
 """A foreign engine that speaks the Gomocup protocol, as a player of five in a row.
 
-One process a match, and one more that has been started ahead, so that an engine that takes long
-to start does so on nobody's clock. What is said to it::
+Each match has its own process, and the process of the next match is started ahead, so that a slow
+start takes no time from anyone's clock. A match looks like this::
 
     START 10                           OK
     INFO timeout_match 60000           (limits and rule; no answer)
@@ -13,8 +13,13 @@ to start does so on nobody's clock. What is said to it::
     END
 
 ``BEGIN`` opens an empty board, ``TURN`` tells the opponent's stone to an engine that knows all
-others, and ``BOARD`` everything else: an opening, a match that is taken up in its middle, an
-answer that was refused. Its stones come in playing order, which some engines need.
+others, and ``BOARD`` everything else: an opening, or a match that is joined in its middle. Its
+stones come in playing order, which some engines need. When the position does not follow from what
+the engine knows, as after a refused move, it gets ``END`` and a new process takes over.
+
+The protocol requires engines to know START, BEGIN, INFO, BOARD, TURN and END, and nothing else is
+needed. ``ABOUT`` shows that an engine has read its INFO lines; one that does not answer it gets
+`QUIET_S` to complain about them instead.
 
 What engines do beside answering: ``MESSAGE`` and ``DEBUG`` go into the notes of the match,
 ``SUGGEST x,y`` is answered with ``PLAY x,y``, and ``ERROR`` or ``UNKNOWN`` to a command that
@@ -31,6 +36,7 @@ written for it.
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import re
 import threading
@@ -60,7 +66,11 @@ EXACT = 1
 HUMAN, BRAIN = 0, 1
 """Who the opponent is, as the protocol's ``game_type``."""
 AGAIN_S = 0.25
-"""How long the answer to ABOUT may take before it is said again."""
+"""How long the answer to ABOUT may take before ABOUT is sent again, in seconds."""
+ABOUTS = 4
+"""How often ABOUT is sent to an engine before kibitz does without."""
+QUIET_S = 0.1
+"""How long an engine that does not answer ABOUT must be silent after INFO, in seconds."""
 OWN, OTHER = 1, 2
 """Whose a stone of a BOARD is."""
 _STONE = re.compile(r"([+-]?\d{1,9})\s*,\s*([+-]?\d{1,9})", re.ASCII)
@@ -88,6 +98,14 @@ class GomocupOptions:
     """Start the engine of the next match while this one is played; it takes its memory twice."""
 
 
+@dataclass
+class EngineTraits:
+    """What was learned about an engine, kept from one of its processes to the next."""
+
+    answers_about: bool = True
+    """False once it has left ABOUT unanswered."""
+
+
 class GomocupEngine:
     """One process in one match of one size. START is on its way when this returns."""
 
@@ -97,18 +115,22 @@ class GomocupEngine:
         size: int,
         manners: GomocupOptions,
         limits: ProcessLimits | None = None,
+        traits: EngineTraits | None = None,
     ) -> None:
         self.size = size
         self._program = program
         self._manners = manners
+        self._traits = traits or EngineTraits()
         self._limits = limits or ProcessLimits()
         # When the engine said something last, for the pause.
         self._heard = 0.0
         # The stones that it knows, in playing order; None before it was told any.
         self._known: list[Stone] | None = None
         self._started = False
-        # Whether it has complained of a limit, so that it may do so again.
+        # Whether it has complained about an INFO, so that it may do so again.
         self._complains = False
+        # How many INFO lines an engine without ABOUT may still complain about.
+        self._late_complaints = 0
         program.send(f"START {size}")
 
     def ready(self, match: Match | None = None) -> None:
@@ -124,6 +146,18 @@ class GomocupEngine:
             self._inform(terms(match, self._limits))
             self._complains = self._read_all(self._note)
 
+    def follows(self, turn: Turn) -> bool:
+        """Return whether the engine can be told this turn's position.
+
+        It cannot if it knows another one, unless it takes a whole board at any time.
+        """
+        before = turn.observation["moves"][:-1]
+        return (
+            self._known is None
+            or self._manners.whole_board
+            or (self._known == [(x, y) for x, y in before] and turn.refusal is None)
+        )
+
     def stone(self, turn: Turn) -> Stone:
         """Return the engine's stone for a turn.
 
@@ -133,10 +167,11 @@ class GomocupEngine:
         self._drop()
         self._inform(times(turn, self._manners.margin_ms))
         if self._complains:
-            self._read_all()
+            self._complains = self._read_all()
         command = self._position(stones, turn)
         found = self._answer(command, turn.cancelled)
         self._known = [*stones, found]
+        self._late_complaints = 0  # they would have come before the stone
         return found
 
     def _drop(self) -> None:
@@ -159,16 +194,11 @@ class GomocupEngine:
 
     def _position(self, stones: Sequence[Stone], turn: Turn) -> str:
         """Tell the position in the way that fits; return the command, for complaints."""
-        if not stones and self._known is None:
-            return self._say("BEGIN")
-        follows = (self._known or []) == stones[:-1] and turn.refusal is None
-        if follows and stones and not self._manners.whole_board:
-            return self._say(f"TURN {_text(stones[-1])}")
-        if self._known is not None and not self._manners.whole_board:
-            self._say("RESTART")
-            self._expect_ok("RESTART")
         if not stones:
             return self._say("BEGIN")
+        follows = (self._known or []) == stones[:-1] and turn.refusal is None
+        if follows and not self._manners.whole_board:
+            return self._say(f"TURN {_text(stones[-1])}")
         for line in board(stones, turn.observation["colours"][turn.seat] == "white"):
             self._say(line)
         return "BOARD"
@@ -180,6 +210,9 @@ class GomocupEngine:
                 return int(found[1]), int(found[2])
             if word.upper() == "SUGGEST" and _STONE.fullmatch(rest.strip()):
                 self._say(f"PLAY {rest.strip()}")
+            elif _complains(line) and self._late_complaints:
+                self._late_complaints -= 1
+                self._note(line)
             elif _complains(line):
                 self._note(line)
                 raise EngineError(f"the engine answered {line!r} to {command}")
@@ -190,31 +223,50 @@ class GomocupEngine:
     def _inform(self, limits: Mapping[str, int]) -> None:
         for key, value in limits.items():
             self._say(f"INFO {key} {value}")
+        if not self._traits.answers_about and (self._complains or self._known is None):
+            self._late_complaints += len(limits)
 
     def _read_all(self, hear: Callable[[str], object] = str) -> bool:
-        """Wait until it has read everything so far; return whether it complained of some of it.
+        """Wait until the engine has read all INFO lines; return whether it complained about any."""
+        complained = False
+        if self._traits.answers_about:
+            complained, answered = self._ask_about(hear)
+            if answered:
+                return complained
+            self._traits.answers_about = False
+        return self._wait_for_silence(hear) or complained
 
-        ABOUT is what every engine answers. One that drops commands may drop it right after a
-        complaint, so it is said until it is answered.
+    def _ask_about(self, hear: Callable[[str], object]) -> tuple[bool, bool]:
+        """Send ABOUT until it is answered; return whether there was a complaint, and an answer.
+
+        An engine that drops commands may drop this one right after a complaint.
         """
         complained = answered = False
-        said, end = 0, time.monotonic() + self._manners.start_s
-        while True:
+        for said in range(ABOUTS):
             self._say("ABOUT")
-            said += 1
-            try:
-                for line in self._lines(AGAIN_S):
-                    hear(line)
-                    complained |= _complains(line)
-                    answered |= not _complains(line)
-                    if answered and said == 1:
-                        return complained
-            except EngineError:
-                # Said more than once, it may be answered more than once; now it is silent.
-                if answered:
-                    return complained
-                if time.monotonic() >= end:
-                    raise
+            for line in self._lines_until_silence(AGAIN_S):
+                hear(line)
+                complained |= _complains(line)
+                answered |= not _complains(line)
+                if answered and said == 0:
+                    return complained, answered
+            if answered:  # what was sent more than once may be answered more than once
+                break
+        return complained, answered
+
+    def _wait_for_silence(self, hear: Callable[[str], object]) -> bool:
+        """Read complaints until the engine is silent; return whether there were any."""
+        complaints = 0
+        for line in self._lines_until_silence(QUIET_S):
+            hear(line)
+            complaints += _complains(line)
+        # An engine that complains may be late with some; one that does not will not begin.
+        self._late_complaints = max(0, self._late_complaints - complaints) if complaints else 0
+        return complaints > 0
+
+    def _lines_until_silence(self, seconds: float) -> Iterator[str]:
+        with contextlib.suppress(EngineError):
+            yield from self._lines(seconds)
 
     def _expect_ok(self, command: str) -> None:
         for line in self._lines(self._manners.start_s):
@@ -298,6 +350,7 @@ class EnginePool:
         # The engine that waits for the next match.
         self._ahead: GomocupEngine | None = None
         self._closed = False
+        self._traits = EngineTraits()
 
     def __call__(self) -> Bot:
         """Return a bot for one match."""
@@ -335,7 +388,7 @@ class EnginePool:
             self._ahead = None
         if self._ahead is None:
             program = LineProcess(self.command, self._starter, limits=self._limits, newline="\r\n")
-            self._ahead = GomocupEngine(program, size, self.manners, self._limits)
+            self._ahead = GomocupEngine(program, size, self.manners, self._limits, self._traits)
 
 
 class GomocupBot(Bot):
@@ -368,7 +421,9 @@ class GomocupBot(Bot):
         self._engine.ready(match)
 
     def choose(self, turn: Turn) -> Move:
-        """Ask the engine, and wait as long as anybody waits for the answer."""
+        """Return the engine's stone; a new process answers if the engine knows another position."""
+        if self._engine is not None and not self._engine.follows(turn):
+            self._dismiss()
         if self._engine is None:
             self.on_match_start(turn.match)
         assert self._engine is not None

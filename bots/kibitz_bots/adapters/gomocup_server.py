@@ -1,20 +1,25 @@
-"""A bot of five in a row as a Gomocup engine, for a manager that is not ours.
+"""A bot of five in a row as an engine for any Gomocup manager.
 
-``python -m kibitz_bots.adapters.gomocup_server five-in-a-row/greedy`` reads commands, one a line,
+``python -m kibitz_bots.adapters.gomocup_server five-in-a-row/greedy`` reads commands, one per line,
 from standard input and answers on standard output; `kibitz pbrain` is the same. A manager that
-wants one executable file gets a script with that line in it.
+needs one executable file gets a script with that line in it.
 
 `GomocupServer` is the protocol: a line goes in, lines come out, and the position is the list of
 stones, replayed for each answer. It answers within ``timeout_turn``, and makes ``time_left`` or
-what is left of ``timeout_match`` last for the rest of the match. A bot that has not decided by then
-is called off, and what it has suggested so far is played; where that is nothing, a stone beside the
-last one. A MESSAGE with each stone says what the bot has seen, or what went wrong.
+the rest of ``timeout_match`` last for the rest of the match. A bot that has not decided by then
+is canceled, and its last suggestion is played, or else a stone beside the last one. A MESSAGE with
+each stone tells the bot's evaluation, or what went wrong.
 
-The time that a manager grants is the only limit: where a house bot has a parameter ``time``, it is
-0 here unless the command line says another. START answers when everything that a turn needs is
-compiled and was used once, for both rules, because the manager may say which one only afterwards.
+The manager's time is the only limit: a house bot's parameter ``time`` is 0 here unless the command
+line sets another value. START is answered when everything that a turn needs has been compiled and
+run once, for both rules, because the manager may announce the rule later. Memory is kept within
+``max_memory`` by smaller tables; see `table_within`.
 
-Source: P. Lastovicka and M. Petricek, Gomoku AI protocol.
+``SWAP2BOARD`` plays the swap2 opening. The bot's own evaluation decides: it opens with the three
+stones that it judges most even, and takes black if it would rather not play white.
+
+Source: P. Lastovicka and M. Petricek, Gomoku AI protocol; the Gomocup organizers' announcement of
+SWAP2BOARD (2020).
 """
 
 from __future__ import annotations
@@ -23,15 +28,18 @@ import argparse
 import asyncio
 import contextlib
 import inspect
+import os
 import queue
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TextIO
 
 from kibitz_bots import inprocess
 from kibitz_bots import warmup as bots_warmup
+from kibitz_bots.adapters.line_process import read_lines
 from kibitz_bots.budget import HORIZON, ClockFunction
 from kibitz_bots.loading import load
 from kibitz_bots.sdk import BadAnswer, Bot, Match, Turn
@@ -45,6 +53,8 @@ from kibitz_protocol.wire.records import Comment
 
 GAME = "five-in-a-row"
 SMALLEST, LARGEST = 5, 20
+LARGEST_NUMBER = 10**18
+"""Longer numbers count as this one: some managers send 2**64 - 1 for no limit."""
 TURN_MS = 30_000
 """The time for a turn before a manager says another one."""
 MARGIN_MS = 50
@@ -56,6 +66,22 @@ BEHIND = 0.25
 """The share of a turn in which a bot may come to the end of the turn before."""
 UNLIMITED_MS = 2147483647
 OWN, OTHER = 1, 2
+SLIM = {"MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_THREADS": "1"}
+"""The environment in which a process maps 170 MB less: judges limit virtual memory."""
+STACK_BYTES = 2 * 2**20
+"""The stack of each thread, for the same reason."""
+BASE_MIB = 342
+"""The virtual memory of a process that plays `five-in-a-row/threat` with a table of 0 MiB."""
+SWAP2_OPENINGS: tuple[tuple[tuple[int, int], ...], ...] = (
+    ((1, 1), (3, 2), (2, 4)),
+    ((1, 0), (4, 1), (2, 3)),
+    ((2, 0), (0, 3), (4, 4)),
+    ((0, 1), (4, 2), (3, 4)),
+)
+"""Three stones each (black, white, black) for an opening of swap2, from the corner.
+
+Far from the middle black's advantage is small; the bot chooses among them.
+"""
 
 Stone = tuple[int, int]
 
@@ -64,14 +90,27 @@ class CommandError(ValueError):
     """A command that cannot be carried out; the message goes behind ERROR."""
 
 
+@dataclass(frozen=True)
+class Choice:
+    """A stone, with what the bot says about it."""
+
+    stone: Stone
+    message: str | None = None
+    value: float | None = None
+    """How good the position is for the player of the stone; above 0 is better than even."""
+
+
 class StoneChooser(Protocol):
     """Decides where to put a stone."""
 
     def prepare(self, size: int, exact: bool) -> None:
-        """Get ready for a board: compile, load."""
+        """Get ready for a new match: compile, load."""
 
-    def stone(self, play: Position, think_ms: int, most_ms: int) -> tuple[Stone, str | None]:
-        """Return a stone within `most_ms`, and what there is to say of it."""
+    def limit_memory(self, memory: int) -> None:
+        """Keep the process within `memory` bytes; 0 is no limit."""
+
+    def choose(self, play: Position, think_ms: int, most_ms: int) -> Choice:
+        """Return a stone within `most_ms`."""
 
 
 class GomocupServer:
@@ -87,12 +126,13 @@ class GomocupServer:
         self._size = 0
         # All stones in playing order; colours alternate.
         self._stones: list[Stone] = []
-        # The lines of a BOARD that is being told, None outside of one.
-        self._board: list[str] | None = None
+        # The lines of a BOARD or SWAP2BOARD so far, and what takes them at DONE.
+        self._block: tuple[list[str], Callable[[list[str]], list[str]]] | None = None
         self._info = {
             "timeout_turn": TURN_MS,
             "time_left": UNLIMITED_MS,
             "timeout_match": 0,  # for no limit
+            "max_memory": 0,  # for no limit
             "rule": 0,
         }
         self._clock = clock
@@ -104,8 +144,8 @@ class GomocupServer:
         """Return the answers to a line of a manager."""
         text, before = line.strip(), self._stones
         try:
-            if self._board is not None:
-                return self._place(text)
+            if self._block is not None:
+                return self._collect(text)
             return self._obey(text) if text else []
         except CommandError as refusal:
             self._stones = before
@@ -119,7 +159,8 @@ class GomocupServer:
             "RESTART": self._restart,
             "BEGIN": self._begin,
             "TURN": self._turn,
-            "BOARD": self._open,
+            "BOARD": lambda _: self._open(self._place_all),
+            "SWAP2BOARD": lambda _: self._open(self._swap2),
             "TAKEBACK": self._take_back,
             "INFO": self._inform,
             "ABOUT": lambda _: [self._about],
@@ -129,7 +170,7 @@ class GomocupServer:
         return [f"UNKNOWN {word[:40]}"] if command is None else command(rest.strip())
 
     def _start(self, rest: str) -> list[str]:
-        size = int(rest) if rest.isascii() and rest.isdigit() else 0
+        size = _number(rest) or 0
         if not SMALLEST <= size <= LARGEST:
             raise CommandError(f"expected a size from {SMALLEST} to {LARGEST}, not {rest[:40]!r}")
         self._size, self._stones = size, []
@@ -168,20 +209,44 @@ class GomocupServer:
         self._stones = self._stones[:-1]
         return ["OK"]
 
-    def _open(self, rest: str) -> list[str]:
-        self._board = []
+    def _open(self, done: Callable[[list[str]], list[str]]) -> list[str]:
+        self._block = [], done
         return []
 
-    def _place(self, text: str) -> list[str]:
-        """Take a line of a BOARD; the last one makes it the position."""
-        assert self._board is not None
+    def _collect(self, text: str) -> list[str]:
+        """Take a line of a block; hand all of them over at DONE."""
+        assert self._block is not None
+        lines, done = self._block
         if text.upper() != "DONE":
-            self._board += [text] if text else []
+            lines += [text] if text else []
             return []
-        lines, self._board = self._board, None
+        self._block = None
         self._started()
+        return done(lines)
+
+    def _place_all(self, lines: list[str]) -> list[str]:
+        """Set the position of a BOARD and think."""
         self._stones = self._ordered(lines)
         return self._think()
+
+    def _swap2(self, lines: list[str]) -> list[str]:
+        """Answer a step of the swap2 opening; the manager then sends a BOARD."""
+        stones = [self._cell(line) for line in lines]
+        if len(stones) not in (0, 3, 5):
+            raise CommandError(f"expected 0, 3 or 5 stones, not {len(stones)}")
+        self._stones = []
+        if not stones:
+            return self._open_swap2()
+        choice = self._choose(stones)
+        if (choice.value or 0) < 0:  # white is to move, and black is better off
+            return [*_said(choice), "SWAP"]
+        return [*_said(choice), _cell_text(choice.stone)]
+
+    def _open_swap2(self) -> list[str]:
+        """Return the opening that the bot judges most even."""
+        choices = [(self._choose(stones, len(SWAP2_OPENINGS)), stones) for stones in SWAP2_OPENINGS]
+        best, stones = min(choices, key=lambda pair: abs(pair[0].value or 0))
+        return [*_said(best), " ".join(map(_cell_text, stones))]
 
     def _ordered(self, lines: Iterable[str]) -> list[Stone]:
         """Return stones in an order in which they may have been played, the own turn being next."""
@@ -202,15 +267,17 @@ class GomocupServer:
 
     def _inform(self, rest: str) -> list[str]:
         """Remember a limit; what is not known is ignored, as the protocol has it."""
-        key, _, value = rest.partition(" ")
-        key = key.lower()
-        if key not in self._info or not value.strip().isascii() or not value.strip().isdigit():
+        key, _, text = rest.partition(" ")
+        key, value = key.lower(), _number(text.strip())
+        if key not in self._info or value is None:
             return []
-        if key == "rule" and int(value) not in (0, 1):
-            raise CommandError(f"rule {value.strip()} is not played; expected 0 or 1")
-        self._info[key] = int(value)
+        if key == "rule" and value not in (0, 1):
+            raise CommandError(f"rule {value} is not played; expected 0 or 1")
+        self._info[key] = value
         if key == "time_left":
             self._used_when_told = self._used
+        if key == "max_memory":
+            self._chooser.limit_memory(value)
         return []
 
     def _end(self, rest: str) -> list[str]:
@@ -218,17 +285,22 @@ class GomocupServer:
         return []
 
     def _think(self) -> list[str]:
-        began, play = self._clock(), self._replayed()
-        think_ms, most_ms = times(self._info["timeout_turn"], self._left_ms)
-        stone, said = self._chooser.stone(play, think_ms, most_ms)
-        self._stones = [*self._stones, stone]
-        self._used += round((self._clock() - began) * 1000)
-        return [*([] if said is None else [f"MESSAGE {said}"]), f"{stone[0]},{stone[1]}"]
+        choice = self._choose(self._stones)
+        self._stones = [*self._stones, choice.stone]
+        return [*_said(choice), _cell_text(choice.stone)]
 
-    def _replayed(self) -> Position:
+    def _choose(self, stones: Sequence[Stone], parts: int = 1) -> Choice:
+        """Return the bot's stone after `stones`, in one of `parts` of the turn's time."""
+        began, play = self._clock(), self._replayed(stones)
+        think_ms, most_ms = times(self._info["timeout_turn"] // parts, self._left_ms // parts)
+        choice = self._chooser.choose(play, think_ms, most_ms)
+        self._used += round((self._clock() - began) * 1000)
+        return choice
+
+    def _replayed(self, stones: Sequence[Stone]) -> Position:
         game = registry.get(GAME)
         play = Position(game, options(self._size, self._exact))
-        for x, y in self._stones:
+        for x, y in stones:
             try:
                 play.push_move(game.Move.model_validate({"x": x, "y": y}))
             except IllegalAction as error:
@@ -238,11 +310,10 @@ class GomocupServer:
         return play
 
     def _cell(self, text: str) -> Stone:
-        x, _, y = (part.strip() for part in text.partition(","))
-        good = all(part.isascii() and part.isdigit() and len(part) < 4 for part in (x, y))
-        if not good or max(int(x), int(y)) >= self._size:
+        x, _, y = (_number(part.strip()) for part in text.partition(","))
+        if x is None or y is None or max(x, y) >= self._size:
             raise CommandError(f"expected x,y on a board of {self._size}, not {text[:40]!r}")
-        return int(x), int(y)
+        return x, y
 
     def _started(self) -> None:
         if not self._size:
@@ -267,6 +338,7 @@ def times(turn_ms: int, left_ms: int) -> tuple[int, int]:
     """
     if turn_ms == 0:
         return 1, MARGIN_MS
+    turn_ms = min(turn_ms, UNLIMITED_MS)
     share = turn_ms if left_ms >= UNLIMITED_MS else min(turn_ms, left_ms // HORIZON)
     margin = min(MARGIN_MS, share // 2)
     return max(1, share - margin), max(1, share - margin // 2)
@@ -279,11 +351,15 @@ def options(size: int, exact: bool) -> Any:
 
 
 class BotStoneChooser:
-    """Asks a bot, in a thread, and does not wait for it for ever."""
+    """Asks a bot, in a thread, and does not wait for it forever."""
 
-    def __init__(self, make: BotFactory) -> None:
+    def __init__(self, make: BotFactory, within: Callable[[int], BotFactory] | None = None) -> None:
+        """Take what makes a bot, and what makes one that fits into so many bytes of memory."""
+        self._within = within or (lambda _: make)
         self._make = make
         self._bot = make()
+        # Whether the bot is the one of this match; until then its memory may still be limited.
+        self._playing = False
         # The thread that the bot was asked in last; it may outlast the turn.
         self._asked: threading.Thread | None = None
 
@@ -293,8 +369,8 @@ class BotStoneChooser:
         return self._bot.games
 
     def prepare(self, size: int, exact: bool) -> None:
-        """Have a new bot warm itself up for a new game, by either rule."""
-        self._bot, self._asked = self._make(), None
+        """Have a small bot warm up for a new match, by either rule."""
+        self._bot, self._asked, self._playing = self._within(1)(), None, False
         rules = [options(size, exact), options(size, not exact)]
         dump = registry.get(GAME).dump
         bots_warmup.warm_up(
@@ -306,14 +382,18 @@ class BotStoneChooser:
 
     def _warm_up(self, rules: Any) -> None:
         """Have a bot that is not kept play two turns from end to end, as quickly as it can."""
-        bot, play = self._make(), Position(registry.get(GAME), rules)
+        bot, play = self._within(1)(), Position(registry.get(GAME), rules)
         for _ in range(2):
             turn = inprocess.local_turn(play, _match(play), 1)
             play.push(inprocess.action_from(_answer(bot, turn), play, turn))
             _remark(turn.pending_comment)
 
-    def stone(self, play: Position, think_ms: int, most_ms: int) -> tuple[Stone, str | None]:
-        """Return the bot's stone, or in its place the best that is known in time."""
+    def limit_memory(self, memory: int) -> None:
+        """Let the bots of this and later matches fit into `memory` bytes; 0 is no limit."""
+        self._make, self._playing = self._within(memory), False
+
+    def choose(self, play: Position, think_ms: int, most_ms: int) -> Choice:
+        """Return the bot's stone, or the best that is known in time."""
         end, last = _after(most_ms), _after(most_ms + WAIT * (most_ms - think_ms))
         bot = self._ready(BEHIND * most_ms)
         turn = inprocess.local_turn(play, _match(play), think_ms)
@@ -325,11 +405,15 @@ class BotStoneChooser:
             turn.cancelled.set()
             answer = _next(answers, last)
         if isinstance(answer, int):
-            return _placed(play, answer), _remark(turn.pending_comment)
+            said = turn.pending_comment
+            value = None if said is None else said.value
+            return Choice(_placed(play, answer), _remark(said), value)
         return _instead(play, turn, "no answer in time" if answer is None else _flaw(answer))
 
     def _ready(self, most_ms: float) -> Bot:
-        """Return the bot; a new one where it is still busy with the turn before after `most_ms`."""
+        """Return the bot; a new one if it is still busy with the turn before after `most_ms`."""
+        if not self._playing:
+            self._bot, self._playing = self._make(), True
         if self._asked is not None:
             self._asked.join(most_ms / 1000)
             if self._asked.is_alive():
@@ -387,16 +471,33 @@ def _flaw(error: Exception) -> str:
     return _one_line(f"{type(error).__name__}: {error}")
 
 
+def _said(choice: Choice) -> list[str]:
+    return [] if choice.message is None else [f"MESSAGE {choice.message}"]
+
+
+def _cell_text(stone: Stone) -> str:
+    return f"{stone[0]},{stone[1]}"
+
+
+def _number(text: str) -> int | None:
+    """Return a manager's number, None for what is none."""
+    if not (text.isascii() and text.isdigit()):
+        return None
+    digits = text.lstrip("0")
+    return int(digits or 0) if len(digits) < 18 else LARGEST_NUMBER
+
+
 def _one_line(text: str) -> str:
     return " ".join(text.split())[:200]
 
 
-def _instead(play: Position, turn: Turn, why: str) -> tuple[Stone, str]:
+def _instead(play: Position, turn: Turn, why: str) -> Choice:
     """Return the last suggestion of a bot that has no answer, or else a stone beside the last."""
     if (move := turn.suggestion) is not None:
         with contextlib.suppress(BadAnswer, IllegalAction):
-            return _placed(play, inprocess.action_from(move, play, turn)), f"{why}; its best so far"
-    return nearest_empty(play), f"{why}; a stone beside the last one instead"
+            stone = _placed(play, inprocess.action_from(move, play, turn))
+            return Choice(stone, f"{why}; its best so far")
+    return Choice(nearest_empty(play), f"{why}; a stone beside the last one instead")
 
 
 def nearest_empty(play: Position) -> Stone:
@@ -424,8 +525,8 @@ def serve(brain: GomocupServer, commands: Iterable[str], answers: TextIO) -> Non
             return
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Be the engine that the command line names; return the exit status."""
+def main(argv: Sequence[str]) -> int:
+    """Run the engine that the command line names; return the exit status."""
     from importlib.metadata import version
 
     parser = argparse.ArgumentParser(
@@ -436,7 +537,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     spec = parser.parse_args(argv).spec
     try:
-        mind = BotStoneChooser(load(without_time_limit(spec)))
+        unlimited = without_time_limit(spec)
+        mind = BotStoneChooser(
+            load(unlimited), lambda memory: load(table_within(unlimited, memory))
+        )
         _fit(mind, spec)
     except SpecError as error:
         sys.stderr.write(printable.lines(f"error: {error}\n"))
@@ -444,25 +548,61 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Whatever a bot prints would be taken for an answer.
     answers, sys.stdout = sys.stdout, sys.stderr
     try:
-        serve(GomocupServer(mind, f"kibitz {spec}", version("kibitz")), sys.stdin, answers)
+        brain = GomocupServer(mind, f"kibitz {spec}", version("kibitz"))
+        serve(brain, read_lines(sys.stdin.buffer), answers)
     finally:
         sys.stdout = answers
     return 0
 
 
 def without_time_limit(spec: str) -> str:
-    """Return what to load for a BOT: a house bot thinks for as long as the manager allows.
+    """Return `spec` with ``time=0``, so that a house bot thinks for as long as the manager allows.
 
-    That is what ``time=0`` says, unless the command line says another time.
+    A time on the command line stays.
+    """
+    return _with_default(spec, "time", 0)
+
+
+def table_within(spec: str, memory: int) -> str:
+    """Return `spec` with a table that keeps the process within `memory` bytes; 0 is no limit.
+
+    Only `BASE_MIB` and the table count, the table is never larger than the bot's own default, and
+    never smaller than 1 MiB. A table on the command line stays.
     """
     from kibitz_bots.catalog import PERSONALITIES
 
-    name, _, given = spec.partition(":")
-    knobs = [each.name for each in PERSONALITIES[name].parameters] if name in PERSONALITIES else []
-    said = [pair.partition("=")[0].strip() for pair in given.split(",")]
-    if "time" not in knobs or "time" in said:
+    name = spec.partition(":")[0]
+    parameters = PERSONALITIES[name].parameters if name in PERSONALITIES else ()
+    usual = next((int(each.default) for each in parameters if each.name == "table"), 0)
+    room = memory // 2**20 - BASE_MIB
+    if not memory or not usual or room >= usual:
         return spec
-    return f"{name}:{given},time=0" if given else f"{name}:time=0"
+    return _with_default(spec, "table", max(1, room))
+
+
+def _with_default(spec: str, parameter: str, value: int) -> str:
+    """Return `spec` with a parameter that its house bot has and the command line leaves open."""
+    from kibitz_bots.catalog import PERSONALITIES
+
+    name, _, given = spec.partition(":")
+    known = [each.name for each in PERSONALITIES[name].parameters] if name in PERSONALITIES else []
+    said = [pair.partition("=")[0].strip() for pair in given.split(",")]
+    if parameter not in known or parameter in said:
+        return spec
+    return f"{name}:{given},{parameter}={value}" if given else f"{name}:{parameter}={value}"
+
+
+def run(words: Sequence[str]) -> int:
+    """Run the engine in as little virtual memory as it needs; return the exit status.
+
+    This starts the program again with `SLIM` in its environment, unless it is there.
+    """
+    if os.name == "posix" and not SLIM.keys() <= os.environ.keys():
+        module = "kibitz_bots.adapters.gomocup_server"
+        command = [sys.executable, "-P", "-m", module, *words]
+        os.execve(sys.executable, command, os.environ | SLIM)
+    threading.stack_size(STACK_BYTES)
+    return main(words)
 
 
 def _fit(mind: BotStoneChooser, spec: str) -> None:
@@ -471,4 +611,4 @@ def _fit(mind: BotStoneChooser, spec: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(sys.argv[1:]))

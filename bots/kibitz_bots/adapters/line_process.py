@@ -18,7 +18,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 from typing import IO
@@ -29,7 +29,7 @@ from kibitz_protocol import printable
 from kibitz_search.cancellation import CancelToken
 
 MAX_LINE = 1 << 16
-"""Characters of the longest line that is read; what is longer counts as several."""
+"""Bytes of the longest line that is read; a longer one counts as several."""
 MAX_WAITING_LINES = 1000
 """Lines that may wait to be read; a program that writes more is not read until some are."""
 MAX_NOTED = 1 << 18
@@ -63,6 +63,49 @@ def starters() -> Executor:
     that thread has to outlive the program.
     """
     return ThreadPoolExecutor(1, "starter")
+
+
+class LineSplitter:
+    """Splits a stream of bytes into lines of UTF-8 that end in LF, CR LF, or CR alone.
+
+    A line is complete at its CR, without waiting for an LF: a program that ends its lines in CR
+    waits for an answer. What is no UTF-8 is replaced, and lines over `MAX_LINE` bytes are cut.
+    """
+
+    def __init__(self) -> None:
+        self._rest = b""
+        # Whether the last line ended in CR, so that an LF belongs to it.
+        self._after_cr = False
+
+    def feed(self, data: bytes) -> list[str]:
+        """Return the lines that `data` completes, without their ends."""
+        if self._after_cr:
+            data = data.removeprefix(b"\n")
+        self._after_cr = data.endswith(b"\r")
+        lines = re.split(rb"\r\n|\r|\n", self._rest + data)
+        self._rest = lines.pop()
+        while len(self._rest) >= MAX_LINE:
+            lines.append(self._rest[:MAX_LINE])
+            self._rest = self._rest[MAX_LINE:]
+        return [
+            line[start : start + MAX_LINE].decode(errors="replace")
+            for line in lines
+            for start in range(0, max(1, len(line)), MAX_LINE)
+        ]
+
+    def end(self) -> list[str]:
+        """Return what came after the last line end, if anything did."""
+        rest, self._rest = self._rest, b""
+        return [rest.decode(errors="replace")] if rest else []
+
+
+def read_lines(stream: IO[bytes]) -> Iterator[str]:
+    """Yield the lines of a stream as soon as each is complete."""
+    splitter = LineSplitter()
+    descriptor = stream.fileno()
+    while data := os.read(descriptor, MAX_LINE):
+        yield from splitter.feed(data)
+    yield from splitter.end()
 
 
 class LineProcess:
@@ -101,7 +144,7 @@ class LineProcess:
         """Write a line; a program that does not read is waited for by the system's buffer."""
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write(line + self._newline)
+            self._process.stdin.write((line + self._newline).encode())
             self._process.stdin.flush()
         except (OSError, ValueError):
             raise ProgramError(self.ending()) from None
@@ -176,14 +219,14 @@ class LineProcess:
         return self._process.wait()
 
     def _listen(
-        self, stream: IO[str] | None, heard: Callable[[str | None], None]
+        self, stream: IO[bytes] | None, heard: Callable[[str | None], None]
     ) -> threading.Thread:
         assert stream is not None
 
         def listen() -> None:
             with contextlib.suppress(ValueError, OSError):  # closed meanwhile
-                while line := stream.readline(MAX_LINE):
-                    self._context.copy().run(heard, line.rstrip("\r\n"))
+                for line in read_lines(stream):
+                    self._context.copy().run(heard, line)
             heard(None)
 
         thread = threading.Thread(target=listen, name="program", daemon=True)
@@ -202,16 +245,9 @@ class LineProcess:
             self.note(line)
 
 
-def _start(command: list[str]) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        errors="replace",
-        bufsize=1,
-    )
+def _start(command: list[str]) -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
 
 
 def _ended(status: int) -> str:

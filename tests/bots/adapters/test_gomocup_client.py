@@ -109,6 +109,12 @@ QUIRKS: list[tuple[list[str], dict[str, Any]]] = [
     (["spaced"], {}),
     (["strict"], {}),
     (["only-10"], {}),
+    (["minimal"], {}),
+    (["silent"], {}),
+    (["minimal", "grumpy"], {}),
+    (["silent", "grumpy", "deaf"], {}),
+    (["cr"], {}),
+    (["crlf"], {}),
     (["deaf", "ordered", "chatty", "curt", "spaced", "strict"], {}),
 ]
 
@@ -390,10 +396,14 @@ def test_a_stone_on_an_occupied_cell_is_the_tables_to_refuse() -> None:
 
 
 @pytest.mark.e2e
-def test_after_a_refusal_it_is_asked_again_with_the_whole_board(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ahead", [False, True])
+@pytest.mark.parametrize("quirk", ["chatty", "minimal", "silent"])
+def test_after_a_refusal_a_new_process_gets_the_whole_board(
+    quirk: str, ahead: bool, tmp_path: Path
+) -> None:
     play, log = table(), tmp_path / "log"
     play.push_move("e5")
-    with engine("occupied", log=log) as engines:
+    with engine("occupied", quirk, log=log, ahead=ahead) as engines:
         bot, match = engines(), inprocess.local_match(play, 1)
         first = inprocess.local_turn(play, match)
         assert bot.choose(first) == {"x": 4, "y": 4}
@@ -406,7 +416,7 @@ def test_after_a_refusal_it_is_asked_again_with_the_whole_board(tmp_path: Path) 
         )
         assert bot.choose(again) == {"x": 3, "y": 3}
         bot.on_match_end(match, RESULT)
-    assert heard(log)[:5] == ["TURN 4,4", "RESTART", "BOARD", "4,4,2", "DONE"]
+    assert heard(log)[:5] == ["TURN 4,4", "END", "(ended)", "BOARD", "4,4,2"]
 
 
 @pytest.mark.e2e

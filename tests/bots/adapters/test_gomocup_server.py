@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import re
 import subprocess
 import sys
 import threading
@@ -14,13 +16,16 @@ from kibitz_bots import inprocess
 from kibitz_bots.adapters import gomocup_server
 from kibitz_bots.adapters.gomocup_client import EnginePool, GomocupOptions
 from kibitz_bots.adapters.gomocup_server import (
+    BASE_MIB,
     GAME,
+    SLIM,
     TURN_MS,
     UNLIMITED_MS,
     BotStoneChooser,
+    Choice,
     GomocupServer,
-    Stone,
     nearest_empty,
+    table_within,
     times,
     without_time_limit,
 )
@@ -39,13 +44,29 @@ class Beside:
     def __init__(self) -> None:
         self.prepared: list[tuple[int, bool]] = []
         self.asked: list[tuple[Position, int, int]] = []
+        self.memory = 0
 
     def prepare(self, size: int, exact: bool) -> None:
         self.prepared.append((size, exact))
 
-    def stone(self, play: Position, think_ms: int, most_ms: int) -> tuple[Stone, str | None]:
+    def limit_memory(self, memory: int) -> None:
+        self.memory = memory
+
+    def choose(self, play: Position, think_ms: int, most_ms: int) -> Choice:
         self.asked.append((play, think_ms, most_ms))
-        return nearest_empty(play), None
+        return Choice(nearest_empty(play))
+
+
+class Judging(Beside):
+    """Values positions as it was told to, one after the other."""
+
+    def __init__(self, *values: float) -> None:
+        super().__init__()
+        self.values = list(values)
+
+    def choose(self, play: Position, think_ms: int, most_ms: int) -> Choice:
+        stone = super().choose(play, think_ms, most_ms).stone
+        return Choice(stone, value=self.values.pop(0))
 
 
 def told(*lines: str, mind: Any = None) -> list[str]:
@@ -73,7 +94,7 @@ def test_an_engine_introduces_itself() -> None:
         ("BEGIN", "ERROR expected START first"),
         ("TURN 1,1", "ERROR expected START first"),
         ("RESTART", "ERROR expected START first"),
-        ("SWAP2BOARD", "UNKNOWN SWAP2BOARD"),
+        ("YXSHOWINFO", "UNKNOWN YXSHOWINFO"),
         ("INFO rule 4", "ERROR rule 4 is not played; expected 0 or 1"),
     ],
 )
@@ -101,7 +122,56 @@ def test_a_command_that_does_not_fit_the_board_changes_nothing(
 
 
 def test_what_is_no_limit_of_ours_is_ignored() -> None:
-    assert told("INFO folder /x", "INFO timeout_turn soon", "INFO", "", "INFO max_memory 5") == []
+    assert told("INFO folder /x", "INFO timeout_turn soon", "INFO", "", "INFO evaluate 1,1") == []
+
+
+@pytest.mark.parametrize("key", ["timeout_turn", "timeout_match", "time_left", "max_memory"])
+@pytest.mark.parametrize("number", ["18446744073709551616", "9" * 5000, "0" * 30 + "7"])
+def test_numbers_of_any_length_are_limits(key: str, number: str) -> None:
+    assert told(f"INFO {key} {number}", "START 10", "BEGIN") == ["OK", "5,5"]
+
+
+def test_a_size_of_many_digits_is_refused() -> None:
+    assert told(f"START {'9' * 5000}")[0].startswith("ERROR expected a size from 5 to 20")
+
+
+def test_the_memory_of_the_manager_reaches_the_bot() -> None:
+    mind = Beside()
+    told("START 10", f"INFO max_memory {350 * 2**20}", mind=mind)
+    assert mind.memory == 350 * 2**20
+
+
+def test_an_opening_of_swap2_is_the_one_that_is_judged_most_even() -> None:
+    mind = Judging(30, -2, 9, -40)
+    first, second, third = gomocup_server.SWAP2_OPENINGS[1]
+    answer = " ".join(f"{x},{y}" for x, y in (first, second, third))
+    assert told("START 15", "SWAP2BOARD", "DONE", mind=mind) == ["OK", answer]
+    assert len(mind.asked) == len(gomocup_server.SWAP2_OPENINGS)
+    assert {each[1:] for each in mind.asked} == {times(TURN_MS // 4, UNLIMITED_MS // 4)}
+
+
+@pytest.mark.parametrize("stones", [["7,7", "8,7", "9,9"], ["7,7", "8,7", "9,9", "8,8", "8,6"]])
+def test_swap2_takes_black_where_white_is_worse_off(stones: list[str]) -> None:
+    lines = ["START 15", "SWAP2BOARD", *stones, "DONE"]
+    assert told(*lines, mind=Judging(-1)) == ["OK", "SWAP"]
+    stone = told(*lines, mind=Judging(1))[1]
+    assert re.fullmatch(r"\d+,\d+", stone)
+    assert stone not in stones
+    board = ["BOARD", "7,7,1", "8,7,2", "9,9,1", "1,1,2", "DONE"]
+    assert len(told(*lines, *board, mind=Judging(-1, 0))) == 3
+
+
+def test_swap2_with_another_number_of_stones_is_an_error() -> None:
+    said = "ERROR expected 0, 3 or 5 stones, not 1"
+    assert told("START 15", "SWAP2BOARD", "1,1", "DONE", "TURN 0,0") == ["OK", said, "1,0"]
+
+
+@pytest.mark.parametrize("size", [5, 15, 20])
+def test_every_opening_of_swap2_may_be_played_on_every_board(size: int) -> None:
+    for number, stones in enumerate(gomocup_server.SWAP2_OPENINGS):
+        values = [float(each != number) for each in range(len(gomocup_server.SWAP2_OPENINGS))]
+        answer = told(f"START {size}", "SWAP2BOARD", "DONE", mind=Judging(*values))
+        assert answer == ["OK", " ".join(f"{x},{y}" for x, y in stones)]
 
 
 def test_a_board_in_any_order_becomes_a_position_with_the_own_turn_next() -> None:
@@ -263,21 +333,21 @@ def test_a_late_answer_is_the_best_so_far() -> None:
 def test_a_bot_that_answers_when_it_is_called_off_is_heard() -> None:
     """The limits are far apart here, so that a busy machine makes no difference."""
     play = Position(RULES, gomocup_server.options(10, False))
-    assert BotStoneChooser(Late).stone(play, 1, 5000) == ((0, 0), None)
+    assert BotStoneChooser(Late).choose(play, 1, 5000) == Choice((0, 0))
 
 
 def test_the_bot_that_was_late_plays_on_unless_it_is_still_busy() -> None:
     mind, play = BotStoneChooser(Deaf), Position(RULES, gomocup_server.options(10, False))
+    assert mind.choose(play, 10, 20).stone == nearest_empty(play)
     late: Any = mind._bot
     made = Deaf.made
-    assert mind.stone(play, 10, 20)[0] == nearest_empty(play)
     late.released.set()
-    assert mind.stone(play, 1000, 20_000)[0] == (9, 2)
+    assert mind.choose(play, 1000, 20_000).stone == (9, 2)
     assert (mind._bot, Deaf.made) == (late, made)
     busy = BotStoneChooser(Deaf)
-    assert busy.stone(play, 10, 20)[0] == nearest_empty(play)
+    assert busy.choose(play, 10, 20).stone == nearest_empty(play)
     first: Any = busy._bot
-    assert busy.stone(play, 10, 20)[0] == nearest_empty(play)
+    assert busy.choose(play, 10, 20).stone == nearest_empty(play)
     assert busy._bot is not first
     first.released.set()
 
@@ -309,6 +379,22 @@ def test_what_a_bot_has_seen_is_a_message() -> None:
 )
 def test_the_managers_limit_is_the_only_one(spec: str, loaded: str) -> None:
     assert without_time_limit(spec) == loaded
+
+
+@pytest.mark.parametrize(
+    ("spec", "mib", "loaded"),
+    [
+        (f"{GAME}/threat", 0, f"{GAME}/threat"),
+        (f"{GAME}/threat", 4096, f"{GAME}/threat"),
+        (f"{GAME}/threat:seed=4", BASE_MIB + 8, f"{GAME}/threat:seed=4,table=8"),
+        (f"{GAME}/threat", 5, f"{GAME}/threat:table=1"),
+        (f"{GAME}/threat:table=40", BASE_MIB, f"{GAME}/threat:table=40"),
+        (f"{GAME}/greedy", 5, f"{GAME}/greedy"),
+        ("my/bot.py", 5, "my/bot.py"),
+    ],
+)
+def test_a_table_fits_into_the_memory_of_the_manager(spec: str, mib: int, loaded: str) -> None:
+    assert table_within(spec, mib * 2**20) == loaded
 
 
 WARMED = f"""
@@ -364,6 +450,33 @@ def test_what_is_no_bot_of_the_game_is_no_engine(
 ) -> None:
     assert gomocup_server.main([spec]) == 2
     assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.e2e
+def test_an_engine_survives_a_folder_that_is_no_text_and_lines_that_end_in_cr() -> None:
+    commands = b"START 6\rINFO folder /caf\xe9\rINFO time_left 99999999999999999999\rBEGIN\rEND\r"
+    done = subprocess.run(
+        [*ENGINE, f"{GAME}/random:seed=1"], input=commands, capture_output=True, check=True
+    )
+    assert re.fullmatch(rb"OK\n\d,\d\n", done.stdout), done
+
+
+@pytest.mark.e2e
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits virtual memory so")
+def test_the_strongest_engine_plays_within_the_memory_of_judges() -> None:
+    """350 MiB of virtual memory, with the machine code."""
+    run = ["prlimit", f"--as={350 * 2**20}", *ENGINE, f"{GAME}/threat"]
+    lines = ["START 15", f"INFO max_memory {350 * 2**20}", "INFO timeout_turn 500"]
+    commands = "\n".join([*lines, "BEGIN", "TURN 3,3", "END\n"])
+    done = subprocess.run(
+        run, input=commands, capture_output=True, text=True, check=True, env=os.environ | SLIM
+    )
+    answers = [line for line in done.stdout.splitlines() if not line.startswith("MESSAGE depth")]
+    assert answers[0] == "OK"
+    assert [bool(re.fullmatch(r"\d+,\d+", line)) for line in answers[1:]] == [True, True], done
+
+
+ENGINE = [sys.executable, "-m", "kibitz_bots.adapters.gomocup_server"]
 
 
 @pytest.mark.e2e
