@@ -12,6 +12,7 @@ COPY arena arena
 COPY clients clients
 COPY kibitz kibitz
 COPY docs/games docs/games
+COPY docs/examples docs/examples
 RUN pip install --no-cache-dir -c constraints.txt hatchling \
  && pip install --no-cache-dir -c constraints.txt --no-build-isolation '.[postgres]'
 
@@ -23,6 +24,7 @@ USER kibitz
 RUN kibitz bots --warm
 
 COPY docker/open-house.sh /usr/local/bin/open-house
+COPY docker/open-house.yaml /etc/kibitz/open-house.yaml
 EXPOSE 8765
 VOLUME ["/data"]
 CMD ["kibitz", "serve", "--host", "0.0.0.0", "--port", "8765", "--db", "/data/kibitz.db"]

@@ -6,7 +6,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import tomllib
 from collections.abc import Iterator
 from ipaddress import ip_address, ip_network
 from pathlib import Path
@@ -19,6 +18,9 @@ import yaml
 from kibitz.cli import kibitz
 from kibitz.commands.serve import make_config
 from kibitz.options.connection import URL
+from kibitz_arena.ladder.config import load as load_ladder
+from kibitz_bots import catalog
+from kibitz_games.core import registry
 
 ROOT = Path(__file__).parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -29,6 +31,7 @@ CADDYFILE = (ROOT / "docker" / "Caddyfile").read_text()
 BOTH = pytest.mark.parametrize("compose", [COMPOSE, CLUSTER], ids=["single", "cluster"])
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 SCRIPT = ROOT / "docker" / "open-house.sh"
+LADDER = ROOT / "docker" / "open-house.yaml"
 
 
 def kibitz_lines(compose: dict[str, Any]) -> Iterator[list[str]]:
@@ -39,18 +42,31 @@ def kibitz_lines(compose: dict[str, Any]) -> Iterator[list[str]]:
             yield words[1:]
     shell = [SCRIPT.read_text(), *(words[-1] for words in commands)]
     for text in shell:
-        for found in re.findall(r"(?:^|\s)kibitz ((?:token|host|bot|serve) [^>\n]+)", text):
-            yield shlex.split(found.replace("$$(cat /house/lobby)", "CODE"))
+        for found in re.findall(r"(?:^|\s)kibitz ((?:token|host|bot|serve|ladder) [^>\n]+)", text):
+            yield shlex.split(found)
 
 
 def parsed(words: list[str]) -> click.Context:
     """Return what the command makes of its words."""
+    here = [str(LADDER) if word == ladder_file() else word for word in words]
     command: click.Command = kibitz
     while isinstance(command, click.Group):
-        found = command.get_command(click.Context(command), words[0])
+        found = command.get_command(click.Context(command), here[0])
         assert found is not None
-        command, words = found, words[1:]
-    return command.make_context(command.name, list(words))
+        command, here = found, here[1:]
+    return command.make_context(command.name, here)
+
+
+def ladder_file() -> str:
+    """Return where the image has the file of the ladder."""
+    target = re.search(r"^COPY docker/open-house.yaml (\S+)$", DOCKERFILE, re.MULTILINE)
+    assert target is not None
+    return target[1]
+
+
+def lines_of(compose: dict[str, Any], command: str) -> list[list[str]]:
+    """Return the words of every line that runs a command."""
+    return [words for words in kibitz_lines(compose) if words[0] == command]
 
 
 @pytest.mark.parametrize(
@@ -62,8 +78,38 @@ def test_every_command_is_understood(words: list[str]) -> None:
 
 def test_there_are_as_many_commands_as_services_run() -> None:
     ran = [sorted(words[0] for words in kibitz_lines(each)) for each in (COMPOSE, CLUSTER)]
-    assert ran[0] == ["bot", "bot", "host", "serve", "token"]
-    assert ran[1] == ["bot", "bot", "host", "serve", "serve", "token"]
+    assert ran[0] == ["bot", "bot", "ladder", "serve", "token"]
+    assert ran[1] == ["bot", "bot", "ladder", "serve", "serve", "token"]
+
+
+@BOTH
+def test_the_games_and_the_bots_that_are_named_exist(compose: dict[str, Any]) -> None:
+    ladder = load_ladder(LADDER.read_text(), str(LADDER))
+    assert ladder.game.name in registry.names()
+    for words in lines_of(compose, "bot"):
+        assert parsed(words).params["ladder"] == ladder.name
+        catalog.find(words[1])  # with its parameters
+        assert words[1].split("/")[0] == ladder.game.name
+
+
+@BOTH
+def test_the_bots_play_all_day(compose: dict[str, Any]) -> None:
+    """Nothing that plays has an end, and what ends nevertheless is started again."""
+    playing = 0
+    for service in compose["services"].values():
+        words = service.get("command", ["-"])
+        if words[0] != "kibitz":
+            continue
+        assert service["restart"] == "unless-stopped"
+        if words[1] == "bot":
+            # A lobby's programme ends, and so does a bot that counts its matches.
+            params = parsed(words[1:]).params
+            assert (params["lobby"], params["matches"], params["rounds"]) == (None, None, None)
+            assert params["ladder"] is not None
+            playing += 1
+    (keep,) = lines_of(compose, "ladder")
+    assert keep[1] == "keep"
+    assert playing >= load_ladder(LADDER.read_text(), str(LADDER)).seats
 
 
 @BOTH
@@ -141,32 +187,12 @@ def test_one_port_everywhere() -> None:
     assert server["command"][server["command"].index("--port") + 1] == port
     assert f"127.0.0.1:{port}/readyz" in server["healthcheck"]["test"][-1]
     assert f"EXPOSE {port}" in DOCKERFILE
-    assert f"ws://server:{port}" in SCRIPT.read_text()
+    assert set(re.findall(r"ws://server:(\d+)", str(SERVICES))) == {port}
 
 
 def test_every_host_of_a_url_is_a_service() -> None:
-    text = SCRIPT.read_text() + str(SERVICES)
-    assert set(re.findall(r"ws://([a-z-]+):", text)) == {"server"}
-    cluster = CLUSTER["services"]
-    assert set(re.findall(r"ws://([a-z-]+):", str(cluster))) == {"proxy"}
-    assert cluster["open-house"]["environment"]["KIBITZ_SERVER"] == "ws://proxy:8765"
-
-
-def test_the_image_copies_what_is_there_and_what_the_context_lets_through() -> None:
-    context = (ROOT / ".dockerignore").read_text().splitlines()
-    for line in re.findall(r"^COPY (.+) \S+$", DOCKERFILE, re.MULTILINE):
-        for source in line.split():
-            assert (ROOT / source).exists(), source
-            path = Path(source)
-            let_through = {f"!{each}" for each in [path, *path.parents]}
-            assert let_through & {*context}, source
-
-
-def test_the_image_has_every_package() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    packages = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
-    copied = set(re.findall(r"^COPY (\S+) \S+$", DOCKERFILE, re.MULTILINE))
-    assert {package.split("/")[0] for package in packages} <= copied
+    assert set(re.findall(r"ws://([a-z-]+):", str(SERVICES))) == {"server"}
+    assert set(re.findall(r"ws://([a-z-]+):", str(CLUSTER["services"]))) == {"proxy"}
 
 
 def test_the_script_is_where_the_services_call_it() -> None:
@@ -177,17 +203,16 @@ def test_the_script_is_where_the_services_call_it() -> None:
 
 
 @BOTH
-def test_every_bot_finds_its_token_and_its_seat(compose: dict[str, Any]) -> None:
-    services = compose["services"]
+def test_everybody_finds_a_token(compose: dict[str, Any]) -> None:
     made = re.search(r"for name in (.+); do", SCRIPT.read_text())
-    seats = re.search(r"--seats (\S+)", SCRIPT.read_text())
     assert made is not None
-    assert seats is not None
-    bots = [name for name, s in services.items() if "kibitz bot" in str(s.get("command"))]
-    assert set(made[1].split()) == {"host", *bots}
-    assert seats[1] == ",".join(f"name={bot}" for bot in bots)
-    for bot in bots:
-        assert f"/house/{bot}.token" in services[bot]["command"][-1]
+    players = [*lines_of(compose, "ladder"), *lines_of(compose, "bot")]
+    files = [parsed(words).params["token_file"] for words in players]
+    assert sorted(map(str, files)) == sorted(f"/house/{name}.token" for name in made[1].split())
+    volumes = {name: each.get("volumes", ()) for name, each in compose["services"].items()}
+    assert "house:/house" in volumes["keeper"]  # where it writes the ladder, too
+    for name in ("greedy", "planner"):
+        assert "house:/house:ro" in volumes[name]
 
 
 @pytest.mark.e2e

@@ -46,8 +46,6 @@ def test_an_installed_package_has_the_pages_too() -> None:
     packed = build["targets"]["wheel"]["force-include"]["docs/games"]
     assert packed == rulebook.PLACES[0].name
     assert rulebook.PLACES[0].parent == Path(kibitz_games.__file__).parents[1]
-    assert "COPY docs/games docs/games" in (ROOT / "Dockerfile").read_text()
-    assert "!docs/games" in (ROOT / ".dockerignore").read_text()
 
 
 def test_in_an_installed_package_the_page_is_found_beside_it(

@@ -1,0 +1,162 @@
+"""The image without Docker: the wheel of exactly what is copied into it, in an environment of its
+own, and the commands that the image runs.
+
+The dependencies come from the environment that runs the tests, so nothing is downloaded; all that
+is kibitz comes from the wheel.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import urllib.request
+import venv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.tools.image_context import ROOT, copy_context, let_through
+
+BUILD_SECONDS = 300
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+
+
+@dataclass(frozen=True)
+class Image:
+    """What stands for the image: the programs of its environment, and what is copied beside."""
+
+    programs: Path
+    home: Path
+    elsewhere: Mapping[str, str]
+
+    def run(self, *words: str) -> str:
+        """Run a program of the image to its end and return what it prints."""
+        done = subprocess.run(
+            [self.programs / words[0], *words[1:]],
+            cwd=self.home,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=BUILD_SECONDS,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables of its processes: nothing of kibitz or Python from outside."""
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("KIBITZ_", "PYTHON"))
+        }
+        cache = os.environ.get("KIBITZ_CACHE")
+        return kept | {"HOME": str(self.home)} | ({} if cache is None else {"KIBITZ_CACHE": cache})
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
+    """Build the wheel as the Dockerfile does, and install it."""
+    work = tmp_path_factory.mktemp("image")
+    context, home = work / "context", work / "home"
+    home.mkdir()
+    elsewhere = copy_context(context)
+    wheels = ["--no-deps", "--no-build-isolation", "--wheel-dir", str(work / "wheel")]
+    _pip("wheel", *wheels, str(context))
+    (wheel,) = (work / "wheel").glob("*.whl")
+    venv.create(work / "venv", with_pip=False)
+    python = work / "venv" / "bin" / "python"
+    _pip("--python", str(python), "install", "--no-deps", "--no-index", str(wheel))
+    place = subprocess.run(
+        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+    # Behind what is installed, and without the links to a checkout that may be among them.
+    Path(place, "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return Image(python.parent, home, elsewhere)
+
+
+def _pip(*words: str) -> None:
+    """Run the package installer of this environment."""
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_SECONDS)
+    assert done.returncode == 0, done.stderr
+
+
+def test_all_packages_come_from_the_wheel(image: Image) -> None:
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    names = [each.split("/")[-1] for each in wheel["targets"]["wheel"]["packages"]]
+    files = ", ".join(f"{name}.__file__" for name in names)
+    said = image.run("python", "-c", f"import {', '.join(names)}; print({files})")
+    for path in said.split():
+        assert path.startswith(str(image.programs.parent)), path
+    assert len(said.split()) == len(names)
+
+
+def test_what_is_no_code_is_in_it_too(image: Image) -> None:
+    image.run("kibitz", "new-bot", "mine", "--lang", "node")  # of an example and of templates
+    assert "node:readline" in (image.home / "mine" / "bot.js").read_text()
+    rules = image.run("kibitz", "games", "tanks")
+    assert "kibitz_rulebook" in rules
+    assert "chinese-checkers/greedy-hand" in image.run("kibitz", "bots", "--json")
+
+
+def test_the_command_of_the_image_serves(image: Image) -> None:
+    (listed,) = re.findall(r"^CMD (.+)$", DOCKERFILE, re.MULTILINE)
+    program, *given = json.loads(listed)
+    here = {"/data/kibitz.db": str(image.home / "kibitz.db"), "8765": "0", "0.0.0.0": "127.0.0.1"}
+    command = [str(image.programs / program), *(here.get(word, word) for word in given), "--json"]
+    with (
+        (image.home / "serve.err").open("wb") as errors,
+        subprocess.Popen(
+            command,
+            cwd=image.home,
+            env=image.environment(),
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        ) as server,
+    ):
+        try:
+            assert server.stdout is not None
+            line = server.stdout.readline()
+            assert line, (image.home / "serve.err").read_text()
+            page = json.loads(line)["url"].replace("ws://", "http://")
+            with urllib.request.urlopen(f"{page}/", timeout=30) as answer:
+                assert answer.status == 200
+        finally:
+            server.terminate()
+    assert server.returncode == 0
+
+
+def test_what_is_copied_beside_is_named_by_the_services(image: Image) -> None:
+    composed = [
+        (ROOT / name).read_text() for name in ("docker-compose.yml", "docker-compose.cluster.yml")
+    ]
+    assert image.elsewhere
+    for place, source in image.elsewhere.items():
+        assert (ROOT / source).is_file()
+        assert all(place in text for text in composed)
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [
+        ("kibitz/cli.py", True),
+        ("docs/games/tanks.md", True),
+        ("docs/index.md", False),
+        ("tests/conftest.py", False),
+        ("kibitz/__pycache__/cli.pyc", False),
+        ("kibitz/commands/__pycache__/host.pyc", False),
+    ],
+)
+def test_the_context_is_read_as_docker_reads_it(path: str, wanted: bool) -> None:
+    assert let_through(path, (ROOT / ".dockerignore").read_text().split()) is wanted
