@@ -29,7 +29,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from benchmarks.mnk import GAME
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.lobbies import MatchBrief
-from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash, seed_commitment
+from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash, footer_line, seed_commitment
 from kibitz_protocol.wire.records import Footer, Player, Setup
 from kibitz_server.match.commands import Append, Note, Play
 from kibitz_server.match.engine import MatchEngine
@@ -41,7 +41,7 @@ RECORD_BYTES = 5_700_000
 MATCH = "bcdfgh-1-1"
 
 
-def long_match() -> tuple[Setup, list[bytes], Footer]:
+def long_match() -> tuple[Setup, list[bytes], bytes]:
     """Return a finished match whose log is long because of what its players noted."""
     seed = "0" * 16
     setup = Setup(
@@ -73,7 +73,7 @@ def long_match() -> tuple[Setup, list[bytes], Footer]:
     link = chain_hash(EMPTY_CHAIN, encode(setup))
     for text in lines:
         link = chain_hash(link, text)
-    return setup, lines, Footer(result=match.state.result, hash=link)
+    return setup, lines, footer_line(link, match.state.result)
 
 
 async def prepare(db: Path) -> int:
@@ -86,8 +86,9 @@ async def prepare(db: Path) -> int:
         store.append(stream, seq, text, None)
         if seq % 32 == 0:
             await store.flush()
-    brief = MatchBrief(match=MATCH, game=setup.game, seats=setup.seats, result=footer.result)
-    store.finish(stream, encode(footer), encode(brief))
+    result = Footer.model_validate_json(footer).result
+    brief = MatchBrief(match=MATCH, game=setup.game, seats=setup.seats, result=result)
+    store.finish(stream, footer, encode(brief))
     await store.close()
     return sum(map(len, lines))
 

@@ -2,10 +2,11 @@
 
 Read from the file alone: the hash chain over its lines, the commitment to the seed and the start
 that the seed draws, every move by the rules, every clock by its ledger, every seat that dropped
-out by its reason, the result, and what each seat was sent, where the game hides something. Whoever
-writes a whole record anew by the rules, with another name in it, say, or another legal move that
-leads to the same end, makes one that passes too: only a comparison with the server's own record
-tells such a one apart.
+out by its reason, the result, and what each seat was sent, where the game hides something. The
+footer has the only hash, so a record without one is incomplete: nothing vouches for its names, its
+settings or its moves, and `verify` says so. Somebody who writes a whole record anew by the rules,
+with another name in it, say, or another legal move that leads to the same end, makes one that
+passes: only a comparison with the server's own record tells such a one apart.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from kibitz_protocol.wire.records import (
     Commented,
     Entry,
     Flagged,
+    Footer,
     Forfeited,
     Left,
     Moved,
@@ -41,6 +43,10 @@ class Discrepancy(ValueError):
     """What in a record no server that keeps the rules would have written; a sentence."""
 
 
+class IncompleteRecord(ValueError):
+    """A record without its end, in which all else holds; a sentence."""
+
+
 @dataclass(frozen=True)
 class Verified:
     """A record in which everything holds."""
@@ -48,20 +54,17 @@ class Verified:
     match: str
     entries: int
     hash: str
-    """The end of the hash chain: that of the footer, where there is one."""
-    over: bool
-    """Whether the match had ended when the file was written."""
-    sent: bool | None = None
-    """Whether the record says what each seat was sent; None for a game that hides nothing."""
+    """The footer's: the end of the hash chain."""
 
 
 def verify(path: str | os.PathLike[str], games: Mapping[str, Game]) -> Verified:
     """Check the record file at `path`.
 
-    Raises `Discrepancy` for what does not hold, `RecordError` for a file whose lines are no record
-    or whose hashes do not fit, both `ValueError`, and `OSError` as `open`.
+    Raises `IncompleteRecord` for a record without its end, `Discrepancy` for what does not hold,
+    `RecordError` for a file whose lines are no record or whose hashes do not fit, all `ValueError`,
+    and `OSError` as `open`.
     """
-    return verify_record(read_record(path), games, str(path))
+    return verify_record(read_record(path, torn=True), games, str(path))
 
 
 def verify_record(record: Record, games: Mapping[str, Game], path: str = "record") -> Verified:
@@ -76,11 +79,14 @@ def verify_record(record: Record, games: Mapping[str, Game], path: str = "record
             fold(views, [entry])
         except (ValueError, GameError) as error:
             raise RecordError(path, line, _sentence(error)) from None
-    _check_end(record, match, path)
-    over = record.footer is not None
-    return Verified(
-        record.setup.match, len(record.entries), record.link, over, _check_sent(record, match, path)
-    )
+    if record.footer is None:
+        raise IncompleteRecord(
+            f"{path}:{len(record.entries) + 2}: expected a footer, found the end of the file: the"
+            " record is incomplete, so nothing vouches for what it says"
+        )
+    _check_end(record, record.footer, match, path)
+    _check_sent(record, record.footer, match, path)
+    return Verified(record.setup.match, len(record.entries), record.footer.hash)
 
 
 def _sentence(error: Exception) -> str:
@@ -117,15 +123,11 @@ def _seed_number(seed: str, path: str) -> int:
         raise RecordError(path, 1, f"seed: expected hexadecimal digits, not {seed!r}") from None
 
 
-def _check_end(record: Record, match: MatchState, path: str) -> None:
+def _check_end(record: Record, footer: Footer, match: MatchState, path: str) -> None:
     last = len(record.entries) + 2
-    if record.footer is None:
-        if match.result is not None:
-            raise RecordError(path, last, "expected a footer: the match is over")
-        return
     if match.result is None:
         raise RecordError(path, last, "expected no footer: the match is not over")
-    claimed, reached = record.footer.result, match.result
+    claimed, reached = footer.result, match.result
     for name in ("plies", "cause", "reason"):
         was, should = getattr(claimed, name), getattr(reached, name)
         if was != should:
@@ -134,33 +136,29 @@ def _check_end(record: Record, match: MatchState, path: str) -> None:
         _check_seat_result(f"result of seat {seat + 1}", was, should, path, last)
 
 
-def _check_sent(record: Record, match: MatchState, path: str) -> bool | None:
-    """Return whether the digests of what each seat was sent are there, and hold."""
-    claimed = None if record.footer is None else record.footer.sent
+def _check_sent(record: Record, footer: Footer, match: MatchState, path: str) -> None:
+    """Compare the digests of what each seat was sent with what it may know."""
+    claimed = footer.sent
     line = len(record.entries) + 2
     if not match.game.info.hidden:
         if claimed is not None:
             raise RecordError(path, line, "sent: expected none of a game that hides nothing")
-        return None
-    if claimed is None:
-        return False
-    if len(claimed) != len(match.sent):
+        return
+    if claimed is None or len(claimed) != len(match.sent):
         raise RecordError(path, line, f"sent: expected {len(match.sent)} digests")
     for seat, (was, should) in enumerate(zip(claimed, match.sent, strict=True), start=1):
         if was != should:
             raise RecordError(
                 path, line, f"sent: seat {seat} was sent something else than it may know"
             )
-    return True
 
 
 def _check_seat_result(
     where: str, claimed: SeatResult, reached: SeatResult, path: str, line: int
 ) -> None:
-    for name in ("rank", "score", "cause", "points"):
+    for name in SeatResult.model_fields:
         was, should = getattr(claimed, name), getattr(reached, name)
-        # Servers before 1.0 left the points out.
-        if was != should and not (name == "points" and was is None):
+        if was != should:
             raise RecordError(path, line, f"{where}: {name}: expected {should!r}, not {was!r}")
 
 

@@ -14,14 +14,12 @@ from kibitz.options.connection import server_option
 from kibitz.output import echo, echo_json
 
 if TYPE_CHECKING:
-    from kibitz.analysis.verification import Verified
     from kibitz_games.core.game import Game
 
 EXIT_BAD = 1
 """The exit status where a record does not hold."""
-
-
-NOT_SENT = "everything holds; what each seat was sent is not in it"
+EXIT_INCOMPLETE = 3
+"""The exit status where all records hold as far as they go, and one has no end."""
 
 
 @click.command(short_help="Check records: hashes, seeds, legality, clocks, results.")
@@ -30,30 +28,31 @@ NOT_SENT = "everything holds; what each seat was sent is not in it"
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 @server_option
 def verify(files: tuple[str, ...], against: bool, as_json: bool, server: str) -> None:
-    """Print one line about each of the record FILES. The status is 1 if one does not hold.
+    """Print one line about each of the record FILES.
 
     Checked are the hash chain, the commitment to the seed and the start that it draws, every
     move by the rules, every clock by its ledger, who dropped out and why, the result, and that
     nothing hidden was sent before its time. A record that somebody has written anew by all these
     rules passes; --against finds it.
+
+    The status is 0 if everything holds, 1 if something does not, and 3 if a record is incomplete
+    and nothing else is wrong: the match had not ended, or the end was cut off.
     """
     games = load_games("plain")
-    bad = 0
+    statuses = []
     for name in files:
-        found = _checked(name, server if against else None, games)
-        why = found if isinstance(found, str) else None
-        bad += why is not None
-        sent = None if isinstance(found, str) else found.sent
+        status, why = _checked(name, server if against else None, games)
+        statuses.append(status)
         if as_json:
-            told = {"file": name, "holds": why is None, "why": why, "sent": sent}
-            echo_json(json.dumps(told))
+            told = {"file": name, "holds": status == 0, "complete": status != EXIT_INCOMPLETE}
+            echo_json(json.dumps(told | {"why": why}))
         else:
-            echo(why or f"{name}: {NOT_SENT if sent is False else 'everything holds'}")
-    sys.exit(EXIT_BAD if bad else 0)
+            echo(why or f"{name}: everything holds")
+    sys.exit(EXIT_BAD if EXIT_BAD in statuses else max(statuses))
 
 
-def _checked(name: str, server: str | None, games: Mapping[str, Game]) -> Verified | str:
-    """Return a record file in which everything holds, or what does not."""
+def _checked(name: str, server: str | None, games: Mapping[str, Game]) -> tuple[int, str | None]:
+    """Return the exit status for a record file, and what does not hold, if anything."""
     import asyncio
 
     from kibitz.analysis import verification
@@ -62,9 +61,12 @@ def _checked(name: str, server: str | None, games: Mapping[str, Game]) -> Verifi
     try:
         found = verification.verify(name, games)
         if server is not None:
-            own = asyncio.run(fetch_record(server, found.match))
-            if own.link != found.hash:
-                return f"{name}: expected the hash of the server's own record, {own.link}"
+            own = asyncio.run(fetch_record(server, found.match)).footer
+            if own is None or own.hash != found.hash:
+                expected = "none" if own is None else own.hash
+                return EXIT_BAD, f"{name}: expected the hash of the server's own record, {expected}"
+    except verification.IncompleteRecord as error:
+        return EXIT_INCOMPLETE, str(error)
     except (ValueError, OSError) as error:
-        return str(error)
-    return found
+        return EXIT_BAD, str(error)
+    return 0, None

@@ -5,8 +5,9 @@
     {"kind":"end","result":{...},"hash":"..."}           the footer, when the match is over
 
 The chain starts from the empty text; each line's link is the SHA-256, in hexadecimal, of the
-link before and the line's bytes without its end. The footer carries the last entry's link.
-A record without a footer is a match that had not ended when the file was written.
+link before and the line's bytes without its end. The footer's `hash` is the link after the footer
+itself, with the value of `hash` left empty in it: ``"hash":""``. So one hash covers every byte.
+A record without a footer is incomplete: the match had not ended, or the file was cut off.
 """
 
 from __future__ import annotations
@@ -67,6 +68,20 @@ def chain_hash(previous: str, line: bytes) -> str:
     return hashlib.sha256(previous.encode() + line).hexdigest()
 
 
+def footer_line(link: str, result: Result, sent: list[str] | None = None) -> bytes:
+    """Return the last line of a record, without its end, behind lines whose chain ends in `link`.
+
+    `sent` has the digests of what each seat was sent.
+    """
+    footer = Footer(result=result, hash="", sent=sent)
+    return encode(footer.model_copy(update={"hash": chain_hash(link, encode(footer))}))
+
+
+def footer_hash(link: str, line: bytes, claimed: str) -> str:
+    """Return what the `hash` of a footer should be, whose line says that it is `claimed`."""
+    return chain_hash(link, line.replace(f'"hash":"{claimed}"'.encode(), b'"hash":""', 1))
+
+
 def read_record(path: str | os.PathLike[str], *, torn: bool = False) -> Record:
     """Read and check a record file.
 
@@ -119,7 +134,7 @@ class RecordExport:
 
         `sent` has the digests of the log's own footer.
         """
-        return encode(Footer(result=result, hash=self._link, sent=sent)) + b"\n"
+        return footer_line(self._link, result, sent) + b"\n"
 
     def _entry(self, line: bytes) -> bytes:
         shown = line if self._notes else _without_note(line)
@@ -128,15 +143,21 @@ class RecordExport:
 
 
 def record_lines(
-    setup: Setup, entries: Iterable[Entry], result: Result | None = None
+    setup: Setup,
+    entries: Iterable[Entry],
+    result: Result | None = None,
+    sent: list[str] | None = None,
 ) -> Iterator[bytes]:
-    """Yield the lines of a record, each with its end; without a result there is no footer."""
+    """Yield the lines of a record, each with its end; without a result there is no footer.
+
+    `sent` has the digests of what each seat was sent, where the game hides something.
+    """
     export = RecordExport(encode(setup))
     yield export.head
     for entry in entries:
         yield export.entries([encode(entry)])
     if result is not None:
-        yield export.footer(result)
+        yield export.footer(result, sent)
 
 
 def _without_note(line: bytes) -> bytes:
@@ -152,13 +173,17 @@ def write_record(
     setup: Setup,
     entries: Iterable[Entry],
     result: Result | None = None,
+    sent: list[str] | None = None,
 ) -> None:
-    """Write a record file: the whole of it or, if anything fails, nothing."""
+    """Write a record file: the whole of it or, if anything fails, nothing.
+
+    The arguments are those of `record_lines`.
+    """
     target = Path(path)
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with open(descriptor, "wb") as file:
-            file.writelines(record_lines(setup, entries, result))
+            file.writelines(record_lines(setup, entries, result, sent))
             file.flush()
             os.fsync(file.fileno())
         # mkstemp makes files that only their owner may read, a record is no secret.
@@ -191,7 +216,7 @@ class _RecordParser:
         else:
             part = self._parse(_LINE, bare)
             if isinstance(part, Footer):
-                self._footer = self._checked(part)
+                self._footer = self._checked(part, bare)
                 return
             self._append(part)
         self._link = chain_hash(self._link, bare)
@@ -216,11 +241,12 @@ class _RecordParser:
             raise self._error(f"seq: expected {expected}, not {entry.seq}")
         self._entries.append(entry)
 
-    def _checked(self, footer: Footer) -> Footer:
+    def _checked(self, footer: Footer, line: bytes) -> Footer:
         if self.setup is None:
             raise AssertionError("a footer is never the first line")
-        if footer.hash != self._link:
-            raise self._error(f"hash: expected {self._link}, the end of the chain over the lines")
+        expected = footer_hash(self._link, line, footer.hash)
+        if footer.hash != expected:
+            raise self._error(f"hash: expected {expected}, the end of the chain over the lines")
         results, seats = len(footer.result.seats), len(self.setup.seats)
         if results != seats:
             raise self._error(f"result.seats: expected {seats} of them, not {results}")

@@ -341,7 +341,8 @@ class Result(Strict):
 
 
 class Footer(Strict):
-    """The last line of a finished record; `hash` is the end of the chain over all lines."""
+    """The last line of a finished record; `hash` is the end of the chain over all lines, this one
+    included."""
 
     kind: Literal["end"] = "end"
     result: Result

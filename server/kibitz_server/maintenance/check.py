@@ -24,7 +24,7 @@ from typing import Literal, TypeAlias, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
-from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash
+from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash, footer_line
 from kibitz_protocol.wire.records import Footer, Result, Setup
 from kibitz_server.lobby import entries as lobby_entries
 from kibitz_server.rating.ladder import RatedMatch
@@ -247,7 +247,7 @@ def _check_end(stream: _Stream, link: str) -> Result | None:
         _parsed(LobbyBrief, stream.summary, "summary")
         return None
     footer = _parsed(Footer, stream.footer, "end")
-    if footer.hash != link:
+    if stream.footer != footer_line(link, footer.result, footer.sent):
         raise _Damage("its end does not belong to its entries")
     if _parsed(MatchBrief, stream.summary, "summary").result != footer.result:
         raise _Damage("its summary is not that of its result")

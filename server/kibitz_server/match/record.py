@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pydantic import ValidationError
 
 from kibitz_games.core.game import Game
-from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash, seed_commitment
+from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash, footer_hash, seed_commitment
 from kibitz_protocol.wire.records import ENTRY, Entry, Footer, Setup
 from kibitz_server.match.state import BrokenLog, MatchState
 
@@ -59,7 +59,7 @@ def restore(game: Game, lines: Iterable[bytes]) -> MatchState:
             link = chain_hash(link, data)
     match = MatchState.restore(game, setup, entries)
     if footer is not None:
-        _check_footer(footer, match, link)
+        _check_footer(footer, match, footer_hash(link, data, footer.hash))
     return match
 
 
@@ -77,10 +77,10 @@ def _check_seed(setup: Setup) -> None:
         raise BrokenLog(f"seed {setup.seed!r} is not the one of commitment {setup.commitment!r}")
 
 
-def _check_footer(footer: Footer, match: MatchState, link: str) -> None:
+def _check_footer(footer: Footer, match: MatchState, expected: str) -> None:
     if footer.result != match.result:
         raise BrokenLog("the footer's result is not the one that the entries lead to")
-    if footer.hash != link:
+    if footer.hash != expected:
         raise BrokenLog(f"the footer's hash {footer.hash!r} is not the end of the chain")
 
 

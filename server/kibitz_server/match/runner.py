@@ -33,7 +33,8 @@ from kibitz_protocol.wire.codec import encode, encode_entry
 from kibitz_protocol.wire.frames import done_frame
 from kibitz_protocol.wire.lobbies import MatchBrief
 from kibitz_protocol.wire.messages import Move
-from kibitz_protocol.wire.records import Cause, Footer, Moved, Player, Result, Setup
+from kibitz_protocol.wire.recordfile import footer_line
+from kibitz_protocol.wire.records import Cause, Moved, Player, Result, Setup
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.visibility import WantedViews
@@ -719,7 +720,7 @@ class MatchRunner:
         Where that entry is on the disk already, the runner itself waits for the end to be.
         """
         sent = [*self.engine.state.sent] or None
-        footer = encode(Footer(result=result, hash=self.stream.chain, sent=sent))
+        footer = footer_line(self.stream.chain, result, sent)
         self._context.store.finish(self.stream, footer, encode(self.brief()), waiter)
         self.pending.hold_for_commit(self.stream.tail, self._announce_end)
         self._context.rate(self.engine.state.setup, result)

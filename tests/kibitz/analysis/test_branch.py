@@ -63,7 +63,7 @@ def test_each_game_has_a_record_that_begins_as_the_match(
     for path in paths:
         record = read_record(path)
         assert record.entries[:11] == nim.entries[:11]
-        assert verify(path, {"line-nim": nim_rules}).over
+        assert verify(path, {"line-nim": nim_rules}).entries > 11
         assert record.setup.seats[1].name == "random, from ply 11 line-nim/random"
 
 

@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from kibitz.analysis.verification import verify, verify_record
+from kibitz.analysis.verification import IncompleteRecord, verify, verify_record
 from kibitz_games.core.game import Game
-from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash, seed_commitment
+from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, Record, chain_hash, seed_commitment
 from tests.kibitz.analysis.conftest import RECORDS
 from tests.tools.honest_records import honest_record
 from tests.tools.measurements import ReportFigure
@@ -31,8 +31,9 @@ def hashed(lines: Lines) -> list[bytes]:
     link = EMPTY_CHAIN
     for text in texts[:-1]:
         link = chain_hash(link, text)
-    end = lines[-1] | {"hash": link}
-    return [*texts[:-1], json.dumps(end, separators=(",", ":")).encode()]
+    ends = json.dumps(lines[-1] | {"hash": ""}, separators=(",", ":")).encode()
+    link = chain_hash(link, ends)
+    return [*texts[:-1], ends.replace(b'"hash":""', b'"hash":"%s"' % link.encode())]
 
 
 def number(lines: Lines) -> None:
@@ -47,6 +48,15 @@ def write(path: Path, texts: list[bytes]) -> Path:
     return path
 
 
+def holds(record: Record, games: dict[str, Game]) -> bool:
+    """Verify an honest record; return whether it is complete."""
+    if record.footer is None:
+        with pytest.raises(IncompleteRecord):
+            verify_record(record, games)
+        return False
+    return verify_record(record, games).entries == len(record.entries)
+
+
 def fault(path: Path, games: dict[str, Game]) -> str:
     with pytest.raises(ValueError) as caught:  # noqa: PT011 - the sentence is what is looked at
         verify(path, games)
@@ -55,8 +65,9 @@ def fault(path: Path, games: dict[str, Game]) -> str:
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in RECORDS.glob("*.jsonl")))
 def test_honest_records_hold(name: str, all_games: dict[str, Game]) -> None:
-    found = verify(RECORDS / f"{name}.jsonl", all_games)
-    assert found.over
+    path = RECORDS / f"{name}.jsonl"
+    found = verify(path, all_games)
+    assert found.hash == json.loads(path.read_bytes().splitlines()[-1])["hash"]
 
 
 @pytest.mark.parametrize("name", ["line-nim", "five-in-a-row", "chinese-checkers", "tanks"])
@@ -64,7 +75,7 @@ def test_whatever_happens_in_a_match_its_record_holds(
     name: str, all_games: dict[str, Game]
 ) -> None:
     for seed in range(4):
-        verify_record(honest_record(name, seed), all_games)
+        holds(honest_record(name, seed), all_games)
 
 
 @pytest.mark.slow
@@ -76,7 +87,7 @@ def test_two_hundred_honest_records_of_every_game_hold(
         seen: set[str] = set()
         for seed in range(200):
             record = honest_record(name, seed)
-            over += verify_record(record, all_games).over
+            over += holds(record, all_games)
             seen |= {entry.kind for entry in record.entries}
         report(
             f"{name}: 200 records hold, {over} of matches that are over, {len(seen)} kinds of entry"
@@ -151,6 +162,18 @@ def _other_score(lines: Lines) -> None:
 
 def _other_points(lines: Lines) -> None:
     lines[-1]["result"]["seats"][0]["points"] = 99.0
+
+
+def _no_points(lines: Lines) -> None:
+    del lines[-1]["result"]["seats"][0]["points"]
+
+
+def _other_detail(lines: Lines) -> None:
+    lines[-1]["result"]["seats"][0]["detail"] = "it gave up"
+
+
+def _takeover(lines: Lines) -> None:
+    lines[-1]["result"]["seats"][0]["takeover"] = True
 
 
 def _other_reason(lines: Lines) -> None:
@@ -254,7 +277,10 @@ TAMPERED: list[tuple[str, Tamper, str]] = [
     ("timed", _time_backwards, "does not follow"),
     ("timed", _no_request, "expected the number of the player's request"),
     ("plain", _resigned_after_the_end, "expected nothing but the footer"),
-    ("plain", _without_the_end, "expected a footer: the match is over"),
+    ("plain", _without_the_end, "expected a footer, found the end of the file"),
+    ("plain", _other_detail, "detail: expected '', not 'it gave up'"),
+    ("plain", _takeover, "takeover: expected None, not True"),
+    ("plain", _no_points, "points: expected"),
     ("plain", _ended_early, "expected no footer: the match is not over"),
     ("timed", _forfeit_without_flag, "its flag has not fallen"),
     ("timed", _flag_too_soon, "elapsed_ms: expected at least"),
@@ -282,8 +308,9 @@ def test_tampering_is_found_though_the_hashes_fit(
     assert sentence in fault(write(tmp_path / "r.jsonl", hashed(lines)), all_games)
 
 
-def test_a_running_match_holds_as_far_as_it_went(
+def test_a_running_match_is_incomplete(
     tmp_path: Path, all_games: dict[str, Game], played: dict[str, Lines]
 ) -> None:
-    lines = played["plain"][:4]
-    assert not verify(write(tmp_path / "r.jsonl", hashed(lines)), all_games).over
+    path = write(tmp_path / "r.jsonl", hashed(played["plain"][:4]))
+    with pytest.raises(IncompleteRecord, match=r"r.jsonl:5: expected a footer"):
+        verify(path, all_games)

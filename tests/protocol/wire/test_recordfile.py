@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from kibitz_protocol.wire.recordfile import (
     RecordError,
     RecordExport,
     chain_hash,
+    footer_hash,
     parse_record,
     read_record,
     record_lines,
@@ -40,7 +42,7 @@ def test_what_is_written_is_read_back(path: Path) -> None:
     assert (record.setup, record.entries) == (SETUP, ENTRIES)
     assert record.footer is not None
     assert record.footer.result == RESULT
-    assert record.footer.hash == record.link
+    assert record.footer.hash == footer_hash(record.link, _lines()[-1][:-1], record.footer.hash)
     assert not record.torn
     assert path.read_bytes() == b"".join(_lines())
 
@@ -53,6 +55,17 @@ def test_the_chain_runs_over_the_bytes_of_every_line() -> None:
         chain_hash(first, b"b")
         == "d107b7d075043599f95950cf82591afa47c4dce9b4d343dc6fbecb1b051ee3ef"
     )
+
+
+def test_the_hash_covers_the_footer_too() -> None:
+    """It is the link of the footer with an empty text in place of the hash itself."""
+    *before, last = (line.removesuffix(b"\n") for line in _lines())
+    link = EMPTY_CHAIN
+    for line in before:
+        link = chain_hash(link, line)
+    claimed = json.loads(last)["hash"]
+    assert last.count(claimed.encode()) == 1
+    assert chain_hash(link, last.replace(claimed.encode(), b"")) == claimed
 
 
 def test_a_match_that_goes_on_has_no_footer(path: Path) -> None:
