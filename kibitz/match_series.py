@@ -39,8 +39,6 @@ from kibitz_server.housebots.wait_exit import wait_exit
 
 SEAT_GRACE_MS = 5_000
 """How long the seat of a bot whose process is gone is kept: here nobody will come back."""
-FAULTS = result_tables.ABNORMAL_CAUSES | {Cause.TIME}
-"""What is nobody's play: an engine that says nothing more loses on time."""
 AT_ONCE = 2
 """Matches at the same time, so that the bots of a small machine do not starve each other."""
 
@@ -136,7 +134,9 @@ class SeriesOutcome:
         for match, record in self.course.records.items():
             if (written := fault_report.write_beside(Path(record))) is not None:
                 self.reports[match] = written
-        self.trouble += result_tables.abnormal_endings(self.course.matches, self.reports, FAULTS)
+        self.trouble += result_tables.abnormal_endings(
+            self.course.matches, self.reports, result_tables.BOT_FAULTS
+        )
 
     def json(self) -> str:
         """The tables for a program: one JSON object."""

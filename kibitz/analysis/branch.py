@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kibitz.analysis.continuation import play_on
+from kibitz.analysis.continuation import faults, play_on
 from kibitz.analysis.seated_bot import SeatedBot, prepare
 from kibitz_arena.claims import mean_interval
 from kibitz_bots.loading import load
 from kibitz_protocol.wire.recordfile import Record, write_record
 from kibitz_protocol.wire.records import Entry, Player, Result
+from kibitz_server.match.sent_digest import digests_of
 from kibitz_server.match.state import MatchState
 
 
@@ -35,20 +36,25 @@ class BranchPlan:
 
 @dataclass
 class BranchOutcome:
-    """What came of it for one seat; `scores` are the shares of 1 that the game gives."""
+    """What came of it for one seat; `scores` are the shares of 1 that the game gives.
+
+    A game in which the seat itself failed is a loss.
+    """
 
     recorded: Result | None
     """The result of the match itself, None where it had not ended."""
     scores: list[float] = field(default_factory=list)
+    """Of the games in which none of the others failed: a game that they gave away shows nothing."""
     ranks: Counter[int] = field(default_factory=Counter)
-    faults: Counter[str] = field(default_factory=Counter)
-    """How often the seat dropped out, by cause."""
+    """Of the same games."""
+    faults: dict[int, Counter[str]] = field(default_factory=dict)
+    """How often each seat failed, by cause; seats that never did are not in it."""
     lines: set[str] = field(default_factory=set)
     """The different games that were played."""
 
     @property
     def mean(self) -> float:
-        """The mean score of the seat."""
+        """The mean score of the seat; there is none where no game was counted."""
         return sum(self.scores) / len(self.scores)
 
     @property
@@ -71,8 +77,8 @@ def branch(
     """Play the games of a plan from `start`, one after the other; return what came of them.
 
     Where `record`, the one of the match, is given, each game gets a record of its own in the
-    folder `records`: its first entries are those of the match. Raises `SpecError`, a `ValueError`,
-    for a bot that is not there.
+    folder `records`: its first entries are those of the match. Raises `SpecError` for a bot that is
+    not there and `BotFailedError` for one that does not begin, both `ValueError`.
     """
     factories = {seat: load(spec) for seat, spec in plan.bots.items()}
     for factory in factories.values():
@@ -97,11 +103,12 @@ def branch(
 
 
 def _count(outcome: BranchOutcome, seat: int, result: Result, entries: Sequence[Entry]) -> None:
-    own = result.seats[seat]
-    outcome.scores.append(own.score)
-    outcome.ranks[own.rank] += 1
-    if own.cause is not None:
-        outcome.faults[own.cause] += 1
+    failed = faults(entries)
+    for fault in failed:
+        outcome.faults.setdefault(fault.seat, Counter())[fault.cause] += 1
+    if all(fault.seat == seat for fault in failed):
+        outcome.scores.append(result.seats[seat].score)
+        outcome.ranks[result.seats[seat].rank] += 1
     moves = (str(getattr(entry, "action", entry.kind)) for entry in entries)
     outcome.lines.add("/".join(moves))
 
@@ -126,8 +133,9 @@ def _write(
         for seat, who in enumerate(start.players)
     ]
     setup = record.setup.model_copy(update={"seats": seats, "match": path.stem[:32], "rated": None})
-    before = record.entries[: start.seq]
-    write_record(path, setup, [*before, *entries], end.result)
+    whole = [*record.entries[: start.seq], *entries]
+    sent = [*digests_of(start.game, setup, whole)] or None
+    write_record(path, setup, whole, end.result, sent)
 
 
 def missing_seats(match: MatchState, given: Mapping[int, str]) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from kibitz.analysis.seated_bot import SeatedBot
 from kibitz_protocol.wire.records import Cause, Entry, Forfeited, Moved, Result
@@ -21,6 +21,11 @@ def play_on(match: MatchState, bots: Mapping[int, SeatedBot]) -> tuple[Result, l
         match.apply(entry)
         entries.append(entry)
     return match.result, entries
+
+
+def faults(entries: Iterable[Entry]) -> list[Forfeited]:
+    """Return the entries by which bots that failed dropped out."""
+    return [entry for entry in entries if isinstance(entry, Forfeited)]
 
 
 def _next_entry(match: MatchState, bot: SeatedBot) -> Entry:

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kibitz.analysis.continuation import play_on
+from kibitz.analysis.continuation import faults, play_on
 from kibitz.analysis.recorded_turns import RecordedTurn, recorded_turns
-from kibitz.analysis.seated_bot import SeatedBot, prepare
+from kibitz.analysis.seated_bot import BotFailedError, SeatedBot, prepare
 from kibitz_bots.catalog import PERSONALITIES
 from kibitz_bots.spec import BotFactory
 from kibitz_games.core.game import Game
@@ -58,7 +58,8 @@ def decisive_move(
     """Return the decisive move of `seat`, None where it never could have done better.
 
     `factory` makes the bots that play on, with `ms` milliseconds for each turn; `on_turn` hears of
-    every turn that is tried. Raises `ValueError` for a match that is not over, and `BrokenLog`.
+    every turn that is tried. Raises `ValueError` for a match that is not over, `BrokenLog`, and
+    `BotFailedError` where the bot fails in a game, which then shows nothing.
     """
     if record.footer is None:
         raise ValueError("expected the record of a match that is over")
@@ -77,6 +78,11 @@ def decisive_move(
             if match.still_plays(each)
         }
         result, entries = play_on(match, bots)
+        for fault in faults(entries):
+            raise BotFailedError(
+                f"the bot failed in seat {fault.seat + 1}, from ply {turn.ply} on: {fault.cause}:"
+                f" {fault.detail}"
+            )
         if result.seats[seat].score > reached:
             return _found(turn, result, entries)
     return None

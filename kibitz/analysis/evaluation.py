@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kibitz.analysis.recorded_turns import RecordedTurn, recorded_turns
-from kibitz.analysis.seated_bot import SeatedBot, prepare
+from kibitz.analysis.seated_bot import BotFailedError, SeatedBot, prepare
 from kibitz_bots.spec import BotFactory
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.recordfile import Record
@@ -14,10 +14,6 @@ from kibitz_protocol.wire.records import Comment, Entry, Moved
 from kibitz_protocol.wire.values import Action
 from kibitz_search.algorithms.score import plies_to_end
 from kibitz_server.match.state import MatchState
-
-
-class AnalysisError(ValueError):
-    """The analysing bot crashed or answered no legal move; the message says at which ply."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +96,7 @@ def evaluate(
 
     There is one bot for each seat, which is asked in the order of the match and sees what that
     seat saw. `seats` are all where nothing is said; `on_move` hears of each move as it is done.
-    Raises `AnalysisError`, `BrokenLog`, both `ValueError`.
+    Raises `BotFailedError`, `BrokenLog`, both `ValueError`.
     """
     found = []
     bots: dict[int, SeatedBot] = {}
@@ -125,8 +121,7 @@ def _evaluation(turn: RecordedTurn, bot: SeatedBot) -> MoveEvaluation:
         action, comment = bot.answer(match)
         best = _notation(match, action)
     except Exception as error:
-        said = f"{type(error).__name__}: {error}"
-        raise AnalysisError(f"the bot failed at ply {turn.ply}: {said}") from error
+        raise BotFailedError.of(f"at ply {turn.ply}", error) from error
     played = _notation(match, turn.played.action)
     return MoveEvaluation(turn.ply, turn.seat, played, best, comment or Comment())
 

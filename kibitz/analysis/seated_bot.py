@@ -18,18 +18,46 @@ from kibitz_server.match.state import MatchState
 from kibitz_server.match.visibility import MatchViews
 
 
+class BotFailedError(ValueError):
+    """A bot crashed or answered no legal move, so that there is nothing to compare; a sentence."""
+
+    @classmethod
+    def of(cls, when: str, error: Exception) -> BotFailedError:
+        """Return the error for what a bot raised."""
+        return cls(f"the bot failed {when}: {type(error).__name__}: {error}")
+
+
 def prepare(bot: Bot, match: MatchState) -> None:
-    """Let a bot compile or load what it needs for matches like this one; it plays none itself."""
+    """Let a bot compile or load what it needs for matches like this one; it plays none itself.
+
+    Raises `BotFailedError`.
+    """
     setup = match.setup
-    item = ProgrammeItem(game=setup.game, options=setup.options, seats=len(setup.seats))
-    bot.prepare([item])
+    prepare_for(bot, ProgrammeItem(game=setup.game, options=setup.options, seats=len(setup.seats)))
+
+
+def prepare_for(bot: Bot, item: ProgrammeItem) -> None:
+    """Do the same for matches of an item. Raises `BotFailedError`."""
+    try:
+        bot.prepare([item])
+    except Exception as error:
+        raise BotFailedError.of("while it prepared", error) from error
+
+
+def begin(bot: Bot, match: Match) -> None:
+    """Tell a bot that a match begins. Raises `BotFailedError`."""
+    try:
+        bot.on_match_start(match)
+    except Exception as error:
+        raise BotFailedError.of("as the match began", error) from error
 
 
 class SeatedBot:
     """A bot that sits down at a match as after a restart: it hears of the match and then of turns.
 
     It is told what its seat sees, as a server would. `match_id` is the id that it is given: bots
-    that draw by chance draw by that, so that the same id brings the same moves.
+    that draw by chance draw by that, so that the same id brings the same moves. Raises
+    `BotFailedError`.
     """
 
     def __init__(self, bot: Bot, match: MatchState, seat: int, ms: int, match_id: str) -> None:
@@ -37,7 +65,7 @@ class SeatedBot:
         self._match = replace(told, id=match_id, time_control=TimeControl())
         self._bot = bot
         self._ms = ms
-        bot.on_match_start(self._match)
+        begin(bot, self._match)
 
     def answer(self, match: MatchState) -> tuple[Move, Comment | None]:
         """Return the move of the bot in a match in which its seat is to act, and its comment.

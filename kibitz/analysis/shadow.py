@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
+from kibitz.analysis.seated_bot import begin
 from kibitz.analysis.watched_match import WatchedMatch
 from kibitz_bots.inprocess import awaited
 from kibitz_bots.sdk import Bot, Turn, parse_answer
@@ -45,7 +46,7 @@ class Shadow:
         self._watched = watched
         self._bot = bot
         self._ms = ms
-        bot.on_match_start(watched.match)
+        begin(bot, watched.match)
 
     async def follow(
         self, snapshot: Snapshot, news: AsyncIterator[Any]

@@ -10,7 +10,7 @@ import click
 
 from kibitz import training_progress
 from kibitz.builtin_games import load_games
-from kibitz.options.analysis import bot_option, loaded_bot, ms_option, record_argument
+from kibitz.options.analysis import bot_option, comparing, loaded_bot, ms_option, record_argument
 from kibitz.options.connection import server_option
 from kibitz.options.record import seat_option
 from kibitz.output import echo, echo_json
@@ -40,7 +40,8 @@ def analyse(
     """Print what BOT would have played at each turn of RECORD, and what it says of the position.
 
     RECORD is a file, or a finished match of a server. The bot sees what the seat to move saw.
-    Values are in its own unit, for the seat that moved; "won in 7" is proved.
+    Values are in its own unit, for the seat that moved; "won in 7" is proved. The status is 3 if
+    the bot crashed or answered no legal move.
     """
     write = None if out is None else FORMATS.get(out.suffix.lower())
     if out is not None and write is None:
@@ -49,7 +50,7 @@ def analyse(
     from kibitz.analysis.recorded_turns import game_of
 
     games = load_games("compiled")
-    try:
+    with comparing():
         record = record_source.load(source, server)
         game = game_of(record, games)
         factory = loaded_bot(by)
@@ -65,8 +66,6 @@ def analyse(
             )
         if out is not None and write is not None:
             out.write_text(write(record, found, by, ms), encoding="utf-8")
-    except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from None
     if as_json:
         return echo_json(evaluation_text.to_json(record, found, by, ms))
     for line in evaluation_text.lines(record, found):

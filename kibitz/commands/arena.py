@@ -281,7 +281,7 @@ def _exit_status(runner: Runner, state: TournamentState, resume: str) -> int:
 
 def _abnormal(state: TournamentState) -> bool:
     return any(
-        seat.cause in result_tables.ABNORMAL_CAUSES or seat.takeover
+        seat.cause in result_tables.BOT_FAULTS or seat.takeover
         for ended in state.ended.values()
         for seat in ended.result.seats
     )

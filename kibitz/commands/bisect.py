@@ -13,7 +13,7 @@ import click
 
 from kibitz import training_progress
 from kibitz.builtin_games import load_games
-from kibitz.options.analysis import bot_option, loaded_bot, ms_option
+from kibitz.options.analysis import bot_option, comparing, loaded_bot, ms_option
 from kibitz.options.record import FILE, SEAT, seat_from_zero
 from kibitz.output import echo
 
@@ -47,14 +47,14 @@ def bisect(file: Path, seat: int, by: str | None, ms: int, bot: str, test: Path 
 
     The match of the record FILE is folded back from its end: at each turn of the seat BOT plays
     all seats on. It is exact as far as that bot is perfect. The status is 1 where the seat could
-    not have done better from any turn.
+    not have done better from any turn, and 3 where that bot failed, which decides nothing.
     """
     from kibitz.analysis import decisive_move
     from kibitz.analysis.recorded_turns import game_of
     from kibitz_protocol.wire.recordfile import read_record
 
     games = load_games("compiled")
-    try:
+    with comparing():
         record = read_record(file)
         game = game_of(record, games)
         if seat >= len(record.setup.seats):
@@ -80,8 +80,6 @@ def bisect(file: Path, seat: int, by: str | None, ms: int, bot: str, test: Path 
         if test is not None:
             _write_test(found, record.setup.match, file, bot, test)
             echo(f"wrote {test}", err=True)
-    except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from None
 
 
 def _lines(found: DecisiveMove, judge: str, file: Path, bot: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ import click
 from kibitz import training_progress
 from kibitz.builtin_games import load_games
 from kibitz.options import connection
-from kibitz.options.analysis import bot_option, ms_option, record_argument
+from kibitz.options.analysis import EXIT_FAULT, bot_option, comparing, ms_option, record_argument
 from kibitz.options.connection import identity_options, server_option
 from kibitz.options.record import SEAT, seat_from_zero
 from kibitz.output import echo, echo_json
@@ -73,14 +74,15 @@ def branch(
 
     RECORD is a file, a finished match of a server, or a running one that hides nothing. The games
     run in this process, without clocks. The same --seed brings the same games where the bots do
-    not think by the clock.
+    not think by the clock. A game in which another seat failed is not counted. The status is 3 if
+    a bot crashed or answered no legal move.
 
     \b
     kibitz branch lost.jsonl --ply 12 --seat 2 --with mybot.py --others line-nim/solver
     """
     from kibitz.analysis import branch as games_from_ply
 
-    try:
+    with comparing():
         client = connection.client(server, name, token_file, views="every")
         start, record = _start(source, client, ply)
         if seat >= len(start.players):
@@ -107,13 +109,12 @@ def branch(
                     number, games, f"place {result.seats[seat].rank}"
                 ),
             )
-    except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from None
     if as_json:
-        return echo_json(json.dumps(_fields(plan, outcome)))
-    for line in _lines(plan, outcome):
-        echo(line)
-    return None
+        echo_json(json.dumps(_fields(plan, outcome)))
+    else:
+        for line in _lines(plan, outcome):
+            echo(line)
+    sys.exit(EXIT_FAULT if outcome.faults else 0)
 
 
 def _start(source: str, client: Client, ply: int) -> tuple[MatchState, Record | None]:
@@ -149,20 +150,28 @@ async def _start_at_server(
 
 
 def _lines(plan: BranchPlan, outcome: BranchOutcome) -> list[str]:
-    low, high = outcome.interval
+    games, counted = plan.games, len(outcome.scores)
+    number = f"{games} games" if counted == games else f"{counted} of {games} games counted"
     places = ", ".join(f"place {rank}: {count}" for rank, count in sorted(outcome.ranks.items()))
     lines = [
-        f"{plan.bots[plan.seat]} in seat {plan.seat + 1} from ply {plan.ply}, {plan.games} games:"
-        f" score {outcome.mean:.3f} ({low:.3f} to {high:.3f})",
-        f"{places}; {len(outcome.lines)} different games",
+        f"{plan.bots[plan.seat]} in seat {plan.seat + 1} from ply {plan.ply}, {number}:"
+        f" {_score(outcome)}",
+        f"{places or 'no places'}; {len(outcome.lines)} different games",
     ]
-    if outcome.faults:
-        faults = ", ".join(f"{cause} {count}" for cause, count in sorted(outcome.faults.items()))
-        lines.append(f"dropped out: {faults}")
+    for seat, counts in sorted(outcome.faults.items()):
+        faults = ", ".join(f"{cause} {count}" for cause, count in sorted(counts.items()))
+        lines.append(f"failed: {plan.bots[seat]} in seat {seat + 1}: {faults}")
     if outcome.recorded is not None:
         was = outcome.recorded.seats[plan.seat]
         lines.append(f"in the match the seat had {was.score:.3f}, place {was.rank}")
     return lines
+
+
+def _score(outcome: BranchOutcome) -> str:
+    if not outcome.scores:
+        return "no score, for another seat failed in each of them"
+    low, high = outcome.interval
+    return f"score {outcome.mean:.3f} ({low:.3f} to {high:.3f})"
 
 
 def _fields(plan: BranchPlan, outcome: BranchOutcome) -> dict[str, object]:
@@ -174,10 +183,11 @@ def _fields(plan: BranchPlan, outcome: BranchOutcome) -> dict[str, object]:
         "games": plan.games,
         "ms": plan.ms,
         "seed": plan.seed,
-        "score": outcome.mean,
-        "interval": list(outcome.interval),
+        "counted": len(outcome.scores),
+        "score": outcome.mean if outcome.scores else None,
+        "interval": list(outcome.interval) if outcome.scores else None,
         "places": {str(rank): count for rank, count in sorted(outcome.ranks.items())},
         "different_games": len(outcome.lines),
-        "faults": dict(outcome.faults),
+        "faults": {str(seat): dict(counts) for seat, counts in sorted(outcome.faults.items())},
         "recorded_score": None if was is None else was.score,
     }

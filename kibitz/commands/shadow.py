@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ import click
 
 from kibitz.builtin_games import load_games
 from kibitz.options import connection
-from kibitz.options.analysis import loaded_bot, ms_option
+from kibitz.options.analysis import EXIT_FAULT, comparing, loaded_bot, ms_option
 from kibitz.options.connection import identity_options, server_option
 from kibitz.options.record import SEAT, seat_from_zero
 from kibitz.output import echo, echo_json
@@ -51,18 +52,20 @@ def shadow(
     """Print what BOT would play at each turn of --seat while the match goes on.
 
     It is given what spectators are shown. Where the game hides something that is enough only if
-    the host lets them look over the shoulder of that seat. The bot's answers go nowhere.
+    the host lets them look over the shoulder of that seat. The bot's answers go nowhere. The
+    status is 3 if it crashed or answered no legal move at a turn.
     """
-    try:
+    with comparing():
         client = connection.client(server, name, token_file, views="every")
-        run(_follow(client, match, seat, loaded_bot(bot), ms, as_json))
-    except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from None
+        failed = run(_follow(client, match, seat, loaded_bot(bot), ms, as_json))
+    sys.exit(EXIT_FAULT if failed else 0)
 
 
 async def _follow(
     connecting: Client, match: str, seat: int, factory: BotFactory, ms: int, as_json: bool
-) -> None:
+) -> int:
+    """Follow a match; return at how many turns the bot failed."""
+    from kibitz.analysis.seated_bot import prepare_for
     from kibitz.analysis.shadow import Shadow
     from kibitz.analysis.watched_match import WatchedMatch, snapshot_of
     from kibitz_protocol.wire.lobbies import ProgrammeItem
@@ -74,13 +77,16 @@ async def _follow(
         item = ProgrammeItem(
             game=snapshot.game, options=snapshot.options, seats=len(snapshot.seats)
         )
-        factory().prepare([item])
+        prepare_for(factory(), item)
         asked = Shadow(watched, factory(), ms)
         async for answer in asked.follow(snapshot, client.news()):
             echo_json(_json(answer)) if as_json else echo(_line(answer))
+    failed = sum(not answer.legal for answer in asked.answers)
     if not as_json:
         agreed = sum(answer.agrees for answer in asked.answers)
-        echo(f"{agreed} of {len(asked.answers)} turns as they were played")
+        trouble = f"; the bot failed at {failed}" if failed else ""
+        echo(f"{agreed} of {len(asked.answers)} turns as they were played{trouble}")
+    return failed
 
 
 def _line(answer: ShadowAnswer) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +11,8 @@ import click
 if TYPE_CHECKING:
     from kibitz_bots.spec import BotFactory
 
+EXIT_FAULT = 3
+"""The exit status where a bot failed that was to be compared."""
 DEFAULT_MS = 500
 """Milliseconds of thinking for each turn."""
 
@@ -22,6 +25,26 @@ ms_option = click.option(
     show_default=True,
     help="Milliseconds for each turn.",
 )
+
+
+class BotFault(click.ClickException):
+    """A bot failed, so that there is nothing to compare."""
+
+    exit_code = EXIT_FAULT
+
+
+@contextlib.contextmanager
+def comparing() -> Iterator[None]:
+    """Turn what a comparison raises into a sentence and an exit status: a bot that failed has one
+    of its own."""
+    from kibitz.analysis.seated_bot import BotFailedError
+
+    try:
+        yield
+    except BotFailedError as error:
+        raise BotFault(str(error)) from None
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from None
 
 
 def bot_option(*names: str, **settings: Any) -> Callable[[Any], Any]:

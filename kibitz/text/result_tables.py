@@ -87,9 +87,18 @@ def ending_text(result: Result | None) -> str:
 
 
 ABNORMAL_CAUSES = frozenset(
-    {Cause.CRASH, Cause.DISCONNECT, Cause.ABANDONED, Cause.TAKEOVER, Cause.INFRASTRUCTURE}
+    {
+        Cause.CRASH,
+        Cause.ILLEGAL,
+        Cause.DISCONNECT,
+        Cause.ABANDONED,
+        Cause.TAKEOVER,
+        Cause.INFRASTRUCTURE,
+    }
 )
 """Causes that neither the rules nor a player's decision brought about."""
+BOT_FAULTS = ABNORMAL_CAUSES | {Cause.TIME}
+"""The same where only bots play: one that runs out of time has failed, too."""
 
 
 def abnormal_endings(

@@ -48,6 +48,7 @@ def test_the_results_of_the_seat_are_counted(nim: Record, nim_rules: Game) -> No
     found = played(nim_rules, nim, plan(), on_game=lambda number, result: heard.append(result))
     assert found.scores == [result.seats[1].score for result in heard]
     assert sum(found.ranks.values()) == 6
+    assert found.faults == {}
     low, high = found.interval
     assert 0.0 <= low <= found.mean <= high <= 1.0
     assert found.recorded is not None

@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 from kibitz.analysis import evaluation, evaluation_text
-from kibitz.analysis.evaluation import AnalysisError, MoveEvaluation, Scale
+from kibitz.analysis.evaluation import MoveEvaluation, Scale
+from kibitz.analysis.seated_bot import BotFailedError
 from kibitz_bots.sdk import Bot, Turn
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.recordfile import Record, read_record
@@ -79,14 +80,14 @@ def test_a_bot_that_fails_is_told_of_with_the_ply(nim: Record, nim_rules: Game) 
                 raise RuntimeError("no more")
             return turn.legal[0]
 
-    with pytest.raises(AnalysisError, match="failed at ply 3: RuntimeError: no more"):
+    with pytest.raises(BotFailedError, match="failed at ply 3: RuntimeError: no more"):
         evaluation.evaluate(nim_rules, nim, Crashing, 5)
 
     class Illegal(Bot):
         def choose(self, turn: Turn) -> Any:
             return {"x": 99, "y": 0, "length": 1}
 
-    with pytest.raises(AnalysisError, match="failed at ply 0"):
+    with pytest.raises(BotFailedError, match="failed at ply 0"):
         evaluation.evaluate(nim_rules, nim, Illegal, 5)
 
 

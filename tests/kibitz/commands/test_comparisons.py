@@ -1,0 +1,154 @@
+"""Commands that compare: a bot that fails appears in the result and in the exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from kibitz.cli import kibitz
+from kibitz.options.analysis import EXIT_FAULT
+from kibitz.text import result_tables
+from kibitz_protocol.wire.records import Cause
+from tests.kibitz.analysis.conftest import RECORDS
+
+NIM = str(RECORDS / "line-nim.jsonl")
+RANDOM = "line-nim/random"
+
+COMPARE = {
+    "analyse": "test_a_bot_that_fails_judges_nothing",
+    "arena": "test_causes_that_are_faults",
+    "bisect": "test_a_judge_that_fails_decides_nothing",
+    "branch": "test_a_failure_of_anybody_shows_in_branch",
+    "demo": "test_causes_that_are_faults",
+    "doctor": "tests/kibitz/conformance",
+    "host": "test_causes_that_are_faults",
+    "play": "test_causes_that_are_faults",
+    "retry": "test_a_retry_that_fails_is_no_other_answer",
+    "shadow": "tests/kibitz/commands/test_shadow.py",
+}
+"""Commands whose result rests on what bots play, and what tests how they treat faults."""
+OTHERS = (
+    "bot bots db export games join ladder lobbies lobby matches mcp new-bot new-game nodes pbrain"
+    " replay report seek serve token train verify watch"
+)
+"""Commands that compare nothing: they list, draw, connect, keep, or train by their own games."""
+
+FAILING = {
+    "crash": """
+from kibitz import Bot
+class Failing(Bot):
+    def choose(self, turn):
+        raise RuntimeError("out of order")
+""",
+    "illegal": """
+from kibitz import Bot
+class Failing(Bot):
+    def choose(self, turn):
+        return {"x": 99, "y": 0, "length": 1}
+""",
+    "start": """
+from kibitz import Bot
+class Failing(Bot):
+    def on_match_start(self, match):
+        raise RuntimeError("out of order")
+    def choose(self, turn):
+        return turn.legal[0]
+""",
+    "prepare": """
+from kibitz import Bot
+class Failing(Bot):
+    def prepare(self, programme):
+        raise RuntimeError("out of order")
+    def choose(self, turn):
+        return turn.legal[0]
+""",
+}
+IN_TURNS = ("crash", "illegal")
+
+
+@pytest.fixture(params=sorted(FAILING))
+def kind(request: pytest.FixtureRequest) -> str:
+    found: str = request.param
+    return found
+
+
+@pytest.fixture
+def failing(tmp_path: Path, kind: str) -> str:
+    path = tmp_path / "failing.py"
+    path.write_text(FAILING[kind])
+    return str(path)
+
+
+def run(*words: str) -> Result:
+    done = CliRunner().invoke(kibitz, words)
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done
+
+
+def test_every_command_is_known_to_compare_or_not() -> None:
+    assert isinstance(kibitz, click.Group)
+    named = {*COMPARE, *OTHERS.split()}
+    assert set(kibitz.list_commands(click.Context(kibitz))) == named
+    for where in COMPARE.values():
+        assert where in globals() or Path(__file__).parents[3].joinpath(where).exists()
+
+
+@pytest.mark.parametrize("seat", [1, 2])
+@pytest.mark.parametrize("side", ["own", "other"])
+def test_a_failure_of_anybody_shows_in_branch(
+    failing: str, kind: str, seat: int, side: str
+) -> None:
+    bots = (failing, RANDOM) if side == "own" else (RANDOM, failing)
+    words = ["branch", NIM, "--ply", "4", "--seat", str(seat), "--games", "3", "--ms", "5"]
+    words += ["--with", bots[0], "--others", bots[1]]
+    done = run(*words)
+    assert done.exit_code == EXIT_FAULT
+    if kind not in IN_TURNS:
+        assert "the bot failed" in done.output
+        return
+    at = seat if side == "own" else 3 - seat
+    assert f"failed: {failing} in seat {at}: {kind} 3" in done.output
+    told = json.loads(run(*words, "--json").stdout)
+    assert told["faults"] == {str(at - 1): {kind: 3}}
+    # The own failure is a loss; a game that another gave away shows nothing.
+    assert (told["counted"], told["score"]) == ((3, 0.0) if side == "own" else (0, None))
+    assert ("no score" in done.output) == (side == "other")
+
+
+def test_a_branch_without_failures_has_status_0() -> None:
+    words = ["branch", NIM, "--ply", "4", "--seat", "1", "--games", "2", "--ms", "5"]
+    done = run(*words, "--with", RANDOM, "--others", RANDOM)
+    assert (done.exit_code, "failed" in done.output) == (0, False)
+
+
+@pytest.mark.parametrize("seat", ["1", "2"])
+def test_a_judge_that_fails_decides_nothing(failing: str, seat: str) -> None:
+    done = run("bisect", NIM, "--seat", seat, "--by", failing, "--ms", "5")
+    assert done.exit_code == EXIT_FAULT
+    assert "the bot failed" in done.output
+    assert "could not have done better" not in done.output
+
+
+def test_a_bot_that_fails_judges_nothing(failing: str) -> None:
+    done = run("analyse", NIM, "--by", failing, "--ms", "5")
+    assert done.exit_code == EXIT_FAULT
+    assert "the bot failed" in done.output
+
+
+@pytest.mark.parametrize("kind", IN_TURNS)
+def test_a_retry_that_fails_is_no_other_answer(failing: str) -> None:
+    done = run("retry", NIM, failing, "--seat", "2")
+    assert done.exit_code == 1
+    assert "not legal" in done.output
+
+
+def test_causes_that_are_faults() -> None:
+    """Of a match that bots play among themselves all but these are play."""
+    played = {Cause.RULES, Cause.RESIGNATION}
+    assert set(Cause) - result_tables.BOT_FAULTS == played
+    # A person may run out of time without a failure of a program.
+    assert set(Cause) - result_tables.ABNORMAL_CAUSES == {*played, Cause.TIME}
