@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from kibitz_games.core.game import Game, GameError
 from kibitz_protocol.wire.clocks import until_flag
+from kibitz_protocol.wire.lag import allowance
 from kibitz_protocol.wire.recordfile import Record, RecordError, read_record
 from kibitz_protocol.wire.records import (
     Cause,
@@ -33,7 +34,6 @@ from kibitz_protocol.wire.records import (
     Returned,
     SeatResult,
 )
-from kibitz_server.match.engine import ALLOWANCE_CAP_MS
 from kibitz_server.match.sent_digest import fold
 from kibitz_server.match.state import MatchState
 from kibitz_server.match.visibility import MatchViews
@@ -199,7 +199,8 @@ def _check_move(match: MatchState, entry: Moved) -> None:
             raise Discrepancy("id: expected the number of the player's request")
         return
     _expect("elapsed_ms", entry.elapsed_ms, _since_open(match, entry.at_ms, entry.wait_ms))
-    most = min(entry.elapsed_ms, ALLOWANCE_CAP_MS)
+    most = allowance(entry.elapsed_ms, entry.elapsed_ms, match.lag_left[match.to_act])
+    _check_standstill(match, entry)
     if entry.allowance_ms > most:
         raise Discrepancy(f"allowance_ms: expected at most {most}, not {entry.allowance_ms}")
 
@@ -209,7 +210,14 @@ def _since_open(match: MatchState, at_ms: int, wait_ms: int) -> int:
     return max(0, at_ms - match.turn_at - wait_ms)
 
 
+def _check_standstill(match: MatchState, entry: Moved | Flagged) -> None:
+    lag = entry.lag_ms or 0
+    if lag and not match.forgives(lag, entry.at_ms):
+        raise Discrepancy(f"lag_ms: expected an abort, not {lag}: the match forgives no more")
+
+
 def _check_flag(match: MatchState, entry: Flagged) -> None:
+    _check_standstill(match, entry)
     most = entry.at_ms - match.turn_at
     if entry.elapsed_ms > most:
         raise Discrepancy(f"elapsed_ms: expected at most {most}, not {entry.elapsed_ms}")

@@ -25,6 +25,7 @@ from kibitz.sessions import HostedLobby, SavedSession
 from kibitz.text import result_tables
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.lag import Lag
 from kibitz_protocol.wire.lobbies import (
     HouseSeat,
     LobbyBrief,
@@ -139,6 +140,13 @@ def _require_players(games: Sequence[GameChoice], numbers: Sequence[int]) -> Non
     help="Who sees comments on a running match; none: nobody may comment.",
 )
 @click.option("--grace", default=60.0, show_default=True, help="Seconds that a lost seat is kept.")
+@click.option(
+    "--lag-bank",
+    type=click.IntRange(0, 60_000),
+    metavar="MS",
+    help="Milliseconds of network lag that each seat is forgiven at first; 0: none at all."
+    f" The default is {Lag().bank_ms}, and each move puts {Lag().refill_ms} back.",
+)
 @click.option("--stand-in", metavar="BOT", help="House bot that plays on for who stays away.")
 @options_match.strict_option
 @click.option("--wait/--no-wait", default=True, help="Follow the programme to its end.")
@@ -192,6 +200,7 @@ def _settings(games: tuple[GameChoice, ...], given: dict[str, Any]) -> LobbySett
             at_once=given["at_once"],
             rated=given["rated"],
             conduct=_conduct(given["grace"], given["stand_in"], strict=given["strict"]),
+            lag=_lag(given["lag_bank"]),
             spectating=notation.parse_spectating(
                 given["spectate"], given["delay"], given["comments"]
             ),
@@ -208,6 +217,12 @@ def _conduct(grace: float, stand_in: str | None, *, strict: bool) -> Conduct:
         stand_in=stand_in,
         max_illegal=options_match.max_illegal(strict=strict),
     )
+
+
+def _lag(bank_ms: int | None) -> Lag:
+    if bank_ms is None:
+        return Lag()
+    return Lag(bank_ms=bank_ms, refill_ms=Lag().refill_ms if bank_ms else 0)
 
 
 class _LobbyHost:

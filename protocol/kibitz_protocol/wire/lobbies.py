@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field
 
 from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.lag import Lag
 from kibitz_protocol.wire.records import Cause, Conduct, Player, PlayerKind, Result, Spectating
 from kibitz_protocol.wire.values import (
     GameName,
@@ -125,6 +126,7 @@ class LobbySettings(Strict):
         True, description="start by itself once every seat is taken and everybody is ready"
     )
     conduct: Conduct = Conduct()
+    lag: Lag = Lag()
     spectating: Spectating = Spectating()
 
 

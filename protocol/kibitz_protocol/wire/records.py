@@ -14,6 +14,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import ConfigDict, Field, StrictBool, TypeAdapter
 
 from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.lag import Lag
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.values import (
     Action,
@@ -141,6 +142,11 @@ class Setup(Strict):
     commitment: str = Field(description="SHA-256 of the seed's text, known from the start")
     time_control: TimeControl = TimeControl()
     conduct: Conduct = Conduct()
+    lag: Lag | None = Field(
+        None,
+        description="what is forgiven for lag; absent in records of earlier servers, which took"
+        " up to 100 ms off every turn",
+    )
     spectating: Spectating = Spectating()
     started: str = Field(description="UTC time of the start, ISO 8601")
     server: str = Field("", description="name and version of the server")
@@ -175,11 +181,12 @@ class Moved(EntryBase):
     action: Action
     elapsed_ms: Millis = 0
     allowance_ms: Millis = 0
-    """What the server's own measured round trip took off, capped."""
+    """What the server's own measured round trip took off, capped, from the seat's bank of `lag`."""
     wait_ms: Millis = 0
     """What the server itself took between the last entry and this turn; charged to nobody."""
     lag_ms: Millis | None = None
-    """How long the server stood still while the turn was open; no other number counts it."""
+    """How long the turn was open and nobody was charged: the server stood still, or it began the
+    turn anew. No other number counts it; a match forgives so much in all (`Setup.lag`)."""
     id: RequestId | None = None
     """The request that brought it; None when the server moved for the seat."""
     comment: Comment | None = None
@@ -204,12 +211,17 @@ class Resigned(EntryBase):
 
 
 class Left(EntryBase):
-    """A seat's player went away; it forfeits or is replaced after `grace_ms`."""
+    """A seat's player went away; it forfeits or is replaced after `grace_ms`.
+
+    `restart` marks the first entry after a restart of the server. The clock of the open turn begins
+    anew then, which counts of what the match forgives (`Setup.lag`).
+    """
 
     kind: Literal["leave"] = "leave"
     seat: SeatIndex
     reason: Literal["left", "disconnect", "crash"]
     grace_ms: Millis
+    restart: Literal[True] | None = None
 
 
 class Returned(EntryBase):

@@ -55,6 +55,7 @@ def match_setup(
         "commitment": seed_commitment(seed),
         "time_control": item.time_control,
         "conduct": settings.conduct,
+        "lag": settings.lag,
         "spectating": settings.spectating,
         "started": utc_now(),
         "server": server,

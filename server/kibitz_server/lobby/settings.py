@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Protocol, TypeAlias
 
+from kibitz_protocol.wire.lag import Lag
 from kibitz_protocol.wire.lobbies import HouseSeat, LobbySettings, ProgrammeItem, ReservedSeat
 from kibitz_protocol.wire.records import Spectating
 from kibitz_protocol.wire.refusals import Code
@@ -49,6 +50,7 @@ def settings_problem(
         or _names_problem(settings)
         or _programme_problem(settings, balanced)
         or _conduct_problem(settings)
+        or _lag_problem(settings)
     )
 
 
@@ -110,6 +112,12 @@ def _conduct_problem(settings: LobbySettings) -> SettingsProblem | None:
         )
     if settings.spectating.mode == "shoulder" and settings.spectating.seat is None:
         return Code.BAD_OPTION, "spectating.mode 'shoulder' needs a spectating.seat"
+    return None
+
+
+def _lag_problem(settings: LobbySettings) -> SettingsProblem | None:
+    if settings.rated and settings.lag != Lag():
+        return Code.BAD_OPTION, "lag: expected the default in a rated lobby; leave it out"
     return None
 
 

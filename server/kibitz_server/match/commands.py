@@ -34,10 +34,14 @@ class Resign:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """A seat's player went away: ``left`` for good, otherwise with the match's grace."""
+    """A seat's player went away: ``left`` for good, otherwise with the match's grace.
+
+    `restart` marks the first one after a restart of the server.
+    """
 
     seat: int
     reason: Literal["left", "disconnect", "crash"]
+    restart: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,13 @@ server stood still; what of it fell into a turn is only noted in the turn's entr
 
 A turn is measured from `open_turn` to the arrival of the move, and an allowance for the network is
 taken off. That is the socket's own round trip as the server measured it (the shortest of its last
-pings), at most `ALLOWANCE_CAP_MS`, so a slow line costs nothing and a peer that delays its pongs
-gains a tenth of a second at most. The flag's timer waits that tenth longer than the clock, so that
-nobody is flagged by the network inside the allowance.
+pings), at most `ALLOWANCE_CAP_MS` and at most what the seat's lag bank has left
+(`kibitz_protocol.wire.lag`), so a peer that delays its pongs empties its bank. The flag's timer
+waits longer than the clock by the most that the turn may be allowed, so that nobody is flagged by
+the network inside the allowance.
+
+A turn whose `lag` exceeds what the match forgives is not played any more: the match is aborted, by
+the move or by the flag that would end the turn.
 
     turn comes (Moved, a drop, Replaced)
        | open_turn(now)               the clock of the seat to act runs
@@ -49,6 +53,7 @@ from pydantic_core import to_json
 
 from kibitz_games.core.game import Game, IllegalAction
 from kibitz_protocol.wire.clocks import until_flag
+from kibitz_protocol.wire.lag import ALLOWANCE_CAP_MS, allowance
 from kibitz_protocol.wire.messages import Move
 from kibitz_protocol.wire.records import (
     Aborted,
@@ -95,8 +100,6 @@ from kibitz_server.match.sent_digest import fold, next_digests
 from kibitz_server.match.state import NO_SEATS, MatchState
 from kibitz_server.match.visibility import EntryView, MatchViews
 
-ALLOWANCE_CAP_MS: Final = 100
-"""The most that the network may take off what a turn is charged."""
 MAX_COMMENTS: Final = 2000
 """Comments that one match takes: each is an entry of its log, and kept for good."""
 _ACTION_CHARS: Final = 1000
@@ -111,6 +114,10 @@ class _TooLate(Exception):
     """The flag had fallen when the move came."""
 
 
+class _StoodTooLong(Exception):
+    """The server has stood still for longer than the match forgives."""
+
+
 class MatchEngine:
     """Decides what commands and timers do to one match."""
 
@@ -123,6 +130,8 @@ class MatchEngine:
         "_opened_at",
         "_origin",
         "_substitutes_wanted",
+        "_turn_ms",
+        "_uncharged_ms",
         "state",
         "views",
     )
@@ -138,7 +147,11 @@ class MatchEngine:
         self._opened_at: int | None = None
         """When the present turn was opened."""
         self._flag_at: int | None = None
-        """When the flag of the open turn falls, the cap of the allowance included."""
+        """When the flag of the open turn falls, the largest possible allowance included."""
+        self._turn_ms = 0
+        """What the open turn may be charged before its flag falls."""
+        self._uncharged_ms = 0
+        """How long the present turn was open before it was closed and began anew."""
         self._lag = 0
         """What the caller's clock has left out so far ..."""
         self._lag_at_open = 0
@@ -200,7 +213,7 @@ class MatchEngine:
         self._lag = lag
         try:
             return self._move(seat, move, rtt_ms, at)
-        except (_TooLate, ValidationError, IllegalAction):
+        except (_TooLate, _StoodTooLong, ValidationError, IllegalAction):
             return None
 
     def tick(self, now: int, lag: int = 0) -> Step:
@@ -220,19 +233,27 @@ class MatchEngine:
             self._opened_at = at
             self._lag = self._lag_at_open = lag
             if state.clocks is not None:
-                total = until_flag(state.control, state.clocks[state.to_act])
-                self._flag_at = at + total + ALLOWANCE_CAP_MS
+                self._turn_ms = until_flag(state.control, state.clocks[state.to_act])
+                most = min(ALLOWANCE_CAP_MS, state.lag_left[state.to_act])
+                self._flag_at = at + self._turn_ms + most
             self._due = self._next_due()
         return self.deadline
 
-    def close_turn(self) -> int | None:
+    def close_turn(self, now: int, lag: int = 0) -> int | None:
         """Stop the clock of the open turn, as if it had not been opened; return the deadline.
 
-        It is the server that keeps the seat from answering: what it has thought is not charged.
+        It is the server that keeps the seat from answering: what it has thought is not charged, and
+        counts of what the match forgives.
         """
+        self._uncharged_ms = self._open_ms(now, lag)
         self._opened_at = self._flag_at = None
         self._due = self._next_due()
         return self.deadline
+
+    def go_on_from(self, former: MatchEngine, now: int, lag: int = 0) -> None:
+        """Begin the turn anew that is open at `former`, an engine of the same match."""
+        if former.state.began == self.state.began:
+            self._uncharged_ms = former._open_ms(now, lag)
 
     @property
     def deadline(self) -> int | None:
@@ -282,6 +303,8 @@ class MatchEngine:
             return [self._refuse(play, Code.NOT_YOUR_TURN, f"seat {state.to_act + 1} is to act")]
         try:
             view = self._move(seat, play, play.rtt_ms, at)
+        except _StoodTooLong:
+            return [*self._abort_after_standstill(at), self._refuse_over(seat, play.id)]
         except _TooLate:
             return [*self._drop_flag(at), *self._run_due_timers(at), self._refuse_late(play)]
         except ValidationError as error:
@@ -293,11 +316,14 @@ class MatchEngine:
     def _move(self, seat: int, move: SentMove, rtt_ms: int, at: int) -> EntryView:
         """Make the entry of a move of the seat to act.
 
-        Raises, with nothing changed, `_TooLate`, `ValidationError`, `IllegalAction`.
+        Raises, with nothing changed, `_StoodTooLong`, `_TooLate`, `ValidationError`,
+        `IllegalAction`.
         """
         state = self.state
         opened, elapsed, lag = self._turn_time(at)
-        allowed = _allowance(elapsed, rtt_ms) if rtt_ms > 0 else 0
+        if lag and not state.forgives(lag, at):
+            raise _StoodTooLong
+        allowed = allowance(elapsed, rtt_ms, state.lag_left[seat]) if rtt_ms > 0 else 0
         if self._is_late(elapsed - allowed):
             raise _TooLate
         action = state.decode(move.action)
@@ -319,18 +345,25 @@ class MatchEngine:
 
     def _turn_time(self, at: int) -> tuple[int, int, int]:
         """Return when the turn was opened, what it took, and the lag, which is no part of that."""
+        before = self._uncharged_ms
         if self._opened_at is None:
-            return at, 0, 0
+            return at, 0, before
         # A caller may date a command back, so that it comes before a deadline.
         elapsed, lag = at - self._opened_at, self._lag - self._lag_at_open
-        return self._opened_at, elapsed if elapsed > 0 else 0, lag if lag > 0 else 0
+        return self._opened_at, elapsed if elapsed > 0 else 0, before + (lag if lag > 0 else 0)
+
+    def _open_ms(self, now: int, lag: int) -> int:
+        """Return how long the present turn has been open in all, standstill included."""
+        self._lag = lag
+        _, elapsed, stood = self._turn_time(self._match_time(now))
+        return elapsed + stood
 
     def _is_late(self, charged: int) -> bool:
         state = self.state
         if state.clocks is None:
             return False
-        if self._flag_at is not None and self._opened_at is not None:
-            return charged >= self._flag_at - ALLOWANCE_CAP_MS - self._opened_at
+        if self._flag_at is not None:
+            return charged >= self._turn_ms
         return charged >= until_flag(state.control, state.clocks[state.to_act])
 
     def _refuse_illegal(self, play: Play, code: Code, message: str, at: int) -> list[Effect]:
@@ -377,9 +410,17 @@ class MatchEngine:
             return []  # the first absence counts, unless the player now leaves for good
         grace = 0 if command.reason == "left" else self.state.setup.conduct.grace_ms
         entry = Left(
-            seq=self.state.seq + 1, at_ms=at, seat=seat, reason=command.reason, grace_ms=grace
+            seq=self.state.seq + 1,
+            at_ms=at,
+            seat=seat,
+            reason=command.reason,
+            grace_ms=grace,
+            restart=True if command.restart else None,
         )
-        return self._append(entry)
+        effects = self._append(entry)
+        if not self.state.forgives(0, at):
+            effects += self._abort_after_standstill(at)
+        return effects
 
     def _return(self, command: Return, at: int) -> list[Effect]:
         seat = command.seat
@@ -446,6 +487,13 @@ class MatchEngine:
             return []
         return self._append(Aborted(seq=self.state.seq + 1, at_ms=at, detail=command.detail[:200]))
 
+    def _abort_after_standstill(self, at: int) -> list[Effect]:
+        """End a match in which the server stood still for longer than the match forgives."""
+        _, _, lag = self._turn_time(at)
+        stood_s = (self.state.standstill_ms + lag) / 1000
+        detail = f"the server stood still for {stood_s:.1f} s, more than the match forgives"
+        return self._abort(Abort(detail), at)
+
     # --- timers -----------------------------------------------------------------------------
 
     def _match_time(self, now: int) -> int:
@@ -496,6 +544,8 @@ class MatchEngine:
 
     def _drop_flag(self, at: int) -> list[Effect]:
         _, elapsed, lag = self._turn_time(at)
+        if lag and not self.state.forgives(lag, at):
+            return self._abort_after_standstill(at)
         entry = Flagged(
             seq=self.state.seq + 1,
             at_ms=at,
@@ -569,6 +619,7 @@ class MatchEngine:
             state.sent = next_digests(state.sent, view)
         if state.began != began:
             self._opened_at = self._flag_at = None  # the turn that has come is not open yet
+            self._uncharged_ms = 0
         if self._substitutes_wanted:
             still = [seat for seat in self._substitutes_wanted if seat in state.away]
             self._substitutes_wanted = frozenset(still)
@@ -596,11 +647,6 @@ class MatchEngine:
             else Code.STALE
         )
         return self._refuse(play, code, "the time of this turn was up before the move came")
-
-
-def _allowance(elapsed_ms: int, rtt_ms: int) -> int:
-    """Return what a measured round trip takes off `elapsed_ms`."""
-    return max(0, min(elapsed_ms, rtt_ms, ALLOWANCE_CAP_MS))
 
 
 def _validation_message(error: ValidationError) -> str:

@@ -214,7 +214,7 @@ class MatchRunner:
         self.seats.unclaim()
         self._sent_turn = -1
         try:
-            self._deadline = self.engine.close_turn()
+            self._deadline = self.engine.close_turn(self._context.clock(), self._context.lag())
         except Exception:
             LOG.exception("the turn of match %s cannot be closed", self.key)
             recover(self)
@@ -224,9 +224,9 @@ class MatchRunner:
         self.seats.unclaim()
         self._finish_interrupted()
         state = self.engine.state
-        for seat in self.seats.unclaimed:
-            if seat not in state.away and seat not in state.departed:
-                self.command(Leave(seat, "disconnect"))
+        left = [s for s in self.seats.unclaimed if s not in state.away and s not in state.departed]
+        for seat in left:
+            self.command(Leave(seat, "disconnect", restart=seat == left[0]))
         self._schedule()
 
     def take_over(self, former: MatchRunner) -> None:
@@ -235,6 +235,7 @@ class MatchRunner:
         When it was given back because something raised, the match ends here.
         """
         self.broken = former.broken
+        self.engine.go_on_from(former.engine, self._context.clock(), self._context.lag())
         self.seats.unclaimed = former.seats.unclaimed
         self._finish_interrupted()
         for seat, peer in enumerate(former.seats.peers):

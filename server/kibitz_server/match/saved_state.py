@@ -45,3 +45,5 @@ class SavedState:
     began: int
     comments: int = 0
     sent: tuple[str, ...] = ()
+    lag_left: tuple[int, ...] = ()
+    standstill_ms: int = 0

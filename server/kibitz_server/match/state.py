@@ -22,6 +22,7 @@ from kibitz_protocol.wire.clocks import (
     spend,
     until_flag,
 )
+from kibitz_protocol.wire.lag import ALLOWANCE_CAP_MS, RESTART_MS, after_move, standstill_cap
 from kibitz_protocol.wire.records import (
     Aborted,
     Cause,
@@ -69,12 +70,14 @@ class MatchState:
         "flagged",
         "game",
         "game_state",
+        "lag_left",
         "players",
         "ply",
         "result",
         "sent",
         "seq",
         "setup",
+        "standstill_ms",
         "taken_over",
         "to_act",
         "turn",
@@ -121,6 +124,11 @@ class MatchState:
         """When the present turn came, in the match's time."""
         self.comments = 0
         """How many comments there are."""
+        lag = self.setup.lag
+        self.lag_left: tuple[int, ...] = (lag.bank_ms if lag else ALLOWANCE_CAP_MS,) * seats
+        """What each seat's bank for round trips has left."""
+        self.standstill_ms = 0
+        """What was forgiven for the server's standing still so far, and for its restarts."""
         self.sent: tuple[str, ...] = ("",) * seats if game.info.hidden else ()
         """Per seat the digest of what it was sent, which `sent_digest` keeps; none where the game
         hides nothing, and none where they are not known."""
@@ -171,6 +179,8 @@ class MatchState:
             began=self.began,
             comments=self.comments,
             sent=self.sent,
+            lag_left=self.lag_left,
+            standstill_ms=self.standstill_ms,
         )
 
     def _load(self, kept: SavedState) -> None:
@@ -191,6 +201,7 @@ class MatchState:
         self.began = kept.began
         self.comments = kept.comments
         self.sent = kept.sent
+        self.lag_left, self.standstill_ms = kept.lag_left, kept.standstill_ms
 
     # --- one entry after the other ----------------------------------------------------------
 
@@ -247,7 +258,9 @@ class MatchState:
             action = self._decode_logged(entry)
         if self.clocks is not None:
             self._charge(entry, self.clocks[seat])
+        self.standstill_ms += entry.lag_ms or 0
         if (request := entry.id) is not None:
+            self._refill_bank(seat, entry.allowance_ms)
             self.answered += pack_move(ply, seat, request, self.seq)
         self._make_move(action)
 
@@ -270,10 +283,19 @@ class MatchState:
             raise BrokenLog(f"entry {entry.seq} is a move after the flag")
         self._set_clock(self.to_act, left)
 
+    def _refill_bank(self, seat: int, allowed_ms: int) -> None:
+        lag, banks = self.setup.lag, self.lag_left
+        if lag is None:
+            return
+        left = after_move(lag, banks[seat], allowed_ms)
+        if left != banks[seat]:
+            self.lag_left = (*banks[:seat], left, *banks[seat + 1 :])
+
     def _apply_flag(self, entry: Flagged) -> None:
         turn = (entry.ply, entry.seat) == (self.ply, self.to_act)
         if not turn or self.clocks is None or self.flagged:
             raise BrokenLog(f"entry {entry.seq} is a flag that cannot fall")
+        self.standstill_ms += entry.lag_ms or 0
         if self.game.info.on_flag == "skip":
             self._set_clock(entry.seat, after_flag(self.control))
             self._make_move(self.game.skip(self.game_state))
@@ -290,6 +312,8 @@ class MatchState:
     def _apply_leave(self, entry: Left) -> None:
         until = entry.at_ms + entry.grace_ms
         self.away[entry.seat] = Absence(entry.reason, entry.at_ms, until)
+        if entry.restart:
+            self.standstill_ms += RESTART_MS
 
     def _mark_present(self, seat: int) -> None:
         self.away.pop(seat, None)
@@ -354,6 +378,16 @@ class MatchState:
             return None
         clock = self.clocks[self.to_act]
         return until_flag(self.control, clock)
+
+    def forgives(self, standstill_ms: int, at_ms: int) -> bool:
+        """Whether the server may stand still for `standstill_ms` more by the time `at_ms`.
+
+        A match without clocks forgives all of it: nobody gains by it.
+        """
+        lag = self.setup.lag
+        if lag is None or self.clocks is None:
+            return True
+        return self.standstill_ms + standstill_ms <= standstill_cap(lag, at_ms)
 
     def still_plays(self, seat: int) -> bool:
         """Whether `seat` still takes part: it has neither dropped out nor finished.

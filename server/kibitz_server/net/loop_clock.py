@@ -20,9 +20,9 @@ before a flag fell is then in time, whenever the server was stopped. That is in 
 players, by at most one beat, and not twice in a row: a server that is overloaded for good has a
 slow clock, but one that goes on by at least a beat for two callbacks, so every deadline comes.
 
-Nobody gains on others by it: the clocks of all matches stand at the same time. What a player can
-do to keep the loop busy is bounded by its credits, and how long the clock stood while a turn was
-open is in the log with the turn's entry (`lag_ms`).
+The clocks of all matches stand at the same time, and whoever has the turn may think meanwhile. How
+long the clock stood while a turn was open is in the log with the turn's entry (`lag_ms`), and a
+match forgives so much in all (`kibitz_protocol.wire.lag`). Beyond that it is aborted.
 
 When the machine is suspended, the monotonic clock of Linux and macOS stands by itself; that of
 Windows goes on, and the beat is as late as the machine slept. Neither is charged.

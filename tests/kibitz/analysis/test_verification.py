@@ -308,6 +308,27 @@ def test_tampering_is_found_though_the_hashes_fit(
     assert sentence in fault(write(tmp_path / "r.jsonl", hashed(lines)), all_games)
 
 
+@pytest.mark.parametrize(
+    ("lag", "move", "sentence"),
+    [
+        ({"bank_ms": 0}, {"allowance_ms": 1}, "allowance_ms: expected at most 0, not 1"),
+        ({"standstill_ms": 0}, {"lag_ms": 900_000}, "lag_ms: expected an abort, not 900000"),
+    ],
+)
+def test_a_record_that_forgives_more_than_its_setup_says_is_found(
+    tmp_path: Path,
+    all_games: dict[str, Game],
+    played: dict[str, Lines],
+    lag: dict[str, int],
+    move: dict[str, int],
+    sentence: str,
+) -> None:
+    lines = copy.deepcopy(played["timed"])
+    lines[0]["lag"] = lag
+    first_move(lines).update(move)
+    assert sentence in fault(write(tmp_path / "r.jsonl", hashed(lines)), all_games)
+
+
 def test_a_running_match_is_incomplete(
     tmp_path: Path, all_games: dict[str, Game], played: dict[str, Lines]
 ) -> None:

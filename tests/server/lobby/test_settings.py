@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kibitz_protocol.wire.lobbies import LobbySettings, ProgrammeItem
-from kibitz_server.lobby.settings import house_bots_problem, item_problem
+from kibitz_server.lobby.settings import house_bots_problem, item_problem, settings_problem
 
 OPEN = {"kind": "open"}
 
@@ -119,3 +119,15 @@ def test_a_stand_in_for_another_game_is_refused_where_matches_are_arranged() -> 
         "bad_seats",
         "matches.0.item: the stand-in 'grid/any' does not play 'race'",
     )
+
+
+@pytest.mark.parametrize("lag", [{"bank_ms": 0}, {"refill_ms": 100}, {"standstill_ms": 0}])
+def test_only_unrated_lobbies_choose_what_is_forgiven_for_lag(lag: dict[str, int]) -> None:
+    assert settings_problem(settings(OPEN, OPEN, lag=lag)) is None
+    problem = settings_problem(settings(OPEN, OPEN, lag=lag, rated=True))
+    assert problem is not None
+    assert (str(problem[0]), problem[1]) == (
+        "bad_option",
+        "lag: expected the default in a rated lobby; leave it out",
+    )
+    assert settings_problem(settings(OPEN, OPEN, rated=True)) is None

@@ -16,6 +16,7 @@ from kibitz_games.chinese_checkers import GAME as CHINESE_CHECKERS
 from kibitz_games.core.game import TERMINAL, Game, InvalidSetup
 from kibitz_protocol.wire.clocks import Clock, TimeControl
 from kibitz_protocol.wire.codec import decode_server_message, encode
+from kibitz_protocol.wire.lag import ALLOWANCE_CAP_MS, RESTART_MS, Lag
 from kibitz_protocol.wire.records import (
     Cause,
     Comment,
@@ -52,7 +53,7 @@ from kibitz_server.match.commands import (
     Return,
     WantSubstitute,
 )
-from kibitz_server.match.engine import ALLOWANCE_CAP_MS, MatchEngine
+from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.state import BrokenLog, MatchState
 from kibitz_server.match.visibility import MAX_LEGAL_LISTED, replay
 from tests.server.match.toy_games import (
@@ -371,7 +372,7 @@ def test_opening_an_open_turn_again_changes_nothing() -> None:
 def test_nobody_pays_for_what_was_thought_about_a_turn_that_the_server_has_closed() -> None:
     match = MatchEngine.new(Grid(), setup(Grid(), clock="10+0"))
     match.open_turn(0)
-    assert match.close_turn() is None
+    assert match.close_turn(3_000) is None
     assert match.tick(60_000).effects == []
     assert match.left_ms(60_000) == 10_000
     assert match.open_turn(60_000) == 70_000 + ALLOWANCE_CAP_MS
@@ -379,6 +380,7 @@ def test_nobody_pays_for_what_was_thought_about_a_turn_that_the_server_has_close
     assert isinstance(append, Append)
     assert isinstance(append.entry, Moved)
     assert (append.entry.elapsed_ms, append.entry.wait_ms) == (400, 60_000)
+    assert append.entry.lag_ms == 3_000
 
 
 def test_the_timer_waits_for_the_allowance_too() -> None:
@@ -583,6 +585,133 @@ def test_the_allowance_is_the_measured_round_trip_capped(wait: int, rtt: int, al
     [entry] = shell.log
     assert isinstance(entry, Moved)
     assert (entry.elapsed_ms, entry.allowance_ms) == (wait, allowed)
+
+
+# --- what a match forgives ------------------------------------------------------------------
+
+
+@given(
+    rtts=st.lists(st.integers(0, 10_000), min_size=2, max_size=60),
+    bank_ms=st.integers(0, 2_000),
+    refill_ms=st.integers(0, 100),
+    clock=st.sampled_from(["none", "600+0", "move=9"]),
+)
+def test_pongs_gain_no_more_than_the_bank_and_its_refills(
+    rtts: list[int], bank_ms: int, refill_ms: int, clock: str
+) -> None:
+    lag = Lag(bank_ms=bank_ms, refill_ms=refill_ms)
+    shell = race(seats=2, clock=clock, lag=lag, goal=100)
+    for rtt_ms in rtts:
+        shell.play(wait=1_000, rtt_ms=rtt_ms, steps=1)
+    moves = [entry for entry in shell.log if isinstance(entry, Moved)]
+    assert len(moves) == len(rtts)
+    for seat in (0, 1):
+        own = [entry.allowance_ms for entry in moves if entry.seat == seat]
+        assert sum(own) <= bank_ms + (len(own) - 1) * refill_ms
+        assert all(allowed <= ALLOWANCE_CAP_MS for allowed in own)
+    again = MatchState.restore(shell.game, shell.setup, shell.log)
+    assert state_values(again) == state_values(shell.state)
+    assert again.lag_left == shell.state.lag_left
+
+
+def test_a_round_trip_of_forty_milliseconds_is_never_charged() -> None:
+    shell = race(seats=2, clock="60+0", lag=Lag(), goal=100)
+    for _ in range(180):
+        shell.play(wait=40, rtt_ms=40, steps=1)
+    assert shell.state.clocks == [Clock(main_ms=60_000)] * 2
+
+
+def test_a_seat_whose_bank_is_empty_is_charged_and_flagged_like_any_other() -> None:
+    shell = race(seats=2, clock="move=1", lag=Lag(bank_ms=150, refill_ms=0), goal=100)
+    for seat_allowance in (100, 100, 50, 50, 0, 0):
+        shell.play(wait=900, rtt_ms=10_000, steps=1)
+        assert isinstance(shell.log[-1], Moved)
+        assert shell.log[-1].allowance_ms == seat_allowance
+    assert shell.match.deadline == shell.now + 1_000
+    assert kinds(shell.tick(1_000)) == ["flag", "forfeit", "MatchOver"]
+
+
+def test_a_move_that_the_server_makes_refills_no_bank() -> None:
+    game = variant(Race, on_flag="random")
+    lag = Lag(bank_ms=100, refill_ms=10)
+    shell = MatchDriver(game, setup(game, 2, clock="move=1", lag=lag, goal=100))
+    shell.play(wait=500, rtt_ms=90, steps=1)
+    shell.play(wait=500, steps=1)
+    assert kinds(shell.tick(2_000)) == ["flag", "move"]
+    assert shell.state.lag_left == (20, 100)
+
+
+def standing(shell: MatchDriver, stood: int, wait: int = 0) -> None:
+    """Let the server stand still for `stood` milliseconds, and its clock go on by `wait`."""
+    shell.lag += stood
+    shell.now += wait
+
+
+def test_beyond_what_a_match_forgives_it_is_aborted_by_the_move() -> None:
+    shell = race(seats=2, clock="2+0", lag=Lag(standstill_ms=3_000), goal=100)
+    for _ in range(3):
+        standing(shell, 1_000, 100)
+        assert kinds(shell.play(steps=1)) == ["move"]
+    assert shell.state.standstill_ms == 3_000
+    standing(shell, 100, 100)  # a quarter of the match's own time comes on top: 400 // 4
+    assert kinds(shell.play(steps=1)) == ["move"]
+    standing(shell, 101, 100)
+    effects = shell.play(steps=1)
+    assert kinds(effects) == ["abort", "MatchOver", "Refuse"]
+    assert refusal(effects).code is Code.OVER
+    assert shell.finished[0].cause is Cause.INFRASTRUCTURE
+    assert [seat.rank for seat in shell.finished[0].seats] == [1, 1]
+
+
+def test_beyond_what_a_match_forgives_no_flag_falls() -> None:
+    shell = race(seats=2, clock="2+0", lag=Lag(standstill_ms=3_000), goal=100)
+    standing(shell, 60_000)
+    assert kinds(shell.tick(2_100)) == ["abort", "MatchOver"]
+    assert shell.finished[0].cause is Cause.INFRASTRUCTURE
+
+
+@given(stops=st.lists(st.tuples(st.integers(0, 3_000), st.integers(0, 400)), max_size=40))
+def test_a_match_never_forgives_more_than_its_cap(stops: list[tuple[int, int]]) -> None:
+    shell = race(seats=2, clock="2+0", lag=Lag(standstill_ms=5_000), goal=100)
+    for stood, wait in stops:
+        standing(shell, stood, wait)
+        shell.play(steps=1)
+        if shell.finished:
+            break
+    entries = [entry for entry in shell.log if isinstance(entry, Moved | Flagged)]
+    total = sum(entry.lag_ms or 0 for entry in entries)
+    assert total <= 5_000 + shell.state.at_ms // 4
+    assert total == shell.state.standstill_ms
+    again = MatchState.restore(shell.game, shell.setup, shell.log)
+    assert again.standstill_ms == total
+
+
+def test_restarts_count_of_what_a_match_forgives() -> None:
+    shell = race(seats=2, clock="2+0", lag=Lag(standstill_ms=3 * RESTART_MS), goal=100)
+    for _ in range(3):
+        shell.restart()
+        assert kinds(shell.do(Leave(0, "disconnect", restart=True))) == ["leave"]
+        assert kinds(shell.do(Return(0))) == ["return"]
+    assert shell.state.standstill_ms == 3 * RESTART_MS
+    shell.restart()
+    effects = shell.do(Leave(0, "disconnect", restart=True))
+    assert kinds(effects) == ["leave", "abort", "MatchOver"]
+
+
+def test_a_match_without_clocks_forgives_all_standstill() -> None:
+    shell = race(seats=2, lag=Lag(standstill_ms=0), goal=100)
+    standing(shell, 10**7)
+    assert kinds(shell.play(steps=1)) == ["move"]
+
+
+def test_a_turn_that_is_loaded_again_keeps_what_it_was_open_for() -> None:
+    shell = race(seats=2, clock="2+0", lag=Lag(standstill_ms=1_000), goal=100)
+    again = MatchEngine.restore(shell.game, shell.setup, shell.log)
+    again.go_on_from(shell.match, shell.now + 1_500)
+    again.tick(shell.now + 1_500)
+    again.open_turn(shell.now + 1_500)
+    step = again.handle(Play(0, 1, 0, {"steps": 1}), shell.now + 1_600)
+    assert kinds(step.effects) == ["abort", "MatchOver", "Refuse"]
 
 
 def test_your_turn_says_how_much_time_is_left() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.lag import RESTART_MS
 from kibitz_protocol.wire.lobbies import MatchBrief
 from kibitz_protocol.wire.messages import Move, Rejoin, Resign
 from kibitz_protocol.wire.records import (
@@ -957,6 +958,24 @@ def test_after_a_restart_nobody_loses_time_until_they_are_back() -> None:
     turn = again.received(1)[-1]
     assert (turn["type"], turn["ply"], turn["left_ms"]) == ("your_turn", 1, 5000)
     assert again.move(1)
+
+
+def test_each_restart_is_marked_once_in_the_log_and_counts() -> None:
+    play = Scenario(clock="5+0", conduct=Conduct(grace_ms=30_000))
+    play.begin()
+    for restarts in (1, 2):
+        play = restarted(play)
+        play.runner.resume()
+        play.log_store.commit()
+        left = [e for e in map(read_entry, play.log_store.lines["m1"][1:]) if e.kind == "leave"]
+        assert [entry.restart for entry in left] == [True, None] * restarts
+        assert play.match.state.standstill_ms == restarts * RESTART_MS
+        for seat in (0, 1):
+            play.lines[f"p{seat}"] = play.another(seat)
+            requests.rejoin(
+                play.runner, play.lines[f"p{seat}"].peer, f"p{seat}", Rejoin(id=1, match="m1")
+            )
+            play.log_store.commit()
 
 
 def test_a_match_that_a_restart_begins_charges_nobody_who_is_not_back() -> None:

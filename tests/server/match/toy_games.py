@@ -26,6 +26,7 @@ from kibitz_games.core.game import (
 )
 from kibitz_games.core.scene import Cell, Scene
 from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.lag import Lag
 from kibitz_protocol.wire.records import Conduct, Entry, Player, Result, Setup
 from kibitz_server.match.commands import Append, Command, Effect, MatchOver, Play, Step
 from kibitz_server.match.engine import MatchEngine
@@ -475,6 +476,7 @@ def setup(
     clock: str = "none",
     conduct: Conduct | None = None,
     deal: Mapping[str, Any] | None = None,
+    lag: Lag | None = None,
     **options: Any,
 ) -> Setup:
     """Return the setup of a match of `game`; `clock` is a time control as people type it."""
@@ -489,6 +491,7 @@ def setup(
         commitment=hashlib.sha256(SEED.encode()).hexdigest(),
         time_control=TimeControl.parse(clock),
         conduct=conduct or Conduct(),
+        lag=lag,
         started="2026-01-02T03:04:05Z",
     )
 
@@ -522,6 +525,8 @@ class MatchDriver:
         self.views: list[EntryView] = []
         self.finished: list[Result] = []
         self._request = 0
+        self.lag = 0
+        """What the clock has left out so far."""
         self.match.open_turn(now)
 
     @property
@@ -532,17 +537,19 @@ class MatchDriver:
         """Hand in a command `wait` milliseconds from now."""
         self.now += wait
         if self.in_turn and isinstance(command, Play):
-            view = self.match.play_in_turn(command.seat, command, command.rtt_ms, self.now)
+            view = self.match.play_in_turn(
+                command.seat, command, command.rtt_ms, self.now, self.lag
+            )
             if view is not None:
                 effects: list[Effect] = [Append(view.entry, view, command.id)]
                 if self.state.result is not None:
                     effects.append(MatchOver(self.state.result))
                 return self._carry_out(Step(effects, None))
-        return self._carry_out(self.match.handle(command, self.now))
+        return self._carry_out(self.match.handle(command, self.now, self.lag))
 
     def tick(self, wait: int = 0) -> list[Effect]:
         self.now += wait
-        return self._carry_out(self.match.tick(self.now))
+        return self._carry_out(self.match.tick(self.now, self.lag))
 
     def play(self, wait: int = 0, rtt_ms: int = 0, **action: int) -> list[Effect]:
         """Let the seat to act play `action`, or its first legal action."""
@@ -561,8 +568,8 @@ class MatchDriver:
         """Lose everything but the log, and come back on a clock that knows nothing of before."""
         self.match = MatchEngine.restore(self.game, self.setup, self.log)
         self.now = downtime
-        self._carry_out(self.match.tick(self.now))
-        self.match.open_turn(self.now)
+        self._carry_out(self.match.tick(self.now, self.lag))
+        self.match.open_turn(self.now, self.lag)
 
     def _carry_out(self, step: Step) -> list[Effect]:
         assert step.deadline == self.match.deadline
@@ -572,7 +579,7 @@ class MatchDriver:
                 self.views.append(effect.view)
             elif isinstance(effect, MatchOver):
                 self.finished.append(effect.result)
-        self.match.open_turn(self.now)
+        self.match.open_turn(self.now, self.lag)
         return step.effects
 
 

@@ -538,6 +538,19 @@ export type Ladders = {
   games: LadderTable[];
 };
 
+/** What a match forgives for delays of the network and of the server. */
+export type Lag = {
+  /** the bank of each seat for its network's round trips; 0 forgives none */
+  bank_ms?: number;
+  /** what each own move puts back into the bank, which never exceeds `bank_ms` */
+  refill_ms?: number;
+  /**
+   * how long the server may stand still while turns are open before a match with clocks is aborted,
+   * besides a quarter of the match's time; a restart counts 1000
+   */
+  standstill_ms?: number;
+};
+
 /** Leave a lobby; matches that run are left too. */
 export type Leave = {
   id: number;
@@ -552,7 +565,11 @@ export type LeaveMatch = {
   match: string;
 };
 
-/** A seat's player went away; it forfeits or is replaced after `grace_ms`. */
+/**
+ * A seat's player went away; it forfeits or is replaced after `grace_ms`. `restart` marks the first
+ * entry after a restart of the server. The clock of the open turn begins anew then, which counts of
+ * what the match forgives (`Setup.lag`).
+ */
 export type Left = {
   seq: number;
   at_ms: number;
@@ -560,6 +577,7 @@ export type Left = {
   seat: number;
   reason: "left" | "disconnect" | "crash";
   grace_ms: number;
+  restart?: true;
 };
 
 /** What this server allows, so that a client need not find out by being refused. */
@@ -706,6 +724,7 @@ export type LobbySettings = {
   /** start by itself once every seat is taken and everybody is ready */
   auto_start?: boolean;
   conduct?: Conduct;
+  lag?: Lag;
   spectating?: Spectating;
 };
 
