@@ -131,7 +131,7 @@ class LobbyEngine:
         except Refusal as refusal:
             assert self._transaction.empty, "a refused command has no other effect"
             refuse = Refuse(sender(command), refusal.code, refusal.message)
-            return Step([refuse], self._deadline())
+            return Step([refuse], self._deadline(now))
         except BaseException:
             self._transaction.take_effects()
             raise
@@ -195,15 +195,16 @@ class LobbyEngine:
         """Note whether anybody is here, and hand over the effects with the next deadline."""
         self.presence.note_visitors(self.state.is_house_bot, now)
         self._seek_timer.note(self.state, now)
-        return Step(self._transaction.take_effects(), self._deadline())
+        return Step(self._transaction.take_effects(), self._deadline(now))
 
-    def _deadline(self) -> int | None:
+    def _deadline(self, now: int) -> int | None:
         """Return when `tick` is due, if nothing happens before."""
         if self.state.phase == "closed":
             return None
         idle = None if self.state.playing else self.presence.empty_for(self._idle_ms)
         seek = self._seek_timer.due(self.state)
-        due = [self.presence.first_overdue(self._grace_ms()), idle, seek]
+        planning = now if self._flow.goes_on else None
+        due = [planning, self.presence.first_overdue(self._grace_ms()), idle, seek]
         return min((each for each in due if each is not None), default=None)
 
     def _grace_ms(self) -> int:

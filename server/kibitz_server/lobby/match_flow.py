@@ -27,11 +27,17 @@ from kibitz_server.lobby.transaction import Transaction
 class MatchFlow:
     """Starts the rounds of one lobby, begins and counts their matches, and closes it."""
 
-    __slots__ = ("_house", "_lobby")
+    __slots__ = ("_goes_on", "_house", "_lobby")
 
     def __init__(self, lobby: Transaction, house: HouseSeats) -> None:
         self._lobby = lobby
         self._house = house
+        self._goes_on = False
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether `advance` has to be called again: it has not looked at every match yet."""
+        return self._goes_on
 
     # --- what the host asks for -----------------------------------------------------------
 
@@ -130,6 +136,7 @@ class MatchFlow:
     def advance(self) -> None:
         """Do what the state now allows without being asked."""
         state = self._lobby.state
+        self._goes_on = False
         if not state.started and self._starts_by_itself():
             self._append_started()
         if state.phase == "running":
@@ -173,13 +180,15 @@ class MatchFlow:
         lobby, state = self._lobby, self._lobby.state
         if not state.waiting or len(state.running) >= state.settings.at_once:
             return
+        capacity = self._capacity()
         chosen = next_matches(
-            state.waiting,
+            state.waiting.playable(frozenset(who for who, places in capacity.items() if places)),
             state.running.values(),
             at_once=state.settings.at_once,
-            capacity=self._capacity(),
+            capacity=capacity,
             fewest=state.fewest_seats(),
         )
+        self._goes_on = state.waiting.cut_short
         for number, players in [(each.number, list(each.players)) for each in chosen]:
             match = state.match_key(number)
             lobby.append(entries.MatchBegun, number=number, match=match, players=players)

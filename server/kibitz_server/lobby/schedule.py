@@ -74,7 +74,7 @@ _Waiting = TypeVar("_Waiting", bound=Fixture | PlannedMatch)
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class Part:
     """The matches of one item: `index` is its place in the programme."""
 
     item: ProgrammeItem
@@ -84,7 +84,27 @@ class _Part:
     """The number of its first match."""
     first_block: int
     block_size: int
+    count: int
     hidden: bool
+
+    @property
+    def last(self) -> int:
+        """The number of its last match."""
+        return self.first + self.count - 1
+
+    @property
+    def everybody_plays(self) -> bool:
+        """Whether all of its matches have the same players."""
+        return not self.item.rotate or len(self.able) == self.item.seats
+
+    def regulars(self) -> Sequence[Player]:
+        """Return who plays in any of its matches."""
+        return self.able if self.item.rotate else self.able[: self.item.seats]
+
+    def is_playable(self, here: Collection[str]) -> bool:
+        """Whether enough of its players are `here` for any of its matches."""
+        present = sum(each.player in here for each in self.regulars())
+        return present >= self.item.seats
 
     def lineup(self, game: int, shift: int) -> Lineup:
         if not self.item.rotate:
@@ -108,7 +128,7 @@ class _Part:
 class Programme:
     """The matches of one round, item after item, numbered from 1 to `count`."""
 
-    _parts: Sequence[_Part]
+    _parts: Sequence[Part]
     _shift: int
     _base_seed: int
     count: int
@@ -129,32 +149,39 @@ class Programme:
         Each round after the first rotates all seats by one. Raises `Unplayable` when an item has
         more seats than there are members able to play it.
         """
-        parts: list[_Part] = []
+        parts: list[Part] = []
         count = blocks = 0
         for index, item in enumerate(items):
             size, matches = block_size(item, balanced), match_count(item, balanced)
             able = _able_players(item, candidates)
-            parts.append(_Part(item, index, able, count + 1, blocks + 1, size, item.game in hidden))
+            secret = item.game in hidden
+            parts.append(Part(item, index, able, count + 1, blocks + 1, size, matches, secret))
             count += matches
             blocks += matches // size if size > 1 else 0
         return cls(parts, round - 1, base_seed, count)
 
     def players(self, number: int) -> tuple[Player, ...]:
         """Return who plays a match, by seat."""
-        part = self._part_of(number)
+        part = self.part_of(number)
         able = part.able
         return tuple(able[each] for each in part.lineup(number - part.first, self._shift).seats)
 
     def match(self, number: int) -> PlannedMatch:
         """Return a match with all that is fixed of it."""
-        part = self._part_of(number)
+        part = self.part_of(number)
         game = number - part.first
         lineup = part.lineup(game, self._shift)
         players = tuple(part.able[each] for each in lineup.seats)
         seed = part.seed(game, lineup.deal, self._base_seed)
         return PlannedMatch(number, part.item, players, seed, part.block(game))
 
-    def _part_of(self, number: int) -> _Part:
+    @property
+    def parts(self) -> Sequence[Part]:
+        """The items' matches, in order; an item may have none."""
+        return self._parts
+
+    def part_of(self, number: int) -> Part:
+        """Return the part that a match belongs to; raises `KeyError`."""
         if not 1 <= number <= self.count:
             raise KeyError(f"a programme of {self.count} matches has no match {number}")
         parts = self._parts
@@ -204,11 +231,12 @@ def next_matches(
 ) -> list[_Waiting]:
     """Choose what may begin now, in order, with at most `at_once` matches running in all.
 
-    `waiting` is in the order of the numbers. `capacity` says how many matches each player
-    plays at the same time; 0, or no line, is a player who is not here: its matches wait and
-    hold nobody up. Where a player is busy, later matches go first, but none that is more than
-    `MAX_OVERTAKE` numbers later than the first one that waits for a busy player, so that it comes
-    to its turn. `fewest` is the smallest number of seats of any waiting match.
+    `waiting` is in the order of the numbers; matches of players who are not here may be left out.
+    `capacity` says how many matches each player plays at the same time; 0, or no line, is a player
+    who is not here: its matches wait and hold nobody up. Where a player is busy, later matches go
+    first, but none that is more than `MAX_OVERTAKE` numbers later than the first one that waits for
+    a busy player, so that it comes to its turn. `fewest` is the smallest number of seats of any
+    waiting match.
     """
     free = {player: places for player, places in capacity.items() if places > 0}
     here = frozenset(free)

@@ -65,7 +65,7 @@ from kibitz_server.lobby.schedule import (
     require_playable,
 )
 from kibitz_server.lobby.standings import StandingsTable
-from kibitz_server.lobby.waiting import ArrangedQueue, MatchQueue, ProgrammeQueue, Waiting
+from kibitz_server.lobby.waiting import ArrangedQueue, Dropped, MatchQueue, ProgrammeQueue
 
 MAX_BOT_FAILURES = 3
 """How often a house bot may fail in a round until its seat is open to anybody."""
@@ -358,11 +358,10 @@ class LobbyState:
         del self.members[player]
         self._void(self.waiting.drop(player))
 
-    def _void(self, dropped: Sequence[Waiting]) -> None:
-        for each in dropped:
-            if isinstance(each, PlannedMatch):
-                self._settle(each, None)
-        self.void += len(dropped)
+    def _void(self, dropped: Dropped) -> None:
+        for each in dropped.arranged:
+            self._settle(each, None)
+        self.void += dropped.count
 
     def _settle(self, planned: PlannedMatch, result: Result | None) -> None:
         """Keep what became of an arranged match, for the host to ask."""

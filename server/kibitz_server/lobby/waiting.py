@@ -1,29 +1,60 @@
 """The matches of a lobby that have not begun: of a programme, or arranged by the host. Pure.
 
-`ProgrammeQueue` computes what it is asked for and keeps numbers only: from which one on all
-wait, and which of those before it were overtaken, or are to be played again. `ArrangedQueue`
-holds what the host has said, which follows from nothing.
+`ProgrammeQueue` computes what it is asked for and keeps no matches, only which numbers have begun
+and who is gone. `ArrangedQueue` holds what the host has said, which follows from nothing.
+
+*What may begin.* After every command a lobby asks which matches the players who are here can play,
+and a programme may have thousands that wait for somebody who is not. So a queue keeps, for the last
+few sets of players, which matches these can play and up to which number it has looked: a `_Search`.
+It looks at each number once for each set, at no more than `LOOKED_AT` for one command, and passes
+over a whole item where too few of its players are here. Where that is not enough the queue is
+`cut_short`, and the lobby goes on in another turn of the event loop.
 """
 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias, TypeVar
 
 from kibitz_protocol.wire.records import Player
-from kibitz_server.lobby.schedule import Fixture, PlannedMatch, Programme
+from kibitz_server.lobby.schedule import Fixture, Part, PlannedMatch, Programme
 
+LOOKED_AT: Final = 500
+"""At how many matches that were not looked at before one command looks: some 3 ms of work."""
+MAX_SEARCHES: Final = 8
+"""For how many sets of players a queue remembers what they can play."""
 Waiting: TypeAlias = Fixture | PlannedMatch
+_Match = TypeVar("_Match", bound=Waiting)
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """What was removed from a queue."""
+
+    count: int
+    arranged: Sequence[PlannedMatch] = ()
+    """The matches that the host had arranged; those of a programme are only counted."""
 
 
 class MatchQueue(Protocol):
     """Matches that wait, in the order of their numbers."""
 
+    @property
+    def cut_short(self) -> bool:
+        """Whether the last `playable` ended before every match was looked at."""
+
     def __len__(self) -> int: ...
 
     def __iter__(self) -> Iterator[Waiting]: ...
+
+    def playable(self, here: frozenset[str]) -> Iterator[Waiting]:
+        """Yield the matches all of whose players are `here`, as far as one command may look.
+
+        The queue must not change before the last one was yielded.
+        """
 
     def take(self, number: int) -> PlannedMatch:
         """Remove a match, which begins; raises `KeyError` where it does not wait."""
@@ -31,8 +62,68 @@ class MatchQueue(Protocol):
     def put_back(self, planned: PlannedMatch) -> None:
         """Let a match that was taken wait again."""
 
-    def drop(self, player: str | None = None) -> Sequence[Waiting]:
-        """Remove and return what waits for a player, or everything."""
+    def drop(self, player: str | None = None) -> Dropped:
+        """Remove what waits for a player, or everything."""
+
+
+@dataclass(slots=True)
+class _Search:
+    """The matches that one set of players can play, as far as a queue has looked for them."""
+
+    found: list[int] = field(default_factory=list)
+    """Their numbers, in order; some may not wait any more."""
+    next: int = 1
+    """The first number that was not looked at."""
+
+
+@dataclass(slots=True)
+class _Searches:
+    """What was found for the sets of players that were asked about last."""
+
+    cut_short: bool = False
+    _by_players: dict[frozenset[str], _Search] = field(default_factory=dict)
+
+    def playable(
+        self,
+        here: frozenset[str],
+        spans: Iterable[range],
+        waiting: Callable[[int], _Match | None],
+    ) -> Iterator[_Match]:
+        """Yield what waits for players who are all `here`.
+
+        `spans` are the numbers worth a look, in order, and `waiting` returns what has a number.
+        """
+        self.cut_short = False
+        search = self._of(here)
+        known = [each for each in map(waiting, search.found) if each is not None]
+        search.found = [each.number for each in known]
+        yield from known
+        looked = 0
+        for span in spans:
+            for number in range(max(span.start, search.next), span.stop):
+                if looked == LOOKED_AT:
+                    self.cut_short = True
+                    return
+                looked += 1
+                search.next = number + 1
+                match = waiting(number)
+                if match is not None and _all_in(match.players, here):
+                    search.found.append(number)
+                    yield match
+
+    def put_back(self, planned: PlannedMatch) -> None:
+        """Note that a match waits again, which some searches have looked at."""
+        for here, search in self._by_players.items():
+            known = planned.number >= search.next or planned.number in search.found
+            if not known and _all_in(planned.players, here):
+                insort(search.found, planned.number)
+
+    def _of(self, here: frozenset[str]) -> _Search:
+        search = self._by_players.pop(here, None) or _Search()
+        self._by_players[here] = search
+        if len(self._by_players) > MAX_SEARCHES:
+            del self._by_players[next(iter(self._by_players))]
+        return search
 
 
 @dataclass(slots=True)
@@ -41,61 +132,98 @@ class ProgrammeQueue:
 
     _programme: Programme
     _left: int = field(init=False)
-    _next: int = 1
-    """All matches from this one on wait, but those of players who are gone."""
-    _passed: list[int] = field(default_factory=list)
-    """The numbers before it that wait, in order."""
+    _begun: bytearray = field(default_factory=bytearray)
+    """By number 1 where a match has begun; it ends with the highest number that has."""
+    _returned: frozenset[int] = frozenset()
+    """Matches that had begun and wait again, whoever has left before that."""
     _gone: frozenset[str] = frozenset()
     """Players who have left: what has not begun of theirs is not played."""
+    _searches: _Searches = field(default_factory=_Searches, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         self._left = self._programme.count
+
+    @property
+    def cut_short(self) -> bool:
+        return self._searches.cut_short
 
     def __len__(self) -> int:
         return self._left
 
     def __iter__(self) -> Iterator[Fixture]:
-        for number in self._passed:
-            yield Fixture(number, self._programme.players(number))
-        for number in range(self._next, self._programme.count + 1):
-            players = self._programme.players(number)
-            if not self._are_gone(players):
-                yield Fixture(number, players)
+        fixtures = map(self._waiting, range(1, self._programme.count + 1))
+        return (each for each in fixtures if each is not None)
+
+    def playable(self, here: frozenset[str]) -> Iterator[Fixture]:
+        parts = self._programme.parts
+        spans = (range(each.first, each.last + 1) for each in parts if each.is_playable(here))
+        return self._searches.playable(here, spans, self._waiting)
 
     def take(self, number: int) -> PlannedMatch:
         planned = self._programme.match(number)
-        if number < self._next:
-            if number not in self._passed:
-                raise KeyError(f"match {number} has begun already")
-            self._passed.remove(number)
-        else:
-            if self._are_gone(planned.players):
-                raise KeyError(f"match {number} is not played: a player has left")
-            overtaken = range(self._next, number)
-            players = self._programme.players
-            self._passed += [each for each in overtaken if not self._are_gone(players(each))]
-            self._next = number + 1
+        if self._waiting(number) is None:
+            raise KeyError(f"match {number} has begun already, or a player has left")
+        self._mark_begun(number)
         self._left -= 1
         return planned
 
     def put_back(self, planned: PlannedMatch) -> None:
-        insort(self._passed, planned.number)
+        self._begun[planned.number] = 0
+        self._returned |= {planned.number}
         self._left += 1
+        self._searches.put_back(planned)
 
-    def drop(self, player: str | None = None) -> Sequence[Fixture]:
+    def drop(self, player: str | None = None) -> Dropped:
         if player is None:
-            dropped = list(self)
-            self._passed, self._next = [], self._programme.count + 1
+            count = self._left
+            self._begun = bytearray(b"\1" * (self._programme.count + 1))
+            self._returned = frozenset()
         else:
-            dropped = [each for each in self if _plays(player, each)]
-            numbers = {each.number for each in dropped}
-            self._passed = [number for number in self._passed if number not in numbers]
-            self._gone |= {player}
-        self._left -= len(dropped)
-        return dropped
+            count = self._drop_returned(player)
+            if player not in self._gone:
+                count += sum(self._left_in(part, player) for part in self._programme.parts)
+                self._gone |= {player}
+        self._left -= count
+        return Dropped(count)
 
-    def _are_gone(self, players: Sequence[Player]) -> bool:
-        return bool(self._gone) and any(each.player in self._gone for each in players)
+    def _drop_returned(self, player: str) -> int:
+        players = self._programme.players
+        numbers = [each for each in self._returned if _plays(player, players(each))]
+        for number in numbers:
+            self._mark_begun(number)
+        return len(numbers)
+
+    def _left_in(self, part: Part, player: str) -> int:
+        """Return how many matches of a part wait that a player takes part in.
+
+        Where everybody plays all of them they are counted; else each is looked at, which happens
+        once a round for each player.
+        """
+        players = [each.player for each in part.regulars()]
+        if player not in players:
+            return 0
+        span = range(part.first, part.last + 1)
+        if part.everybody_plays:
+            gone = not self._gone.isdisjoint(players)
+            return 0 if gone else len(span) - self._begun.count(1, span.start, span.stop)
+        waiting = (each for each in map(self._waiting, span) if each is not None)
+        return sum(_plays(player, each.players) for each in waiting)
+
+    def _waiting(self, number: int) -> Fixture | None:
+        """Return a match that waits; None where it does not."""
+        if number < len(self._begun) and self._begun[number]:
+            return None
+        players = self._programme.players(number)
+        gone = self._gone
+        if gone and number not in self._returned and any(each.player in gone for each in players):
+            return None
+        return Fixture(number, players)
+
+    def _mark_begun(self, number: int) -> None:
+        if number >= len(self._begun):
+            self._begun.extend(bytes(number + 1 - len(self._begun)))
+        self._begun[number] = 1
+        self._returned -= {number}
 
 
 @dataclass(slots=True)
@@ -103,29 +231,59 @@ class ArrangedQueue:
     """What the host has arranged and has not begun."""
 
     _matches: dict[int, PlannedMatch] = field(default_factory=dict)
+    _last: int = 0
+    """The highest number so far."""
+    _waiting_of: Counter[str] = field(default_factory=Counter)
+    """How many matches wait for a player."""
+    _searches: _Searches = field(default_factory=_Searches, compare=False, repr=False)
+
+    @property
+    def cut_short(self) -> bool:
+        return self._searches.cut_short
 
     def __len__(self) -> int:
         return len(self._matches)
 
     def __iter__(self) -> Iterator[PlannedMatch]:
-        return iter(self._matches.values())
+        return (self._matches[number] for number in sorted(self._matches))
+
+    def playable(self, here: frozenset[str]) -> Iterator[PlannedMatch]:
+        return self._searches.playable(here, [range(1, self._last + 1)], self._matches.get)
 
     def add(self, planned: PlannedMatch) -> None:
         """Let a match wait that the host has arranged, after all others."""
         self._matches[planned.number] = planned
+        self._last = planned.number
+        self._count(planned, 1)
 
     def take(self, number: int) -> PlannedMatch:
-        return self._matches.pop(number)
+        planned = self._matches.pop(number)
+        self._count(planned, -1)
+        return planned
 
     def put_back(self, planned: PlannedMatch) -> None:
-        self._matches = dict(sorted([*self._matches.items(), (planned.number, planned)]))
+        self._matches[planned.number] = planned
+        self._count(planned, 1)
+        self._searches.put_back(planned)
 
-    def drop(self, player: str | None = None) -> Sequence[PlannedMatch]:
-        dropped = [each for each in self if player is None or _plays(player, each)]
+    def drop(self, player: str | None = None) -> Dropped:
+        if player is not None and not self._waiting_of[player]:
+            return Dropped(0)
+        dropped = [each for each in self if player is None or _plays(player, each.players)]
         for each in dropped:
-            del self._matches[each.number]
-        return dropped
+            self.take(each.number)
+        return Dropped(len(dropped), dropped)
+
+    def _count(self, planned: PlannedMatch, by: int) -> None:
+        for player in {each.player for each in planned.players}:
+            self._waiting_of[player] += by
+            if not self._waiting_of[player]:
+                del self._waiting_of[player]
 
 
-def _plays(player: str, waiting: Waiting) -> bool:
-    return any(each.player == player for each in waiting.players)
+def _plays(player: str, players: Sequence[Player]) -> bool:
+    return any(each.player == player for each in players)
+
+
+def _all_in(players: Sequence[Player], here: Collection[str]) -> bool:
+    return all(each.player in here for each in players)

@@ -451,6 +451,29 @@ def test_no_more_matches_run_than_the_host_allows() -> None:
     assert most == 3
 
 
+def test_a_plan_that_is_long_to_look_for_goes_on_in_other_turns() -> None:
+    """Ten members and four seats: of thousands of matches none is of these four only."""
+    names = [f"p{number}" for number in range(10)]
+    programme = [ProgrammeItem(game="toy", seats=4, games=3_000)]
+    room = LobbyDriver(settings(*[OpenSeat()] * 10, programme=programme, at_once=1))
+    room.seat(*names)
+    here = {"p0", "p2", "p4", "p6"}
+    for name in set(names) - here:
+        room.command(Disconnected(name))
+    running = next(iter(room.engine.state.running.values()))
+    assert {each.player for each in running.players} == {"p0", "p1", "p2", "p3"}
+    room.end()
+    turns = 0
+    while room.deadline == room.now:
+        assert not room.engine.state.running
+        room.wait(0)
+        turns += 1
+    assert turns > 2
+    (running,) = room.engine.state.running.values()
+    assert {each.player for each in running.players} == here
+    assert running.number > turns * 400
+
+
 def test_a_bot_plays_no_more_at_once_than_it_claims() -> None:
     programme = [ProgrammeItem(game="toy", games=9)]
     room = LobbyDriver(settings(OpenSeat(), OpenSeat(), OpenSeat(), programme=programme, at_once=9))
