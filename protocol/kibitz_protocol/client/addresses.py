@@ -23,6 +23,11 @@ class Addresses:
         self._tries = 0
         """How often the player was not let in where it was sent."""
 
+    @property
+    def has_others(self) -> bool:
+        """Whether a server has named others."""
+        return bool(self._others)
+
     def learn(self, others: Sequence[str]) -> None:
         """Note the other servers of a cluster, as one of them has named them."""
         self._others = [*others]

@@ -25,8 +25,15 @@ from kibitz_protocol.client.session import Session, SessionEvent, SessionState
 
 MAX_SERVER_FRAME: Final = 4 * 1024 * 1024
 """Largest frame that is read from a server, in bytes: a long history is one frame."""
-PING_INTERVAL_S: Final = 10.0
-"""A server is pinged this often, and given up when a pong takes as long again."""
+PING_INTERVAL_S: Final = 4.0
+"""A server that has sent nothing for so long is pinged, and given up when it sends nothing for as
+long again: together no longer than nodes take to replace one of them that stands still."""
+PING_CHECKS: Final = 4
+"""How often it is looked, in that time, whether the server has sent anything. What counts is the
+time in which this program ran: where it was busy itself, such as loading a bot, it has read nothing
+for as long."""
+OPEN_TIMEOUT_S: Final = 10.0
+"""How long opening a connection may take, where no other node of a cluster is known."""
 SEND_TIMEOUT_S: Final = 15.0
 """A server that reads nothing for so long is given up; pings alone would not notice."""
 CLOSE_TIMEOUT_S: Final = 3.0
@@ -34,6 +41,16 @@ CLOSE_TIMEOUT_S: Final = 3.0
 
 _RETRYABLE_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 """HTTP statuses of a server, or of a proxy before it, that may be better in a while."""
+
+
+class _HeardConnection(ClientConnection):
+    """A websocket that counts what comes, a part of a long frame too: the server is there."""
+
+    heard = 0
+
+    def data_received(self, data: bytes) -> None:
+        self.heard += 1
+        super().data_received(data)
 
 
 class ConnectionLoop:
@@ -79,14 +96,15 @@ class ConnectionLoop:
                 compression=None,
                 proxy=None,
                 max_size=MAX_SERVER_FRAME,
-                open_timeout=PING_INTERVAL_S,
-                ping_interval=PING_INTERVAL_S,
-                ping_timeout=PING_INTERVAL_S,
+                open_timeout=PING_INTERVAL_S if self._session.has_others else OPEN_TIMEOUT_S,
+                ping_interval=None,
+                create_connection=_HeardConnection,
                 close_timeout=CLOSE_TIMEOUT_S,
             )
         except (OSError, EOFError, WebSocketException) as error:
             self._on_connect_failure(error)
             return
+        assert isinstance(connection, _HeardConnection), "it was asked for"
         try:
             await self._use(connection)
         finally:
@@ -99,12 +117,14 @@ class ConnectionLoop:
         else:
             self.close(UnreachableError(why))
 
-    async def _use(self, connection: ClientConnection) -> None:
+    async def _use(self, connection: _HeardConnection) -> None:
         self._session.connected(now_ms())
         async with asyncio.TaskGroup() as group:
-            writing = group.create_task(self._write(connection))
+            tasks = [self._write(connection), self._watch(connection)]
+            beside = [group.create_task(each) for each in tasks]
             await self._read(connection)
-            writing.cancel()
+            for each in beside:
+                each.cancel()
         if self._session.live:
             code, reason = connection.close_code, connection.close_reason or ""
             self._handle(self._session.lost(now_ms(), code, reason))
@@ -131,6 +151,30 @@ class ConnectionLoop:
         except ConnectionClosed:
             # The reader notices too, after it has read what is left.
             pass
+
+    async def _watch(self, connection: _HeardConnection) -> None:
+        """Give up a server that answers nothing: the reader notices that the connection is gone."""
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                heard = connection.heard
+                await asyncio.sleep(PING_INTERVAL_S)
+                if connection.heard == heard and not await self._answers(connection):
+                    connection.transport.abort()
+                    return
+
+    async def _answers(self, connection: _HeardConnection) -> bool:
+        """Ping the server; return whether anything comes from it in time."""
+        heard = connection.heard
+        try:
+            async with asyncio.timeout(PING_INTERVAL_S):
+                await connection.ping()
+        except TimeoutError:
+            return False  # it reads nothing, so that not even a ping can be sent
+        for _ in range(PING_CHECKS):
+            await asyncio.sleep(PING_INTERVAL_S / PING_CHECKS)
+            if connection.heard != heard:
+                return True
+        return False
 
     async def _flush(self, connection: ClientConnection) -> None:
         for frame in self._session.frames(now_ms()):

@@ -292,6 +292,11 @@ class Session:
         self._throttle: RequestThrottle | None = None
 
     @property
+    def has_others(self) -> bool:
+        """Whether other servers of a cluster are known, which may be tried instead."""
+        return self._addresses.has_others
+
+    @property
     def address(self) -> str | None:
         """Where to connect; None for the server that the owner was given."""
         return self._addresses.present

@@ -13,8 +13,9 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
+from websockets.frames import Frame, Opcode
 
-from kibitz_protocol.client import Client
+from kibitz_protocol.client import Client, connection
 from kibitz_protocol.client.errors import (
     BacklogError,
     ClosedError,
@@ -52,6 +53,7 @@ from kibitz_protocol.wire.messages import (
     Welcome,
 )
 from kibitz_protocol.wire.refusals import CloseCode, Code
+from kibitz_server.storage.postgres.nodes import EXPIRES_S
 
 pytestmark = pytest.mark.e2e
 
@@ -105,7 +107,7 @@ async def _server(*scripts: Script) -> AsyncIterator[str]:
     failures: list[BaseException] = []
     before = asyncio.all_tasks()
 
-    async def connection(socket: ServerConnection) -> None:
+    async def serve_script(socket: ServerConnection) -> None:
         if not waiting:
             await socket.close(1013)
             return
@@ -118,7 +120,7 @@ async def _server(*scripts: Script) -> AsyncIterator[str]:
 
     async with (
         asyncio.timeout(20),
-        serve(connection, "127.0.0.1", 0, compression=None) as server,
+        serve(serve_script, "127.0.0.1", 0, compression=None) as server,
     ):
         port = server.sockets[0].getsockname()[1]
         yield f"ws://127.0.0.1:{port}"
@@ -467,6 +469,51 @@ async def test_a_server_that_is_silent_is_given_up_for_the_next_one(
         await _stay(line)
 
     async with _server(dead, alive) as url, Client(url) as client:
+        assert await anext(client.news()) == CLOSED
+
+
+def test_a_client_notices_a_frozen_node_by_the_time_another_has_taken_over() -> None:
+    assert 2 * connection.PING_INTERVAL_S <= EXPIRES_S
+
+
+async def test_a_server_that_only_answers_pings_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "PING_INTERVAL_S", 0.05)
+    pings = asyncio.Semaphore(0)
+
+    async def quiet(line: Line) -> None:
+        await line.greet()
+        send_frame = line.socket.protocol.send_frame
+
+        def counted(frame: Frame) -> None:
+            if frame.opcode is Opcode.PONG:
+                pings.release()
+            send_frame(frame)
+
+        monkeypatch.setattr(line.socket.protocol, "send_frame", counted)
+        await _stay(line)
+
+    async with _server(quiet) as url, Client(url) as client:
+        for _ in range(5):
+            async with asyncio.timeout(10):
+                await pings.acquire()
+        assert client.online
+
+
+async def test_a_long_frame_that_comes_slowly_shows_that_the_server_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connection, "PING_INTERVAL_S", 0.2)
+    payload = encode(CLOSED)
+    frame = bytes([0x81, len(payload)]) + payload
+
+    async def slow(line: Line) -> None:
+        await line.greet()
+        for byte in frame:
+            line.socket.transport.write(bytes([byte]))
+            await asyncio.sleep(1 / len(frame))
+        await _stay(line)
+
+    async with _server(slow) as url, Client(url) as client:
         assert await anext(client.news()) == CLOSED
 
 
