@@ -1159,7 +1159,7 @@ def _owned(tx: Transaction, name: str) -> Result:
 
 
 @statement(
-    "SELECT key FROM stream WHERE kind = 'lobby' OR owner IN"
+    "SELECT key, owner FROM stream WHERE (kind = 'lobby' AND state = 'open') OR owner IN"
     " (SELECT key FROM stream WHERE kind = 'lobby' AND state = 'open')"
 )
 def _keys(tx: Transaction) -> Result:
@@ -1167,7 +1167,11 @@ def _keys(tx: Transaction) -> Result:
     lobbies = {key for key, row in streams.items() if row["kind"] == "lobby"}
     alive = {key for key in lobbies if streams[key]["state"] == "open"}
     return found(
-        *((key,) for key, row in streams.items() if key in lobbies or row["owner"] in alive)
+        *(
+            (key, row["owner"])
+            for key, row in streams.items()
+            if key in alive or row["owner"] in alive
+        )
     )
 
 
@@ -1227,6 +1231,12 @@ def _newer_players(tx: Transaction, change: int) -> Result:
 )
 def _tokens(tx: Transaction, change: int = 0) -> Result:
     """Nobody makes tokens in these simulations."""
+    return found()
+
+
+@statement("SELECT key, change FROM deleted_guest WHERE change > %s")
+def _deleted_guests(tx: Transaction, change: int) -> Result:
+    """Nobody is deleted in these simulations."""
     return found()
 
 

@@ -60,9 +60,9 @@ LOG = logging.getLogger("kibitz.directory")
 _KEY_LETTERS = "bcdfghjkmnpqrstvwxz23456789"
 """No vowels and no look-alikes: people read a lobby's key to each other."""
 _KEY_LENGTH = 6
-_NODE_KEY_LENGTH = 8
-"""A node does not know all keys of lobbies that others have opened and closed, so it makes keys
-that nobody meets by chance."""
+_LONG_KEY_LENGTH = 8
+"""Where the store does not know the keys of lobbies that are closed, here or at other nodes, keys
+are so long that none is met again by chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +266,7 @@ class Directory:
 
     def _new_lobby_key(self) -> str:
         while True:
-            length = _KEY_LENGTH if self.store.nodes is None else _NODE_KEY_LENGTH
+            length = _KEY_LENGTH if self.store.remembers_closed else _LONG_KEY_LENGTH
             key = "".join(secrets.choice(_KEY_LETTERS) for _ in range(length))
             if key not in self.lobbies and not self.store.exists(key):
                 return key

@@ -346,6 +346,10 @@ class Store(Protocol):
         """What a node does besides; None for a server that has the database for itself."""
 
     @property
+    def remembers_closed(self) -> bool:
+        """Whether `exists` knows of lobbies that are closed."""
+
+    @property
     def players(self) -> Players: ...
 
     @property
@@ -411,7 +415,10 @@ class Store(Protocol):
     # --- reading ----------------------------------------------------------------------------
 
     def exists(self, key: str) -> bool:
-        """Whether there is, or was, a lobby of this name, or such a match of an open lobby."""
+        """Whether there is a lobby of this name, or such a match of an open lobby.
+
+        Of lobbies that are closed it is known where `remembers_closed`.
+        """
 
     def summary(self, key: str) -> bytes | None:
         """Return what `finish` was given for a match of an open lobby, None where it is open."""

@@ -149,6 +149,8 @@ class _Batch:
 class SQLiteStore:
     """The database file of one server (`port.Store`)."""
 
+    remembers_closed = True
+
     def __init__(
         self,
         path: Path,

@@ -9,9 +9,18 @@ from typing import Any, Final
 from kibitz_server.storage.port import OldStream, Remains
 from kibitz_server.storage.postgres.batch import Statement
 from kibitz_server.storage.postgres.connection import Connection, Readers
-from kibitz_server.storage.postgres.players import Writer
+from kibitz_server.storage.postgres.players import IN_ORDER, TELL, Writer
 from kibitz_server.storage.streams import Kind, Waiter
 
+_DELETE_GUEST: Final = "DELETE FROM player WHERE key = %s AND NOT account AND created < %s"
+_DELETE_GUEST_FOR_ALL: Final = f"""
+WITH gone AS ({_DELETE_GUEST} RETURNING key)
+INSERT INTO deleted_guest (key, change) SELECT key, nextval('change') FROM gone"""
+_FORGET_DELETED: Final = """
+DELETE FROM deleted_guest WHERE deleted < now() - make_interval(days => %s)"""
+DELETED_FOR_DAYS: Final = 7
+"""How long a deleted guest is noted for the other nodes, which read of it within a second: one that
+has read nothing for so long has to be started again anyway."""
 PORTION: Final = 256
 """Entries that are deleted as one of the remains."""
 _REMAINS: Final = """
@@ -31,8 +40,16 @@ ORDER BY number LIMIT %s"""
 class PostgresExpiry:
     """What is old in the database of a running server (`port.Expiry`)."""
 
-    def __init__(self, writer: Writer, readers: Readers, forget: Callable[[str], None]) -> None:
-        """`forget` is told of guests that are deleted."""
+    def __init__(
+        self,
+        writer: Writer,
+        readers: Readers,
+        forget: Callable[[str], None],
+        *,
+        shared: bool = False,
+    ) -> None:
+        """`forget` is told of guests that are deleted; `shared` where other nodes know them too."""
+        self._shared = shared
         self._writer = writer
         self._readers = readers
         self._forget = forget
@@ -76,10 +93,12 @@ class PostgresExpiry:
         return [str(key) for (key,) in await self._rows(sql, before, count)]
 
     def delete_guests(self, keys: Sequence[str], before: int, waiter: Waiter) -> None:
-        sql = "DELETE FROM player WHERE key = %s AND NOT account AND created < %s"
-        self._write(
-            [Statement(sql, (key, before), partial(self._deleted, key)) for key in keys], waiter
-        )
+        sql = _DELETE_GUEST_FOR_ALL if self._shared else _DELETE_GUEST
+        written = [Statement(sql, (key, before), partial(self._deleted, key)) for key in keys]
+        if self._shared:
+            old = Statement(_FORGET_DELETED, (DELETED_FOR_DAYS,))
+            written = [IN_ORDER, TELL, old, *written]
+        self._write(written, waiter)
 
     def _deleted(self, key: str, changed: int) -> None:
         if changed:

@@ -5,7 +5,7 @@ kilobyte each. What it writes itself it knows after the commit. What the operato
 it (`PostgresTokenRegister`) has a number in the column `change`, in the order of the commits, for
 they are made under a lock; the server reads what is newer than the last that it saw, when it is
 notified (`notifications`) and twice a second anyway. Where nodes share the database, what a node
-writes is numbered in the same way, and read by the others.
+writes is numbered in the same way, and read by the others; so is which guests it deletes.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from kibitz_server.storage.streams import Waiter
 
 _PLAYER = "SELECT key, name, kind, account, skeleton, created FROM player"
 _PLAYERS = "SELECT key, name, kind, account, skeleton, created, secret, change FROM player"
+_DELETED = "SELECT key, change FROM deleted_guest WHERE change > %s"
 _TOKENS = "SELECT hash, player, expires, revoked, change FROM token"
 _INSERT = (
     "INSERT INTO player (key, name, skeleton, kind, account, secret, created)"
@@ -45,7 +46,7 @@ IN_ORDER: Final = Statement("SELECT pg_advisory_xact_lock(%s)", (ACCOUNTS_LOCK,)
 """Lets numbers that are drawn after it in a transaction follow the order of the commits."""
 READS: Final = 5
 """Times that changes are read again at once, where own writes overtake the reading."""
-_TELL: Final = Statement("SELECT pg_notify(%s, '')", (ACCOUNTS,))
+TELL: Final = Statement("SELECT pg_notify(%s, '')", (ACCOUNTS,))
 
 
 class Writer(Protocol):
@@ -103,7 +104,7 @@ class PostgresPlayers:
         write = self._writer.execute_unhurried
         if self._shared:
             write(IN_ORDER)
-            write(_TELL)
+            write(TELL)
         write(Statement(free, (guest.skeleton, guest.key)))
         write(
             Statement(
@@ -118,7 +119,7 @@ class PostgresPlayers:
         write = self._writer.execute
         if self._shared:
             write(IN_ORDER)
-            write(_TELL)
+            write(TELL)
         change = ", change = excluded.change" if self._shared else ""
         write(
             Statement(
@@ -149,6 +150,11 @@ class PostgresPlayers:
             del self._by_skeleton[row.skeleton]
         self._by_secret.pop(self._secrets.pop(key, b""), None)
 
+    def deleted(self, key: str) -> None:
+        """Forget a guest that this server has deleted."""
+        self._own_writes += 1
+        self.forget(key)
+
     def _put_own(self, row: PlayerRow, secret: bytes) -> None:
         self._own_writes += 1
         self._put(row, secret)
@@ -175,15 +181,17 @@ class PostgresPlayers:
         call.
         """
         newer = " WHERE change > %s"
+        after = (self._seen,)
         for _ in range(READS):
             before = self._own_writes
             async with db.transaction():
                 await db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-                players = await db.execute(_PLAYERS + newer, (self._seen,))
-                rows = await players.fetchall()
-                tokens = await (await db.execute(_TOKENS + newer, (self._seen,))).fetchall()
+                rows = await (await db.execute(_PLAYERS + newer, after)).fetchall()
+                tokens = await (await db.execute(_TOKENS + newer, after)).fetchall()
+                deleted = await (await db.execute(_DELETED, after)).fetchall()
             if before == self._own_writes:
                 self._read(rows, tokens)
+                self._forget_deleted(deleted)
                 return
 
     def _read(self, players: Iterable[Any], tokens: Iterable[Any]) -> None:
@@ -192,6 +200,12 @@ class PostgresPlayers:
             self._seen = max(self._seen, change)
         for *token, change in tokens:
             self._tokens[token[0]] = TokenRow(*token)
+            self._seen = max(self._seen, change)
+
+    def _forget_deleted(self, deleted: Iterable[Any]) -> None:
+        """Forget the guests that another node has deleted; no key is used twice."""
+        for key, change in deleted:
+            self.forget(key)
             self._seen = max(self._seen, change)
 
 

@@ -3,7 +3,8 @@
 Entries are keyed by stream and number, so a second entry of one number cannot be written, by
 whatever server. `node` has a row for the server that owns the database: its `owner` is drawn at
 each start, and `last` names the transaction that was committed last. `hall_line` has what nodes
-tell each other of their lobbies; nothing depends on it that must not be lost.
+tell each other of their lobbies; nothing depends on it that must not be lost. `deleted_guest` tells
+them which guests are no more.
 """
 
 from __future__ import annotations
@@ -77,7 +78,14 @@ CREATE TABLE ticket_key (key bytea NOT NULL);
 INSERT INTO ticket_key
     SELECT sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8'))
 """
-MIGRATIONS = (_FIRST, _NODES, _SEVERAL_SERVE)
+_DELETED_GUESTS = """
+CREATE TABLE deleted_guest (
+    key text PRIMARY KEY, change bigint NOT NULL, deleted timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX deleted_guest_by_change ON deleted_guest (change);
+CREATE INDEX deleted_guest_by_age ON deleted_guest (deleted)
+"""
+MIGRATIONS = (_FIRST, _NODES, _SEVERAL_SERVE, _DELETED_GUESTS)
 """What brings the tables from each version to the next; the first makes them."""
 SCHEMA_VERSION = len(MIGRATIONS)
 

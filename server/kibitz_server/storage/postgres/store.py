@@ -82,6 +82,8 @@ LOCK_ATTEMPTS = 100
 class PostgresStore:
     """The PostgreSQL database of one server (`port.Store`)."""
 
+    remembers_closed = False
+
     def __init__(
         self,
         url: PostgresURL,
@@ -109,6 +111,9 @@ class PostgresStore:
         """... and by its key."""
         self._owned: set[str] = set()
         """The open lobbies that a node owns, or believes that it does."""
+        self._keys: dict[str, set[str]] = {}
+        """The streams of each open lobby by their keys, its own among them: with the lobby they
+        are forgotten, since only an open one asks which matches it has had."""
         self._elsewhere: dict[str, str | None] = {}
         """The owners of lobbies that were this node's."""
         self.on_failure: Callable[[StoreError], None] | None = None
@@ -137,7 +142,9 @@ class PostgresStore:
                 raise UnusableDatabase(describe(url, error)) from error
             raise
         self._readers = Readers(url)
-        self.expiry = PostgresExpiry(self, self._readers, self.players.forget)
+        self.expiry = PostgresExpiry(
+            self, self._readers, self.players.deleted, shared=node is not None
+        )
         lines_written = None if self.nodes is None else self.nodes.lines_written
         self._watch = [loop.create_task(watch(url, self.players.take_up, lines_written))]
         if self.nodes is not None:
@@ -154,14 +161,11 @@ class PostgresStore:
         row = db.execute("SELECT coalesce(max(number), 0) FROM stream").fetchone()
         self._next_stream = 1 + (0 if row is None else int(row[0]))
         """The number of the next stream, where a server has the database for itself."""
-        self._keys = {
-            str(row[0])
-            for row in db.execute(
-                "SELECT key FROM stream WHERE kind = 'lobby' OR owner IN"
-                " (SELECT key FROM stream WHERE kind = 'lobby' AND state = 'open')"
-            )
-        }
-        """Lobbies that there are or were, and the matches of those that are open."""
+        for key, owner in db.execute(
+            "SELECT key, owner FROM stream WHERE (kind = 'lobby' AND state = 'open') OR owner IN"
+            " (SELECT key FROM stream WHERE kind = 'lobby' AND state = 'open')"
+        ):
+            self._note_key(str(key), owner)
         rows = db.execute("SELECT key, reason FROM stream WHERE state IN ('damaged', 'lost')")
         self._aside.update((str(key), str(reason)) for key, reason in rows)
         self.players = PostgresPlayers(self, db, shared=self._identity is not None)
@@ -226,6 +230,16 @@ class PostgresStore:
         self._lobbies.pop(stream.number, None)
         self._lobbies_by_key.pop(stream.key, None)
         self._owned.discard(stream.key)
+        self._forget_lobby(stream.key)
+
+    def _note_key(self, key: str, owner: str | None) -> None:
+        """Note that there is a stream: a lobby, or a match of lobby `owner`."""
+        self._keys.setdefault(owner or key, set()).add(key)
+
+    def _forget_lobby(self, key: str) -> None:
+        """Forget the streams of a lobby, if it is one, that nobody asks about any more."""
+        for each in self._keys.pop(key, ()):
+            self._endings.pop(each, None)
 
     def owned_lobbies(self) -> Collection[str]:
         return self._owned
@@ -234,7 +248,8 @@ class PostgresStore:
         """Note what a node has taken: `matches` are the numbers of its matches by their keys."""
         self._elsewhere.pop(key, None)
         self._owned.add(key)
-        self._keys.update((key, *matches))
+        for each in (key, *matches):
+            self._note_key(each, key)
         self._lobbies.update(dict.fromkeys((number, *matches.values()), key))
         self._lobbies_by_key.update(dict.fromkeys((key, *matches), key))
 
@@ -247,6 +262,8 @@ class PostgresStore:
         owners = {key: node for key, node in owners.items() if key not in self._elsewhere}
         self._elsewhere.update(owners)
         self._owned.difference_update(owners)
+        for key in owners:
+            self._forget_lobby(key)
         waiting = batch.drop(self._elsewhere, self._lobbies)
         waiting += self._gathering.drop(self._elsewhere, self._lobbies)
         for key, node in owners.items():
@@ -278,7 +295,7 @@ class PostgresStore:
         self._require_owned(lobby)
         stream.number = self._next_number()
         stream.chain = chain_hash(EMPTY_CHAIN, head)
-        self._keys.add(stream.key)
+        self._note_key(stream.key, owner)
         self._note_lobby(stream, lobby)
         node = None if owner else self._node_name()
         self._gathering.statements.append(
@@ -468,7 +485,7 @@ class PostgresStore:
     # --- reading ----------------------------------------------------------------------------
 
     def exists(self, key: str) -> bool:
-        return key in self._keys
+        return any(key in keys for keys in self._keys.values())
 
     def summary(self, key: str) -> bytes | None:
         return self._ending(key)[0]
@@ -501,7 +518,9 @@ class PostgresStore:
             await self.flush()
         await self._settle_doubt()
         found = await self._readers.read(query)
-        self._keys -= {key for key, each in found.items() if isinstance(each, NotStored)}
+        missing = {key for key, each in found.items() if isinstance(each, NotStored)}
+        for known in self._keys.values():
+            known -= missing
         return found
 
     async def closed(self, key: str) -> Closed | None:

@@ -190,7 +190,7 @@ async def test_what_exists(engine: Engine) -> None:
     await store.flush()
     await store.close()
     store = engine.open()
-    assert store.exists("L1")
+    assert store.exists("L1") is store.remembers_closed
     assert store.lobby_head("L1") == b"head of L1"
     await store.close()
 

@@ -535,3 +535,53 @@ async def test_a_node_that_stands_still_in_the_middle_of_a_batch_keeps_no_lobby(
     assert [str(error) for error in waiter.errors] == ["lobby lobby belongs to node 'b'"]
     await first.close()
     await second.close()
+
+
+# --- what one node writes about players, the others know -----------------------------------------
+
+
+async def known_at(store: PostgresStore, url: PostgresURL) -> set[str]:
+    """Return which players a node knows once it has read what is new."""
+    async with connected(url) as db:
+        await store.players.take_up(db)
+    players = store.players
+    keys = set(players._by_key)
+    assert keys == set(players._secrets) == set(players._by_secret.values())
+    assert keys == set(players._by_skeleton.values())
+    return keys
+
+
+async def test_a_guest_that_one_node_deletes_is_unknown_at_the_others(url: PostgresURL) -> None:
+    """Guests come, take the name of one who is gone, and are deleted, at either node."""
+    first, second = node(url, "a"), node(url, "b")
+    stores = (first, second)
+
+    async def come(store: PostgresStore, key: str, name: str) -> None:
+        row = PlayerRow(key, name, "bot", False, name, 1)
+        store.players.add_guest(row, key.encode(), RecordingWaiter())
+        await store.flush()
+
+    async def delete(store: PostgresStore, *keys: str) -> None:
+        store.expiry.delete_guests(keys, 10, RecordingWaiter())
+        await store.flush()
+
+    steps: list[tuple[Any, PostgresStore, tuple[str, ...], set[str]]] = [
+        (come, first, ("g1", "ada"), {"g1"}),
+        (come, second, ("g2", "bob"), {"g1", "g2"}),
+        (come, second, ("g3", "ada"), {"g3", "g2"}),
+        (delete, first, ("g3",), {"g2"}),
+        (come, first, ("g4", "cyd"), {"g2", "g4"}),
+        (delete, second, ("g2", "g4", "nobody"), set()),
+        (come, first, ("g5", "bob"), {"g5"}),
+    ]
+    for step, store, values, known in steps:
+        await step(store, *values)
+        for each in stores:
+            assert await known_at(each, url) == known, (values, each is first)
+    third = node(url, "c")
+    assert await known_at(third, url) == {"g5"}
+    execute(url, "UPDATE deleted_guest SET deleted = now() - interval '8 days'")
+    await delete(first, "g5")
+    assert execute(url, "SELECT key FROM deleted_guest") == [("g5",)]
+    for store in (*stores, third):
+        await store.close()

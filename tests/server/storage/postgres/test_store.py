@@ -143,3 +143,34 @@ def test_programs_that_start_at_once_make_the_tables_once(url: PostgresURL) -> N
     assert errors == []
     with psycopg.connect(url.url, options="-c search_path=kibitz") as db:
         assert db.execute("SELECT number FROM version").fetchall() == [(schema.SCHEMA_VERSION,)]
+
+
+async def test_a_store_forgets_what_only_an_open_lobby_asks_about(url: PostgresURL) -> None:
+    """Keys and endings of a lobby's matches are kept until it is closed, and no longer."""
+    store = PostgresStore(url, asyncio.get_running_loop())
+    for number in range(20):
+        key = f"lobby{number}"
+        lobby = written(store, key, 1)
+        matches = [written(store, f"{key}-1-{each}", 1, owner=key) for each in range(5)]
+        for match in matches:
+            store.finish(match, b"end", b"summary")
+        await store.flush()
+        assert store.exists(key)
+        assert all(store.exists(match.key) for match in matches)
+        await store.reload([key])
+        assert store.summary(matches[0].key) == b"summary"
+        store.finish(lobby, None, b"closed")
+        alone = written(store, f"alone{number}", 1)
+        store.finish(alone, b"end", b"summary")
+        await store.flush()
+        assert not any(store.exists(each.key) for each in (lobby, alone, *matches))
+    open_ = written(store, "open", 1)
+    written(store, "open-1-1", 1, owner="open")
+    await store.flush()
+    kept = (store._keys, store._endings, store._lobbies, store._lobbies_by_key, store._owned)
+    assert [len(each) for each in kept] == [1, 0, 0, 0, 0]
+    await store.close()
+    store = PostgresStore(url, asyncio.get_running_loop())
+    assert store._keys == {"open": {"open", "open-1-1"}}
+    assert open_.key in store._keys
+    await store.close()
