@@ -252,13 +252,13 @@ class Directory:
             created=utc_now(),
             seed=secrets.randbits(64),
             seek_s=seek_s,
+            address=counted_address(peer),
             hidden=[name for name in games if self.games[name].info.hidden],
             balanced=[name for name in games if self.games[name].info.balanced],
         )
         engine, step = LobbyEngine.new(opened, self.clock())
         head = opened.model_dump_json().encode()
         lobby = LobbyRunner(self, engine, Stream(0, opened.lobby, "lobby"))
-        lobby.address = counted_address(peer)
         self.store.create(lobby.stream, head, owner=None, waiter=lobby)
         self.registry.add_lobby(lobby)
         lobby.open(step, peer, request)
@@ -436,9 +436,9 @@ class Directory:
         if match is not None:
             match.vacate(vacate.player)
 
-    def remove_membership(self, player: str, lobby: LobbyRunner) -> None:
-        """The player has nothing to do with the lobby any more."""
-        self.registry.remove_membership(player, lobby)
+    def members_changed(self, lobby: LobbyRunner) -> None:
+        """Somebody has joined the lobby, or is no member any more."""
+        self.registry.update_memberships(lobby)
 
     def lobby_closed(self, lobby: LobbyRunner) -> None:
         """A lobby is closed, and everybody was told: close its log."""

@@ -252,7 +252,7 @@ class Recovery:
     def lobby_reloaded(self, former: LobbyRunner, stored: Stored) -> None:
         """Put another runner in the place of one whose log was lost."""
         fresh = self._loader.lobby(stored)
-        fresh.reloads, fresh.address = former.reloads, former.address
+        fresh.reloads = former.reloads
         self._registry.add_lobby(fresh)
         self._resume_lobby(fresh)
         for player in fresh.engine.state.insiders():
@@ -261,8 +261,6 @@ class Recovery:
         for peer in former.news.spectators:
             peer.subscriptions[former.key] = fresh
         fresh.take_over(former)
-        for player in fresh.engine.state.members:  # who has joined by a postponed request
-            self._registry.add_membership(player, fresh)
 
     def lobby_unreadable(self, former: LobbyRunner, error: StoreError) -> None:
         """Give up a lobby, and tell whom it concerns; one that cannot be read is set aside."""

@@ -34,6 +34,8 @@ class Registry:
         """Those of lobbies that stand in lists which were played here, and not at another node."""
         self._memberships: dict[str, tuple[str, ...]] = {}
         """The lobbies that each player hosts or is a member of; few, for which sets are large."""
+        self._insiders: dict[str, tuple[str, ...]] = {}
+        """The same by lobby: its host and members, as of its last entry about them."""
         self._seats: dict[str, tuple[str, ...]] = {}
         """The running matches that each player has, or had, a seat at."""
 
@@ -113,24 +115,26 @@ class Registry:
     def add_lobby(self, lobby: LobbyRunner) -> None:
         """Add a lobby with its host and members, or put it in the place of a former one."""
         self.lobbies[lobby.key] = lobby
-        for player in lobby.engine.state.insiders():
-            self.add_membership(player, lobby)
+        self.update_memberships(lobby)
 
     def remove_lobby(self, lobby: LobbyRunner) -> None:
         """Remove a lobby that is closed, or that cannot be gone on with."""
         self.lobbies.pop(lobby.key, None)
-        for player in lobby.engine.state.insiders():
-            self.remove_membership(player, lobby)
+        for player in self._insiders.pop(lobby.key, ()):
+            _discard(self._memberships, player, lobby.key)
         for peer in lobby.news.spectators:
             peer.subscriptions.pop(lobby.key, None)
 
-    def add_membership(self, player: str, lobby: LobbyRunner) -> None:
-        """Note that a player hosts a lobby or is a member of it."""
-        _add(self._memberships, player, lobby.key)
-
-    def remove_membership(self, player: str, lobby: LobbyRunner) -> None:
-        """Note that a player has nothing to do with a lobby any more."""
-        _discard(self._memberships, player, lobby.key)
+    def update_memberships(self, lobby: LobbyRunner) -> None:
+        """Note who hosts a lobby and who is a member of it, after an entry about that."""
+        if self.lobbies.get(lobby.key) is not lobby:
+            return
+        former, now = self._insiders.get(lobby.key, ()), tuple(lobby.engine.state.insiders())
+        for player in set(former).difference(now):
+            _discard(self._memberships, player, lobby.key)
+        for player in now:
+            _add(self._memberships, player, lobby.key)
+        self._insiders[lobby.key] = now
 
     def lobbies_of(self, player: str) -> list[LobbyRunner]:
         """Return the lobbies that a player hosts or is a member of."""

@@ -66,10 +66,9 @@ def answered_by(lobby: LobbyRunner, peer: Peer, request: int) -> Iterator[None]:
         lobby.pending.fail(peer, request)
 
 
-def let_in(directory: Directory, lobby: LobbyRunner, peer: Peer, player: str) -> None:
+def let_in(lobby: LobbyRunner, peer: Peer, player: str) -> None:
     """Let a new member be told of its lobby from now on."""
     lobby.unwatch(peer)
-    directory.registry.add_membership(player, lobby)
     lobby.news.send_whole(peer, player)
     lobby.news.schedule()
 

@@ -65,7 +65,7 @@ class LobbyHandlers:
         else:
             with answered_by(lobby, peer, request.id):
                 if lobby.join(peer, identity.player, request.invite, request.id):
-                    let_in(self._directory, lobby, peer, identity.key)
+                    let_in(lobby, peer, identity.key)
 
     def _enter_as_spectator(
         self, lobby: LobbyRunner, peer: Peer, identity: Identity, request: messages.Join
@@ -86,9 +86,7 @@ class LobbyHandlers:
             peer.answer(Done(re=request.id))
             lobby.news.schedule()
             return
-        left = lobby.command(commands.Leave(identity.key), peer, request.id)
-        if left and lobby.engine.state.host.player != identity.key:
-            self._directory.registry.remove_membership(identity.key, lobby)
+        lobby.command(commands.Leave(identity.key), peer, request.id)
 
     def _arrange(self, peer: Peer, identity: Identity, request: messages.Arrange) -> None:
         lobby = find_lobby(self._directory, peer, request.id, request.lobby)

@@ -48,7 +48,7 @@ class SeekHandler:
         if found is not None:
             with answered_by(found, peer, request.id):
                 if found.join(peer, identity.player, None, request.id):
-                    let_in(self._directory, found, peer, identity.key)
+                    let_in(found, peer, identity.key)
             return
         elsewhere = self._seek_elsewhere(terms)
         if elsewhere is not None:
@@ -64,7 +64,7 @@ class SeekHandler:
         )
         with answered_by(lobby, peer, request.id):
             lobby.command(commands.Join(identity.player, _capabilities(peer)))
-            let_in(self._directory, lobby, peer, identity.key)
+            let_in(lobby, peer, identity.key)
 
     def _own_seek(self, identity: Identity) -> LobbyRunner | None:
         """Return the seek that a player has open, or plays in."""

@@ -31,7 +31,10 @@ class EntryBase(Strict):
 
 
 class Opened(EntryBase):
-    """All that is fixed for the lobby's life. `seed` is secret: every round's comes of it."""
+    """All that is fixed for the lobby's life. `seed` is secret: every round's comes of it.
+
+    So is `address`, by which the limits of an address hold after a restart too.
+    """
 
     kind: Literal["opened"] = "opened"
     seq: Literal[0] = 0
@@ -41,6 +44,9 @@ class Opened(EntryBase):
     invite: Line
     created: Line = Field(description="UTC time, ISO 8601")
     seed: int = Field(ge=0, lt=2**64)
+    address: str | None = Field(
+        None, description="where it was opened from; absent where that was the server's own machine"
+    )
     seek_s: int | None = Field(
         None, description="the opener seeks opponents, and for so long at most nobody plays"
     )

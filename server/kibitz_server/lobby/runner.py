@@ -47,6 +47,8 @@ TICK_RETRY_MS = 1000
 """When what is due is looked at again after something raised."""
 MAX_RELOADS = 3
 """How often a lobby that was ahead of its log is loaded again."""
+_OF_MEMBERS = (entries.Joined, entries.Left, entries.Kicked, entries.HouseLost)
+"""The entries after which others may be members than before."""
 _ANY_MATCH = Capabilities()
 """Those of whoever has told none: one for all, since every seat keeps its own otherwise."""
 
@@ -62,8 +64,8 @@ class LobbyContext(NewsContext, BotContext, Protocol):
     def vacate_seat(self, vacate: commands.VacateSeat) -> None:
         """Let a player leave a running match."""
 
-    def remove_membership(self, player: str, lobby: LobbyRunner) -> None:
-        """The player has nothing to do with the lobby any more."""
+    def members_changed(self, lobby: LobbyRunner) -> None:
+        """Somebody has joined the lobby, or is no member any more."""
 
     def lobby_closed(self, lobby: LobbyRunner) -> None:
         """The lobby is closed, and everybody was told."""
@@ -78,7 +80,6 @@ class LobbyRunner:
     __slots__ = (
         "_context",
         "_timer",
-        "address",
         "bots",
         "closed",
         "engine",
@@ -105,15 +106,17 @@ class LobbyRunner:
         """How often this lobby was loaded again because it was ahead of its log."""
         self.restored = restored
         """Whether it was read from its log, which may be older than those of its matches."""
-        self.address: str | None = None
-        """The address that it was opened from, unless that was this machine's; a server that is
-        started again does not know."""
         self._timer: Deadline | None = None
 
     @property
     def key(self) -> str:
         """The lobby's identifier."""
         return self.engine.state.id
+
+    @property
+    def address(self) -> str | None:
+        """The address that it was opened from, unless that was this machine's."""
+        return self.engine.state.opened.address
 
     # --- requests ---------------------------------------------------------------------------
 
@@ -230,6 +233,8 @@ class LobbyRunner:
             match effect:
                 case commands.Append(entry):
                     self._context.store.append(self.stream, entry.seq, next(lines), self)
+                    if isinstance(entry, _OF_MEMBERS):
+                        self._context.members_changed(self)
                     if not isinstance(entry, entries.MatchBegun):  # told by `match_started`
                         self.pending.hold(entry.seq, self.news.schedule)
                 case commands.Accepted() | commands.AnswerArranged():
@@ -288,15 +293,12 @@ class LobbyRunner:
         peer = self._context.peer_of(player)
         if peer is not None:
             peer.send(notice)
-        if player != self.engine.state.host.player:
-            self._context.remove_membership(player, self)
 
     def _close(self, notice: LobbyClosed) -> None:
         state = self.engine.state
         host = state.host.player
         if host not in state.members:
             self._notify_removed(host, notice)
-        self._context.remove_membership(host, self)
         self.news.send_changes()
         for peer in self.news.spectators:
             peer.send(notice)

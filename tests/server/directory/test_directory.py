@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -322,6 +323,11 @@ async def test_lobbies_of_an_address_have_a_limit(house: Scenario) -> None:
         assert (await host("cyd", "192.0.2.2"))["type"] == "done"
         refused = await host("dan", "192.0.2.3")
         assert (refused["code"], "on this server" in refused["message"]) == ("limit", True)
+    config = replace(config, quotas=Quotas(lobbies_an_address=1, lobbies_in_all=3))
+    async with running(config, GAMES) as server, AsyncExitStack() as stack:  # a restart
+        refused = await host("eve", "192.0.2.1")
+        assert (refused["code"], "of your address" in refused["message"]) == ("limit", True)
+        assert (await host("fay", "192.0.2.3"))["type"] == "done"
 
 
 async def test_behind_a_proxy_only_this_machine_s_guests_are_local(house: Scenario) -> None:

@@ -296,3 +296,83 @@ async def test_a_process_ends_in_every_state_of_its_disk(tmp_path: Path, state: 
         await asyncio.gather(greeting, return_exceptions=True)
     assert child.returncode == (1 if state in {"taken over", "unread"} else 0)
     assert state != "taken over" or b"another server has taken this database over" in errors
+
+
+# --- requests about a lobby that is loaded again ------------------------------------------------
+
+ADA, BOB, CYD = range(3)
+REQUESTS: list[tuple[str, int, str, dict[str, Any]]] = [
+    ("a member leaves", BOB, "leave", {}),
+    ("the host leaves", ADA, "leave", {}),
+    ("a stranger joins", CYD, "join", {}),
+    ("a stranger enters as a spectator", CYD, "join", {"role": "spectator"}),
+    ("a stranger leaves", CYD, "leave", {}),
+    ("a member is kicked", ADA, "kick", {"player": BOB}),
+    ("a stranger is kicked", ADA, "kick", {"player": CYD}),
+    ("a member is ready", BOB, "ready", {}),
+    ("a member is not ready any more", BOB, "ready", {"ready": False}),
+    ("the host starts", ADA, "start", {}),
+    ("the host asks for a rematch", ADA, "rematch", {}),
+    ("the host closes", ADA, "close", {}),
+    ("the host arranges", ADA, "arrange", {"matches": []}),
+]
+
+
+def memberships(server: Server) -> dict[str, set[str]]:
+    """Return the lobbies of each player, as the lobbies themselves say."""
+    found: dict[str, set[str]] = {}
+    for lobby in server.directory.registry.lobbies.values():
+        for player in lobby.engine.state.insiders():
+            found.setdefault(player, set()).add(lobby.key)
+    return found
+
+
+def noted(server: Server) -> dict[str, set[str]]:
+    return {player: set(keys) for player, keys in server.directory.registry._memberships.items()}
+
+
+@pytest.mark.parametrize("lost", [False, True], ids=["comes meanwhile", "is lost itself"])
+@pytest.mark.parametrize(("said", "who", "kind", "fields"), REQUESTS, ids=[r[0] for r in REQUESTS])
+async def test_after_a_reload_everybody_is_where_the_lobbies_say(
+    server: Server, said: str, who: int, kind: str, fields: dict[str, Any], lost: bool
+) -> None:
+    async with AsyncExitStack() as stack:
+        people = [await stack.enter_async_context(connected(server.url)) for _ in range(3)]
+        for name, each in zip(("ada", "bob", "cyd"), people, strict=True):
+            each.player = (await each.hello(name))["player"]
+        seats = [{"kind": "open"}] * 3
+        programme = [{"game": "toy-grid", "seats": 2}]
+        asked = {"seats": seats, "programme": programme, "auto_start": False}
+        key = (await people[ADA].ask("host", settings=asked))["lobby"]
+        for each in (people[ADA], people[BOB]):
+            await each.ask("join", lobby=key)
+        assert noted(server) == memberships(server)
+        if "player" in fields:
+            fields = {"player": people[fields["player"]].player}
+        disk, store, registry = disk_of(server), server._store, server.directory.registry
+        former = registry.lobbies[key]
+        go, reading, reload = asyncio.Event(), asyncio.Event(), store.reload
+
+        async def slow(keys: Sequence[str]) -> Any:
+            reading.set()
+            await go.wait()
+            return await reload(keys)
+
+        store.reload = slow  # type: ignore[method-assign]
+        disk.full = True
+        asking = None
+        if lost:
+            asking = asyncio.ensure_future(people[who].ask(kind, lobby=key, **fields))
+            await asyncio.sleep(0)
+        other = asyncio.ensure_future(people[BOB if who != BOB else ADA].ask("ready", lobby=key))
+        await reading.wait()
+        disk.full = False
+        if asking is None:
+            asking = asyncio.ensure_future(people[who].ask(kind, lobby=key, **fields))
+            await wait_until(lambda: bool(former.pending._postponed))
+        go.set()
+        answer = await asyncio.wait_for(asking, 10)
+        await asyncio.wait_for(other, 10)
+        assert answer["type"] in ("done", "arranged", "refused"), said
+        await wait_until(lambda: registry.lobbies.get(key) is not former)
+        assert noted(server) == memberships(server)

@@ -207,7 +207,7 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "rating_log.ladder": (RatingLog, "ladder", ("ladder",)),
     "directory.add_finished": (Directory, "add_finished", ("move", "rejoin")),
     "directory.open_lobby": (Directory, "open_lobby", ("host",)),
-    "registry.add_membership": (Registry, "add_membership", ("join", "seek")),
+    "registry.update_memberships": (Registry, "update_memberships", ("host", "seek", "leave")),
     "registry.lobbies_of": (Registry, "lobbies_of", ("hello", "list_lobbies")),
     "lobby.handle": (LobbyEngine, "handle", LOBBY),
     "lobby.advance": (LobbyEngine, "_advance", ("leave", "kick", "join")),
