@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import inspect
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -55,14 +57,19 @@ def from_file(path: Path) -> BotFactory:
 
 
 def _execute(path: Path) -> ModuleType:
-    """Run the file as a module named after it; its neighbours can be imported from it."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    """Run the file as a module of a private name; its neighbors can be imported from it.
+
+    Its folder comes last on the path, so neither the file nor a neighbor of it replaces a module
+    of Python or of a package, whatever they are called.
+    """
+    name = _private_name(path)
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise SpecError(f"{path}: expected a file that ends in .py")
     module = importlib.util.module_from_spec(spec)
     if str(path.parent) not in sys.path:
-        sys.path.insert(0, str(path.parent))
-    sys.modules.setdefault(path.stem, module)
+        sys.path.append(str(path.parent))
+    sys.modules[name] = module  # dataclasses and pickle look for the module of a class there
     try:
         spec.loader.exec_module(module)
     except Exception as error:
@@ -70,6 +77,11 @@ def _execute(path: Path) -> ModuleType:
             f"{path}: {_error_line(path, error)}{type(error).__name__}: {error}"
         ) from error
     return module
+
+
+def _private_name(path: Path) -> str:
+    """Return a module name that no import statement can ask for, the same for the same file."""
+    return f"kibitz-bot-{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}"
 
 
 def _error_line(path: Path, error: BaseException) -> str:

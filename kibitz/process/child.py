@@ -68,7 +68,7 @@ async def run_to_success(
                 async with asyncio.timeout(seconds):
                     await _forward_output(process, tell)
             if process.returncode != 0:
-                raise ChildFailedError(f"{' '.join(command[3:])} failed\n{log_tail(log)}".rstrip())
+                raise ChildFailedError(f"{' '.join(command[4:])} failed\n{log_tail(log)}".rstrip())
 
 
 async def _forward_output(process: Process, tell: Callable[[str], None]) -> None:

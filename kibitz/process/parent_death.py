@@ -1,6 +1,6 @@
 """Running a module so that it ends when its parent process is gone.
 
-``python -m kibitz.process.parent_death PARENT MODULE ARGUMENTS...`` runs a module as ``python -m``
+``python -P -m kibitz.process.parent_death PARENT MODULE ARGUMENTS...`` runs a module as ``python -m``
 would. It leaves the terminal's process group first, so that Ctrl-C reaches only the parent, which
 knows in which order to end what it has started. Then a thread asks who the parent is: a process
 whose parent has died is given another one. It asks to end politely, and a moment later insists.
@@ -40,6 +40,7 @@ def child_command(
     parent = "0" if supervised else str(os.getpid())
     return [
         sys.executable,
+        "-P",  # files of the working directory are not modules of ours
         "-m",
         "kibitz.process.parent_death",
         parent,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -92,3 +95,39 @@ def test_a_bad_file_is_named_with_what_was_expected(
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=r"nobody\.py: no such file"):
         load(str(tmp_path / "nobody.py"))
+
+
+# Every name that a file of the author could take from Python, from us or from what we need.
+TAKEN = sorted(
+    sys.stdlib_module_names
+    | {name for name, where in packages_distributions().items() if where}
+    | {"kibitz", "kibitz_bots", "kibitz_games", "kibitz_protocol", "kibitz_search"}
+)
+
+
+def test_a_file_replaces_no_module_whatever_it_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Load a bot of each name, beside files of all the others, and import the modules after."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    for name in TAKEN:
+        _file(tmp_path, ONE, f"{name}.py")
+    found = {name: _origin(name) for name in TAKEN}
+    before = {name: sys.modules.get(name) for name in TAKEN}
+    for name in TAKEN:
+        made = load(str(tmp_path / f"{name}.py"))()
+        assert type(made).__module__ not in before
+        assert type(made).__module__ in sys.modules
+    assert {name: sys.modules.get(name) for name in TAKEN} == before
+    assert tmp_path in map(Path, sys.path), "neighbors can be imported"
+    there = {name: origin for name, origin in found.items() if origin is not None}
+    assert {name: _origin(name) for name in there} == there
+    assert len(there) > 250, "most modules of Python are here"
+
+
+def _origin(name: str) -> str | None:
+    """Return where an import would find a module now; None for one that is not there."""
+    for finder in (BuiltinImporter, FrozenImporter, PathFinder):
+        if (spec := finder.find_spec(name, None)) is not None:
+            return spec.origin
+    return None

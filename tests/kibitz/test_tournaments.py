@@ -74,9 +74,9 @@ async def test_a_bot_is_limited_by_its_leash(folder: TournamentDirectory) -> Non
     words, _, secret = await started(folder, "Ada")
     assert words[1:4] == ["-P", "-m", "kibitz.process.isolation.supervisor"]
     assert after(words, "--memory") == "300", "of all its processes"
-    words = words[words.index("kibitz.process.parent_death") - 2 :]
-    assert words[:3] == [sys.executable, "-m", "kibitz.process.parent_death"]
-    assert words[4:7] == ["--memory", "300", "kibitz_bots"]
+    words = words[words.index("kibitz.process.parent_death") - 3 :]
+    assert words[:4] == [sys.executable, "-P", "-m", "kibitz.process.parent_death"]
+    assert words[5:8] == ["--memory", "300", "kibitz_bots"]
     assert words[-1] == str(folder.path.parent / "ada.py")
     assert (after(words, "--url"), after(words, "--lobby")) == (SEAT.url, SEAT.lobby)
     assert (after(words, "--name"), after(words, "--at-once")) == ("Ada", "9")

@@ -104,8 +104,9 @@ def _binds(sandbox: Sandbox) -> list[Path]:
 
 def _python() -> Iterator[Path]:
     """Yield where Python and its packages are; not the directory that this one was started in."""
-    started = 0 if sys.flags.safe_path else 1
-    ours = [sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path[started:]]
+    started = (Path.cwd(), Path(sys.argv[0]).absolute().parent)
+    packages = sys.path[1:] if sys.path and Path(sys.path[0]) in started else sys.path
+    ours = [sys.prefix, sys.base_prefix, sys.exec_prefix, *packages]
     yield from (path for path in map(Path, ours) if path.is_absolute() and path.exists())
 
 
