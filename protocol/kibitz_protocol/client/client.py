@@ -63,8 +63,9 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
     `url` is the server's address (``ws://`` or ``wss://``; ``http://`` and ``https://`` mean the
     same). Who connects is said by one
     of: `name`, for a guest; `token`, for an account; `resume`, the secret of an earlier welcome,
-    for a guest who comes back. `kind` is what others see, `capabilities` what a bot can play, and
-    `agent` the name and version of the program.
+    for a guest who comes back. `organizer` goes with `name` or `resume`: the secret of an event's
+    own server, which lets nobody else in. `kind` is what others see, `capabilities` what a bot can
+    play, and `agent` the name and version of the program.
 
     `patience` is for how many seconds a server may be away before the session ends, `opening` the
     same for the first connection; None waits for ever. With `seated` off, the seats and lobbies of
@@ -103,6 +104,7 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
         name: str | None = None,
         kind: Literal["bot", "human"] = "bot",
         token: str | None = None,
+        organizer: str | None = None,
         resume: str | None = None,
         capabilities: Capabilities | None = None,
         agent: str = "",
@@ -118,6 +120,7 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
             name=name,
             kind=kind,
             token=token,
+            organizer=organizer,
             resume=resume,
             capabilities=capabilities,
             agent=agent,

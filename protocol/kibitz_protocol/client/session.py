@@ -136,6 +136,8 @@ class ClientIdentity:
     name: str | None = None
     kind: Literal["bot", "human"] = "bot"
     token: str | None = None
+    organizer: str | None = None
+    """The secret that opens an event's own server, sent beside `name` or `resume`."""
     resume: str | None = None
     capabilities: Capabilities | None = None
     agent: str = ""
@@ -414,7 +416,7 @@ class Session:
             id=self.new_id(),
             versions=list(VERSIONS),
             name=who.name if resume is None and ticket is None else None,
-            token=who.token if ticket is None else None,
+            token=(who.token or who.organizer) if ticket is None else None,
             resume=resume,
             ticket=ticket,
             kind=who.kind,

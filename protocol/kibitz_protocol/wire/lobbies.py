@@ -30,10 +30,13 @@ class OpenSeat(Strict):
 
 
 class ReservedSeat(Strict):
-    """A seat kept for a player of this name."""
+    """A seat kept for one player."""
 
     kind: Literal["reserved"] = "reserved"
     name: PlayerName
+    player: Key | None = Field(
+        None, description="the key of that player; without one it is whoever has the name"
+    )
 
 
 class HouseSeat(Strict):

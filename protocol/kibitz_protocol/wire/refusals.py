@@ -52,7 +52,8 @@ MEANINGS: Final[dict[Code, str]] = {
     Code.UNKNOWN_TYPE: "the message has a type that the server does not read",
     Code.VERSION: "client and server speak no common version",
     Code.HELLO_FIRST: "something else came before hello",
-    Code.UNAUTHORIZED: "the token or the resume secret is not known, or guests are not let in",
+    Code.UNAUTHORIZED: "the token or the resume secret is not known, guests are not let in,"
+    " or the player may not ask for this",
     Code.NAME_TAKEN: "another player has this name, or one that looks like it",
     Code.NAME_INVALID: "the name has signs that are not allowed, or too many",
     Code.RATE_LIMITED: "too many messages in too short a time",

@@ -6,6 +6,12 @@
     a token            an account                  its token
     a ticket           who was sent here by        what it came to the other node with
                        another node (`tickets`)
+    the organizer's    the guest or account of     the same, with the secret beside it
+    secret as token    `resume`, a new guest of
+                       the name, or a viewer
+
+On a server with an organizer no guest is made without the organizer's secret, and everybody who
+comes without it is an entrant.
 
 Secrets and tokens are 256 random bits; the database has their SHA-256 only. The kind of an
 account (bot or human) is fixed when it is made. No two names look alike: `player.skeleton` is
@@ -17,9 +23,10 @@ A server looks tokens up at every hello, so what `TokenAdmin` changes beside it 
 from __future__ import annotations
 
 import hmac
+import secrets
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from kibitz_protocol.wire.messages import Hello
@@ -62,6 +69,10 @@ class Admission:
     fresh: bool = False
     token: bytes | None = None
     """The digest of the token that let it in."""
+    entrant: bool = False
+    """Whether it may do no more than play its seats."""
+    organizer: bool = False
+    """Whether it came with the organizer's secret."""
 
 
 class _SaveWaiter:
@@ -103,8 +114,16 @@ class Accounts:
         guests: Guests,
         busy: Callable[[str], bool],
         tickets: Tickets | None = None,
+        *,
+        organizer: str | None = None,
     ) -> None:
-        """`busy(player)` tells whether a guest is connected, or has a seat anywhere."""
+        """`busy(player)` tells whether a guest is connected, or has a seat anywhere.
+
+        `organizer` is the secret of the organizer whose own server this is.
+        """
+        self._organizer = None if organizer is None else digest_of(organizer)
+        self._viewers: set[str] = set()
+        """Guests that the organizer's browsers and terminals are, who come back as such."""
         self._tickets = tickets or Tickets(time.monotonic)
         self._store = store
         self._players = store.players
@@ -123,12 +142,42 @@ class Accounts:
         invited: bool = False,
         room: int | None = None,
     ) -> Admission:
-        """Return who says hello, or raise `Denied`. A `fresh` guest is not saved yet.
+        """Return who says hello, and what it may do, or raise `Denied`.
 
-        `local` is whether it is on this machine, `invited` whether it comes from a network that
-        guests are let in from, and `room` for how many more of them there is room, None for any.
+        A `fresh` guest is not saved yet. `local` is whether it is on this machine, `invited`
+        whether it comes from a network that guests are let in from, and `room` for how many more
+        of them there is room, None for any.
         """
         token = hello.token or bearer
+        if self._is_organizer(token):
+            return replace(self._come_with_organizer(hello), organizer=True)
+        admission = self._identify(hello, token, local, invited, room)
+        if self._organizer is None:
+            return admission
+        viewer = admission.identity.key in self._viewers
+        return replace(admission, entrant=not viewer, organizer=viewer)
+
+    def _is_organizer(self, token: str | None) -> bool:
+        return (
+            self._organizer is not None
+            and token is not None
+            and hmac.compare_digest(digest_of(token), self._organizer)
+        )
+
+    def _come_with_organizer(self, hello: Hello) -> Admission:
+        """Return the player that the organizer comes as; without a name it is a new viewer."""
+        if hello.resume is not None:
+            return Admission(self._resumed(hello.resume), hello.resume)
+        if hello.name is not None:
+            return self._guest(hello)
+        name = f"viewer-{secrets.token_hex(4)}"
+        viewer = self._guest(hello.model_copy(update={"name": name}))
+        self._viewers.add(viewer.identity.key)
+        return viewer
+
+    def _identify(
+        self, hello: Hello, token: str | None, local: bool, invited: bool, room: int | None
+    ) -> Admission:
         if token is None and hello.resume is not None and hello.resume.startswith(TOKEN_PREFIX):
             token = hello.resume
         if token is not None:
@@ -137,6 +186,11 @@ class Accounts:
             return Admission(self._resumed(hello.resume), hello.resume)
         if hello.ticket is not None:
             return Admission(self._sent_here(hello.ticket), "")
+        if self._organizer is not None:
+            raise Denied(
+                Code.UNAUTHORIZED,
+                "this server belongs to an event, and lets in its entrants and its organizer only",
+            )
         if not invited:
             self._require_guests(local)
         elif room is not None and room <= 0:

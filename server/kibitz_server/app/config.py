@@ -10,7 +10,7 @@ import socket
 from dataclasses import dataclass, field, fields
 from typing import Annotated
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 
 from kibitz_server.accounts.accounts import Guests
 from kibitz_server.maintenance.retention import RetentionPolicy
@@ -18,12 +18,11 @@ from kibitz_server.net.access import AccessPolicy, access_policy
 from kibitz_server.net.connections import Quotas
 from kibitz_server.net.downloads import DownloadLimits
 from kibitz_server.net.guest_networks import GuestNetworks, guest_network
-from kibitz_server.net.rate_limit import Rate, RateLimits
+from kibitz_server.net.rate_limit import UNLIMITED, RateLimits
 from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.timeouts import TimeoutConfig
 from kibitz_server.storage.location import Database, NodeIdentity, PostgresURL, database_of
 
-UNLIMITED_RATE = Rate(1e9, 1e9)
 UNLIMITED_QUOTAS = Quotas(**{limit.name: 10**9 for limit in fields(Quotas)})
 UNLIMITED_DOWNLOADS = DownloadLimits(at_once=10**9, an_address=10**9, held_bytes=10**12)
 
@@ -47,6 +46,9 @@ class Config:
     """Where clients reach this node, such as ``wss://a.example.org``."""
     guests: Guests = "loopback"
     """Who may come without a token: those on the same machine, anyone, or nobody."""
+    organizer: Annotated[str, Field(min_length=32)] | None = field(default=None, repr=False)
+    """The secret of the organizer whose own server this is. Only connections that send it as their
+    token may make guests or watch; everybody else is an entrant, who plays its seats."""
     guests_from: tuple[str, ...] = ()
     """Networks from which guests come besides, each with how many at a time: ``192.0.2.7=40``. An
     address there may have and ask for what so many players may."""
@@ -106,15 +108,15 @@ class Config:
         )
 
     def rate_limits(self) -> RateLimits:
-        """Return what holds: nothing where the server is unlimited."""
-        if not self.unlimited:
+        """Return what holds: nothing where the server is unlimited, but for an event's entrants."""
+        if not self.unlimited or self.organizer is not None:
             return self.tariff
         return RateLimits(
-            socket=UNLIMITED_RATE,
-            account=UNLIMITED_RATE,
-            address=UNLIMITED_RATE,
-            comments=UNLIMITED_RATE,
-            comments_an_address=UNLIMITED_RATE,
+            socket=UNLIMITED,
+            account=UNLIMITED,
+            address=UNLIMITED,
+            comments=UNLIMITED,
+            comments_an_address=UNLIMITED,
         )
 
     def quota(self) -> Quotas:

@@ -186,6 +186,7 @@ async def _start(
         metrics=metrics,
         name=f"{config.name} {_version()}",
         guests=config.guests,
+        organizer=config.organizer,
         connections=connections,
         spawn=tasks.spawn,
     )

@@ -94,6 +94,7 @@ class Directory:
         metrics: Metrics,
         name: str,
         guests: Guests,
+        organizer: str | None = None,
         connections: Connections,
         spawn: Callable[[Callable[[], Awaitable[None]]], None],
     ) -> None:
@@ -115,7 +116,7 @@ class Directory:
         self.recently_finished = self.registry.recently_finished
         self.closing = self.registry.closing
         self.tickets = Tickets(loop.time)
-        self.accounts = Accounts(store, guests, self.is_busy, self.tickets)
+        self.accounts = Accounts(store, guests, self.is_busy, self.tickets, organizer=organizer)
         self.rating_log = RatingLog(store)
         self.substitutes = Substitutes(self)
         self._rated = RatedMatches(self.rating_log, self.accounts)
@@ -306,7 +307,7 @@ class Directory:
         return match
 
     def is_busy(self, player: str) -> bool:
-        """Whether a guest is connected, or has a seat or a lobby.
+        """Whether a guest is connected, or has a seat or a lobby, or one is kept for it.
 
         A node that stands by does not know, and takes everybody for busy.
         """
@@ -314,7 +315,8 @@ class Directory:
             return True
         if self.others is not None and self.others.is_busy(player):
             return True
-        return player in self.connections.players or self.registry.is_busy(player)
+        there = player in self.connections.players or self.registry.is_busy(player)
+        return there or self.registry.is_expected(player)
 
     # --- what matches need (match.runner.RunnerContext) -------------------------------------
 

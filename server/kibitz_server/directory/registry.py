@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Collection, Mapping, Sequence
 
-from kibitz_protocol.wire.lobbies import MatchBrief
+from kibitz_protocol.wire.lobbies import MatchBrief, ReservedSeat
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.match.runner import MatchRunner
 
@@ -148,6 +148,14 @@ class Registry:
     def is_busy(self, player: str) -> bool:
         """Whether a player has a seat or a lobby."""
         return bool(self._memberships.get(player) or self._seats.get(player))
+
+    def is_expected(self, player: str) -> bool:
+        """Whether a lobby keeps a seat for a player."""
+        return any(
+            isinstance(spec, ReservedSeat) and spec.player == player
+            for lobby in self.lobbies.values()
+            for spec in lobby.engine.state.settings.seats
+        )
 
 
 def _add(keys_of: dict[str, tuple[str, ...]], player: str, key: str) -> None:

@@ -13,8 +13,9 @@ from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
 from kibitz_server.handlers.answering import refuse_elsewhere
 from kibitz_server.lobby.commands import Connected
-from kibitz_server.net.connections import Connections
+from kibitz_server.net.connections import Connections, Quotas
 from kibitz_server.net.peer import RETRY_AFTER_MS, Peer
+from kibitz_server.net.rate_limit import UNLIMITED, Rate
 
 RETRY_SOON_MS: Final = 300
 """Milliseconds after which it is known what a node has to hear of another one first."""
@@ -33,13 +34,8 @@ class HelloHandler:
     def __init__(self, directory: Directory, connections: Connections) -> None:
         self._directory = directory
         self._connections = connections
-        self._limits = Limits(
-            frame_bytes=MAX_FRAME,
-            messages_per_second=connections.rate_limits.socket.per_second,
-            burst=int(connections.rate_limits.socket.burst),
-            lobbies=connections.quotas.lobbies,
-            house_bots=connections.quotas.house_bots,
-        )
+        self._limits = _limits(connections.quotas, connections.rate_limits.socket)
+        self._no_limits = _limits(connections.quotas, UNLIMITED)
 
     def hello(self, peer: Peer, hello: Hello) -> None:
         """Find out who somebody is, and welcome it."""
@@ -81,7 +77,10 @@ class HelloHandler:
         peer.instance = hello.instance
         peer.views = hello.views
         peer.token = admission.token
+        peer.entrant = admission.entrant
         self._connections.greeted(peer, admission.identity)
+        if admission.organizer:
+            peer.lift_limits()
         if admission.fresh:
             self._directory.accounts.save(admission)
         self._send_welcome(peer, hello.id, known[-1], admission)
@@ -124,7 +123,7 @@ class HelloHandler:
             "kind": identity.player.kind,
             "resume": admission.resume,
             "server": self._directory.name,
-            "limits": self._limits,
+            "limits": self._no_limits if admission.organizer else self._limits,
             "seats": unfinished,
             "lobbies": [lobby.key for lobby in lobbies if key in lobby.engine.state.members],
             "nodes": self._directory.other_urls(),
@@ -134,6 +133,16 @@ class HelloHandler:
             lobby.command(Connected(key))
             lobby.news.send_whole(peer, key)
         self._directory.substitutes.seat_arrived(key, peer)
+
+
+def _limits(quotas: Quotas, rate: Rate) -> Limits:
+    return Limits(
+        frame_bytes=MAX_FRAME,
+        messages_per_second=rate.per_second,
+        burst=int(rate.burst),
+        lobbies=quotas.lobbies,
+        house_bots=quotas.house_bots,
+    )
 
 
 def _reject(peer: Peer, request: int, code: Code, message: str) -> None:

@@ -24,6 +24,7 @@ from kibitz_server.handlers.hello import HelloHandler, require_hello
 from kibitz_server.handlers.lists import ListHandlers
 from kibitz_server.handlers.lobbies import LobbyHandlers
 from kibitz_server.handlers.matches import MatchHandlers
+from kibitz_server.handlers.rights import allowed
 from kibitz_server.handlers.watching import WatchHandlers
 from kibitz_server.lobby.commands import Disconnected
 from kibitz_server.net.connections import Connections
@@ -106,7 +107,7 @@ class RequestHandlers:
                 self._hello.hello(peer, message)
                 return
             identity = require_hello(peer, message.id)
-            if identity is not None:
+            if identity is not None and allowed(peer, message):
                 self._handlers[type(message)](peer, identity, message)
         except Exception:
             LOG.exception("request %s failed", type(message).__name__)

@@ -1,7 +1,7 @@
 """Who may join a lobby, and which seat it gets. Pure; every check raises `Refusal`.
 
-- The host, whoever has a reserved seat, and the house bot of a seat need no invite code; `joinable`
-  holds for everybody else.
+- The host, the player of a reserved seat, and the house bot of a seat need no invite code;
+  `joinable` holds for everybody else.
 - A player whom the host removed may not come back.
 - Nobody joins a programme that runs. An arranged lobby can be joined until it closes.
 - A bot that could play nothing here, or that would leave an item with too few players, is refused.
@@ -49,7 +49,7 @@ def _is_expected(state: LobbyState, join: Join) -> bool:
     return (
         join.player.player == state.host.player
         or join.house_seat is not None
-        or _reserved_for(state, join.player.name) is not None
+        or _reserved_for(state, join.player) is not None
     )
 
 
@@ -65,7 +65,7 @@ def _require_invite(state: LobbyState, invite: str | None) -> None:
 def _choose_seat(state: LobbyState, join: Join) -> int:
     if join.house_seat is not None:
         return _house_seat(state, join.house_seat)
-    reserved = _reserved_for(state, join.player.name)
+    reserved = _reserved_for(state, join.player)
     if reserved is not None:
         return reserved
     free = state.free_seats()
@@ -86,11 +86,14 @@ def _house_seat(state: LobbyState, seat: int) -> int:
     return seat
 
 
-def _reserved_for(state: LobbyState, name: str) -> int | None:
-    look = skeleton(name)
+def _reserved_for(state: LobbyState, player: Player) -> int | None:
+    """Return the free seat that is kept for a player: by its key, or else by its name."""
+    look = skeleton(player.name)
     for seat in state.free_seats():
         spec = state.seat_spec(seat)
-        if isinstance(spec, ReservedSeat) and skeleton(spec.name) == look:
+        if not isinstance(spec, ReservedSeat):
+            continue
+        if spec.player == player.player or (spec.player is None and skeleton(spec.name) == look):
             return seat
     return None
 

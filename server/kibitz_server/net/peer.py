@@ -65,7 +65,13 @@ from kibitz_server.net.frames import FrameReader, Kind, close_frame, ping_frame
 from kibitz_server.net.guest_networks import GuestNetworks
 from kibitz_server.net.handshakes import KnownHandshakes
 from kibitz_server.net.http_exchange import HttpExchange, half_close
-from kibitz_server.net.rate_limit import Bucket, ChargeResult, RateLimiter, RateLimits
+from kibitz_server.net.rate_limit import (
+    UNLIMITED,
+    Bucket,
+    ChargeResult,
+    RateLimiter,
+    RateLimits,
+)
 from kibitz_server.net.round_trip import RoundTrip
 from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.send_queue import SendQueue, WriteBatcher, message_frame
@@ -163,6 +169,7 @@ class Peer(asyncio.Protocol):
         "address",
         "bearer",
         "capabilities",
+        "entrant",
         "identity",
         "instance",
         "leaving",
@@ -197,6 +204,8 @@ class Peer(asyncio.Protocol):
         self.round_trip = RoundTrip()
         self.identity: Identity | None = None
         """Who is there, once hello was answered."""
+        self.entrant = False
+        """Whether it may do no more than play its seats (`handlers.rights`)."""
         self.bearer: str | None = None
         """The token of the handshake's Authorization header."""
         self.token: bytes | None = None
@@ -354,6 +363,10 @@ class Peer(asyncio.Protocol):
             self._context.metrics.dropped("flood")
             self.close(Standard.POLICY_VIOLATION, "too many messages")
         return charged
+
+    def lift_limits(self) -> None:
+        """Let requests of this connection cost nothing any more."""
+        self.rate_limiter = RateLimiter(UNLIMITED, self._context.loop.time())
 
     def share_bucket(self, bucket: Bucket) -> None:
         """Pay from the bucket of the account or the address too."""

@@ -42,6 +42,9 @@ class Rate:
         return Rate(self.per_second / parts, max(self.burst / parts, min(self.burst, least)))
 
 
+UNLIMITED = Rate(1e9, 1e9)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateLimits:
     """Rates and costs of one server."""

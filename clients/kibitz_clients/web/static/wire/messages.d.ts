@@ -1029,10 +1029,12 @@ export type Reported = {
   report: MatchReport;
 };
 
-/** A seat kept for a player of this name. */
+/** A seat kept for one player. */
 export type ReservedSeat = {
   kind: "reserved";
   name: string;
+  /** the key of that player; without one it is whoever has the name */
+  player?: string;
 };
 
 /** Give the match up. A bot that must because it failed says so, and the result names it. */

@@ -1,0 +1,196 @@
+"""An entrant on an event's own server may do what playing its seats needs, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kibitz_server.app import Config, Server, running
+from kibitz_server.handlers.rights import OF_ENTRANTS
+from tests.server.directory.test_directory import GAMES, settings
+from tests.server.fakes import JsonClient, connected
+from tests.server.handlers.test_answers import MODELS, TYPES, fields
+
+SECRET = "the secret of the organizer, that nobody else has"
+ALLOWED = {"join", "leave", "ready", "rejoin", "move", "resign", "leave_match", "note", "comment"}
+"""All that an entrant may ask for besides hello; every other type is refused as `unauthorized`."""
+
+
+class Event:
+    """A server with an organizer, two entrants with a match, and a match of others."""
+
+    def __init__(self, server: Server, stack: AsyncExitStack) -> None:
+        self.server = server
+        self._stack = stack
+
+    async def caller(self) -> JsonClient:
+        return await self._stack.enter_async_context(connected(self.server.url))
+
+    async def hello(self, **who: Any) -> tuple[JsonClient, dict[str, Any]]:
+        caller = await self.caller()
+        return caller, await caller.ask("hello", versions=[1], **who)
+
+    async def organizer(self, name: str | None = "boss") -> JsonClient:
+        who = {} if name is None else {"name": name}
+        caller, answer = await self.hello(token=SECRET, **who)
+        assert answer["type"] == "welcome"
+        caller.player = answer["player"]
+        return caller
+
+    async def entrant(self, name: str) -> tuple[JsonClient, str]:
+        """Register a player, and come back as it with its own secret only."""
+        registering, answer = await self.hello(token=SECRET, name=name)
+        await registering.socket.close()
+        capabilities = {"at_once": 1000}
+        caller, back = await self.hello(resume=answer["resume"], capabilities=capabilities)
+        assert back["player"] == answer["player"]
+        caller.player = back["player"]
+        return caller, answer["resume"]
+
+    async def begin(self, organizer: JsonClient, *players: JsonClient) -> tuple[str, str]:
+        """Begin a match in a lobby of the organizer; return the keys of lobby and match."""
+        seats = [
+            {"kind": "reserved", "name": f"seat-{each.player}", "player": each.player}
+            for each in players
+        ]
+        said = settings() | {"seats": seats, "joinable": "closed", "name": "event"}
+        lobby = (await organizer.ask("host", settings=said))["lobby"]
+        for each in players:
+            assert (await each.ask("join", lobby=lobby))["type"] == "done"
+        for each in players:
+            assert (await each.ask("ready", lobby=lobby))["type"] == "done"
+        return lobby, (await players[0].next("match_started"))["match"]["match"]
+
+
+@pytest.fixture
+async def event(tmp_path: Path) -> AsyncIterator[Event]:
+    config = Config(db=tmp_path / "k.db", unlimited=True, guests="anyone", organizer=SECRET)
+    async with running(config, GAMES) as server, AsyncExitStack() as stack:
+        yield Event(server, stack)
+
+
+def test_the_rights_are_those_that_are_tested_here() -> None:
+    assert {each.model_fields["type"].default for each in OF_ENTRANTS} | {"move"} == ALLOWED
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TYPES if kind != "hello"])
+@pytest.mark.parametrize("whose", ["own", "others"])
+async def test_an_entrant_may_play_its_seats_and_nothing_else(
+    event: Event, kind: str, whose: str
+) -> None:
+    boss = await event.organizer()
+    ada, _ = await event.entrant("ada")
+    bob, _ = await event.entrant("bob")
+    lobby, match = await event.begin(boss, ada, bob)
+    if whose == "others":
+        cyd, _ = await event.entrant("cyd")
+        dan, _ = await event.entrant("dan")
+        lobby, match = await event.begin(boss, cyd, dan)
+    before = len(event.server.directory.lobbies), len(event.server.directory.matches)
+    key = lobby if "lobby" in MODELS[kind].model_fields else match
+    answer = await ada.ask(kind, **fields(kind, key))
+    if kind not in ALLOWED:
+        assert (answer["type"], answer["code"]) == ("refused", "unauthorized")
+        assert "entrant" in answer["message"]
+        assert answer["hint"]
+        assert before == (len(event.server.directory.lobbies), len(event.server.directory.matches))
+        assert not event.server.directory.matches[match].watchers
+    elif whose == "others":
+        assert answer["type"] == "refused", "its own seats only"
+    else:
+        assert answer.get("code") not in ("unauthorized", "internal")
+
+
+async def test_an_entrant_does_not_join_as_a_spectator(event: Event) -> None:
+    boss = await event.organizer()
+    ada, _ = await event.entrant("ada")
+    bob, _ = await event.entrant("bob")
+    lobby, _ = await event.begin(boss, ada, bob)
+    answer = await ada.ask("join", lobby=lobby, role="spectator")
+    assert answer["code"] == "unauthorized"
+
+
+async def test_the_organizer_may_ask_for_everything(event: Event) -> None:
+    boss = await event.organizer()
+    viewer = await event.organizer(name=None)
+    for kind in TYPES:
+        for each in (boss, viewer):
+            if kind != "hello":
+                answer = await each.ask(kind, **fields(kind, "nothing"))
+                assert answer.get("code") != "unauthorized", answer
+
+
+@pytest.mark.parametrize(
+    "who",
+    [
+        {"name": "ada"},
+        {"name": "somebody"},
+        {"token": "no token of anybody at all"},
+        {"resume": "no secret of anybody at all"},
+        {"name": "ada", "resume": SECRET},
+        {"ticket": "a.ticket.of.nobody"},
+    ],
+    ids=str,
+)
+async def test_nobody_else_comes_in(event: Event, who: dict[str, str]) -> None:
+    ada, _ = await event.entrant("ada")
+    await ada.socket.close()
+    _, answer = await event.hello(**who)
+    assert (answer["type"], answer["code"]) == ("refused", "unauthorized")
+
+
+async def test_a_second_connection_of_an_entrant_is_that_entrant(event: Event) -> None:
+    boss = await event.organizer()
+    ada, secret = await event.entrant("ada")
+    bob, _ = await event.entrant("bob")
+    _, match = await event.begin(boss, ada, bob)
+    second, welcome = await event.hello(resume=secret, name="onlooker")
+    assert welcome["name"] == "ada"
+    assert (await second.ask("watch", match=match))["code"] == "unauthorized"
+
+
+async def test_a_viewer_comes_back_as_a_viewer(event: Event) -> None:
+    """A browser keeps the secret of its welcome only."""
+    _, first = await event.hello(token=SECRET)
+    back, again = await event.hello(resume=first["resume"])
+    assert again["player"] == first["player"]
+    assert (await back.ask("list_lobbies"))["type"] == "lobbies"
+
+
+async def test_limits_hold_for_entrants_on_an_unlimited_server(event: Event) -> None:
+    _, organizer = await event.hello(token=SECRET, name="boss")
+    assert organizer["limits"]["burst"] > 1_000_000
+    ada, _ = await event.entrant("ada")
+    codes = [(await ada.ask("note", match="none", text="x" * 2000))["code"] for _ in range(60)]
+    assert codes[-1] == "rate_limited"
+
+
+@pytest.mark.parametrize(
+    ("by_key", "squatted"), [(True, False), (False, True)], ids=["by key", "by name"]
+)
+async def test_a_seat_that_is_kept_by_key_goes_to_nobody_else(
+    tmp_path: Path, by_key: bool, squatted: bool
+) -> None:
+    """On any server: the name of a guest who is not there is free, but its seat is not."""
+    async with (
+        running(Config(db=tmp_path / "k.db"), GAMES) as server,
+        connected(server.url) as host,
+        connected(server.url) as squatter,
+    ):
+        await host.hello("boss")
+        async with connected(server.url) as ada:
+            player = (await ada.hello("ada"))["player"]
+        key = {"player": player} if by_key else {}
+        seats = [{"kind": "reserved", "name": "ada", **key}, {"kind": "open"}]
+        said = settings() | {"seats": seats, "joinable": "closed"}
+        lobby = (await host.ask("host", settings=said))["lobby"]
+        claimed = await squatter.ask("hello", versions=[1], name="ada")
+        assert (claimed["type"] == "welcome") is squatted
+        if squatted:
+            assert (await squatter.ask("join", lobby=lobby))["type"] == "done"
+        else:
+            assert claimed["code"] == "name_taken"
