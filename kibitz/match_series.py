@@ -35,6 +35,7 @@ from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbySettings, MatchBrief, ProgrammeItem, ReservedSeat
 from kibitz_protocol.wire.records import Cause, Conduct
+from kibitz_server.housebots.process import secret_descriptor
 from kibitz_server.housebots.wait_exit import wait_exit
 
 SEAT_GRACE_MS = 5_000
@@ -73,8 +74,8 @@ class MatchSeries:
         foreign = [] if self.program is None else [_unreserved(self.program.name)]
         return distinct_names([*map(player_name, self.bots), *foreign])
 
-    def settings(self) -> LobbySettings:
-        """The lobby where it is played: a seat for each bot and for nobody else."""
+    def settings(self, keys: Sequence[str]) -> LobbySettings:
+        """The lobby where it is played: a seat for each bot, by its player's key, and no other."""
         item = ProgrammeItem(
             game=self.game.name,
             options=self.game.options,
@@ -87,7 +88,10 @@ class MatchSeries:
         return LobbySettings(
             name="play",
             joinable="closed",
-            seats=[ReservedSeat(name=name) for name in self.names],
+            seats=[
+                ReservedSeat(name=name, player=key)
+                for name, key in zip(self.names, keys, strict=True)
+            ],
             programme=[item],
             at_once=self.at_once,
             conduct=Conduct(
@@ -159,14 +163,15 @@ async def play_series(
     `opened` is given the page of the lobby, and `ended` what came of it while the server's pages
     can still be looked at.
     """
-    async with private_server(db) as server, _client(server) as client:
-        lobby = (await client.host(plan.settings())).lobby
+    async with private_server(db, closed=True) as server, _client(server) as client:
+        players = await _register(plan, server)
+        lobby = (await client.host(plan.settings([each.key for each in players]))).lobby
         assert lobby is not None
         await client.join(lobby, role="spectator")
         opened(server.page(f"/lobby/{lobby}"))
         played = SeriesOutcome(LobbyProgress(lobby))
         async with contextlib.AsyncExitStack() as stack:
-            processes = await _start(plan, server, lobby, records, stack)
+            processes = await _start(plan, server, lobby, players, records, stack)
             referee = _SeriesMonitor(client, server, played, records, tell)
             await referee.follow(processes)
             await played.course.close(client)
@@ -177,7 +182,34 @@ async def play_series(
 
 
 def _client(server: PrivateServer) -> Client:
-    return Client(server.url, name="kibitz play", kind="human", agent="kibitz play")
+    # No bot is called so: names of bots have no space.
+    return Client(
+        server.url,
+        name="kibitz play",
+        organizer=server.organizer,
+        kind="human",
+        agent="kibitz play",
+    )
+
+
+@dataclass(frozen=True)
+class _Player:
+    """What a bot is on the server."""
+
+    key: str
+    secret: str = field(repr=False)
+    """The one credential that its process is given."""
+
+
+async def _register(plan: MatchSeries, server: PrivateServer) -> list[_Player]:
+    """Make a player of each bot, before any of their processes runs."""
+    players = []
+    for name in plan.names:
+        async with Client(
+            server.url, name=name, organizer=server.organizer, agent="kibitz play"
+        ) as client:
+            players.append(_Player(client.player, client.resume))
+    return players
 
 
 @dataclass(frozen=True)
@@ -196,27 +228,34 @@ async def _start(
     plan: MatchSeries,
     server: PrivateServer,
     lobby: str,
+    players: Sequence[_Player],
     logs: Path,
     stack: contextlib.AsyncExitStack,
 ) -> list[_BotProcess]:
-    players = []
-    for name, launching in zip(plan.names, _launches(plan, server.url, lobby), strict=True):
+    processes = []
+    secrets = [stack.enter_context(secret_descriptor(each.secret)).fileno() for each in players]
+    for name, launching in zip(
+        plan.names, _launches(plan, server.url, lobby, secrets), strict=True
+    ):
         log = logs / f"{name}.log"
         launch = await stack.enter_async_context(launching)
         process = await stack.enter_async_context(
             child_process(launch.command, log, env=launch.env, descriptors=launch.descriptors)
         )
-        players.append(_BotProcess(name, process, log))
-    return players
+        processes.append(_BotProcess(name, process, log))
+    return processes
 
 
 def _launches(
-    plan: MatchSeries, url: str, lobby: str
+    plan: MatchSeries, url: str, lobby: str, secrets: Sequence[int]
 ) -> Iterator[contextlib.AbstractAsyncContextManager[Launch]]:
-    """Yield how each player is started: in isolation where it is not one of ours."""
-    for name, bot in zip(plan.names, plan.bots, strict=False):
+    """Yield how each player is started: in isolation where it is not one of ours.
+
+    `secrets` are the descriptors that the secrets of their players are read from.
+    """
+    for name, bot, secret in zip(plan.names, plan.bots, secrets, strict=False):
         if isinstance(bot, Program):
-            yield _program_launch(plan, bot, url, lobby, name)
+            yield _program_launch(plan, bot, url, lobby, name, secret)
             continue
         place = ("--url", url, "--lobby", lobby, "--name", name, "--at-once", str(plan.at_once))
         yield bot_launch(
@@ -225,18 +264,30 @@ def _launches(
             isolation=plan.isolation,
             readable=directories_of_file(Path(bot)) if bot.endswith(".py") else None,
             limits=plan.limits,
-            env=environment_of(bot, os.environ),
+            env=environment_of(bot, os.environ) | _credential(secret),
+            descriptors=[secret],
             memory=plan.memory,
         )
     if plan.program is not None:
-        yield _program_launch(plan, plan.program, url, lobby, plan.names[-1])
+        yield _program_launch(plan, plan.program, url, lobby, plan.names[-1], secrets[-1])
 
 
 def _program_launch(
-    plan: MatchSeries, program: Program, url: str, lobby: str, name: str
+    plan: MatchSeries, program: Program, url: str, lobby: str, name: str, secret: int
 ) -> contextlib.AbstractAsyncContextManager[Launch]:
     words, env = program.launch(url, lobby, name, plan.at_once)
-    return isolated(plan.isolation, words, url=url, seen=_paths_of_program(program), env=env)
+    return isolated(
+        plan.isolation,
+        words,
+        url=url,
+        seen=_paths_of_program(program),
+        env=env | _credential(secret),
+        descriptors=[secret],
+    )
+
+
+def _credential(secret: int) -> dict[str, str]:
+    return {"KIBITZ_RESUME_FD": str(secret)}
 
 
 def readable_paths(plan: MatchSeries) -> list[Path]:

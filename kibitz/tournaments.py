@@ -26,7 +26,7 @@ from kibitz.process.limits import MIB
 from kibitz.process.private_server import private_server
 from kibitz_arena.runner.directory import TournamentDirectory, other_directories
 from kibitz_arena.runner.scheduler import programme_item
-from kibitz_arena.runner.services import JoinInfo
+from kibitz_arena.runner.services import JoinInfo, OwnServer
 from kibitz_arena.tournament import Entrant, Tournament
 from kibitz_bots.llm.settings import environment_of
 from kibitz_protocol.wire.recordfile import Record
@@ -66,11 +66,12 @@ class LocalServices:
         return self._isolation.sentence
 
     @contextlib.asynccontextmanager
-    async def server(self, database: Path) -> AsyncIterator[str]:
-        """Run a private server on `database` for the length of the block; gives its URL."""
+    async def server(self, database: Path) -> AsyncIterator[OwnServer]:
+        """Run a closed server on `database` for the length of the block."""
         event = ("--event", str(self._directory.live))
-        async with private_server(database, options=event) as server:
-            yield server.url
+        async with private_server(database, options=event, closed=True) as server:
+            assert server.organizer is not None
+            yield OwnServer(server.url, server.organizer)
 
     @contextlib.asynccontextmanager
     async def entrant(

@@ -68,7 +68,8 @@ def play(
 
     A program in any language takes part as "stdio:COMMAND" or "gomocup:COMMAND". One PROGRAM more
     may come after --: spoken to as --stdio or --gomocup says, otherwise one that connects by itself
-    to KIBITZ_SERVER, joins KIBITZ_LOBBY, and is called KIBITZ_NAME.
+    to KIBITZ_SERVER, as the player whose secret it reads from the descriptor KIBITZ_RESUME_FD, and
+    joins KIBITZ_LOBBY.
 
     \b
     kibitz play chinese-checkers mybot.py chinese-checkers/greedy-hand --games 10

@@ -181,6 +181,12 @@ class Age(click.ParamType[float]):
     hidden=True,
     help="The document of a running event, which `kibitz arena` writes.",
 )
+@click.option(
+    "--organizer-fd",
+    type=int,
+    hidden=True,
+    help="An inherited descriptor with the secret of the organizer whose own server this is.",
+)
 @click.option("--unlimited", is_flag=True, help="No limits on how much is asked of it.")
 @click.option(
     "--config",
@@ -200,6 +206,7 @@ def serve(
     as_json: bool,
     no_web: bool,
     event: Path | None,
+    organizer_fd: int | None,
     keep: float | None,
     connections: int | None,
     lobbies_in_all: int | None,
@@ -227,6 +234,8 @@ def serve(
         "house_bots_in_all": house_bots_in_all,
     }
     values = _override(_override(values, "quotas", quotas), "keeping", {"days": keep})
+    if organizer_fd is not None:
+        values["organizer"] = _inherited_secret(organizer_fd)
     config = make_config(values, file)
     _log()
     house = LocalBotLauncher(pace, options_match.limit_arguments(bot_memory, bot_cpu))
@@ -236,6 +245,16 @@ def serve(
         run(config, load_games("compiled"), house, site=site, started=told)
     except StoreError as error:
         raise click.ClickException(str(error)) from None
+
+
+def _inherited_secret(descriptor: int) -> str:
+    """Read the secret of a descriptor, to its end; nothing else inherits it."""
+    try:
+        with open(descriptor, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, ValueError) as error:
+        message = f"expected an inherited descriptor: {error}"
+        raise click.BadParameter(message, param_hint="--organizer-fd") from None
 
 
 def _log() -> None:

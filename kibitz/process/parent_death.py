@@ -1,9 +1,10 @@
 """Running a module so that it ends when its parent process is gone.
 
-``python -P -m kibitz.process.parent_death PARENT MODULE ARGUMENTS...`` runs a module as ``python -m``
-would. It leaves the terminal's process group first, so that Ctrl-C reaches only the parent, which
-knows in which order to end what it has started. Then a thread asks who the parent is: a process
-whose parent has died is given another one. It asks to end politely, and a moment later insists.
+``python -P -m kibitz.process.parent_death PARENT MODULE ARGUMENTS...`` runs a module as
+``python -P -m`` would. It leaves the terminal's process group first, so that Ctrl-C reaches only
+the parent, which knows in which order to end what it has started. Then a thread asks who the parent
+is: a process whose parent has died is given another one. It asks to end politely, and a moment
+later insists.
 
 PARENT is 0 for a process that has a supervisor (`isolation.supervisor`): its limits are set, and
 the rest is left to that.

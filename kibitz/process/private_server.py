@@ -7,13 +7,15 @@ import contextlib
 import os
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
 from kibitz.process.child import child_process, log_tail
 from kibitz.process.parent_death import child_command
+from kibitz_server.accounts.identity import new_secret
+from kibitz_server.housebots.process import secret_descriptor
 
 START_SECONDS = 60.0
 """How long a server may take to start; a second is usual, more where machine code is compiled."""
@@ -33,6 +35,8 @@ class PrivateServer:
 
     address: ServerAddress
     directory: Path
+    organizer: str | None = field(default=None, repr=False)
+    """The secret that its viewers and new players need, where it is closed to everybody else."""
 
     @property
     def url(self) -> str:
@@ -40,8 +44,9 @@ class PrivateServer:
         return self.address.url
 
     def page(self, path: str) -> str:
-        """Return the address of a page of it."""
-        return f"{self.address.http_url}{path}"
+        """Return the address of a page of it, which says who may see it."""
+        token = "" if self.organizer is None else f"#token={self.organizer}"
+        return f"{self.address.http_url}{path}{token}"
 
 
 class ServerFailedError(OSError):
@@ -50,25 +55,40 @@ class ServerFailedError(OSError):
 
 @contextlib.asynccontextmanager
 async def private_server(
-    db: Path | None = None, options: Sequence[str] = (), env: Mapping[str, str] | None = None
+    db: Path | None = None,
+    options: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+    *,
+    closed: bool = False,
 ) -> AsyncIterator[PrivateServer]:
     """Run a server for the length of the block; without `db` its database is temporary.
 
-    `env` is added to this process's environment.
+    `env` is added to this process's environment. A `closed` server lets nobody new in without the
+    secret of `PrivateServer.organizer`, and limits everybody else to playing seats. A server that
+    code of others plays on is closed.
     """
-    with tempfile.TemporaryDirectory(prefix="kibitz-") as temporary:
-        directory = Path(temporary)
+    organizer = new_secret() if closed else None
+    with contextlib.ExitStack() as stack:
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kibitz-")))
         path = db or directory / "kibitz.db"
         where = ("--port", "0", "--db", str(path))
         command = child_command(
             "kibitz", "serve", *where, "--json", "--unlimited", "--notes", *options
         )
+        descriptors: list[int] = []
+        if organizer is not None:
+            descriptors = [stack.enter_context(secret_descriptor(organizer)).fileno()]
+            command += ["--organizer-fd", str(descriptors[0])]
         log = directory / "server.log"
         async with child_process(
-            command, log, listen=True, env=_environment() | dict(env or {})
+            command,
+            log,
+            listen=True,
+            env=_environment() | dict(env or {}),
+            descriptors=descriptors,
         ) as process:
             assert process.stdout is not None
-            yield PrivateServer(await _read_address(process.stdout, log), directory)
+            yield PrivateServer(await _read_address(process.stdout, log), directory, organizer)
 
 
 async def _read_address(stdout: asyncio.StreamReader, log: Path) -> ServerAddress:

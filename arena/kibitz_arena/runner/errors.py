@@ -1,8 +1,16 @@
-"""Exceptions in groups, as task groups raise them."""
+"""Errors of a tournament, and those in groups, as task groups raise them."""
 
 from __future__ import annotations
 
 from kibitz_protocol.client.errors import SessionError
+
+
+class EntrantFailedError(Exception):
+    """An entrant that cannot be kept running; the message ends with its last output."""
+
+    def __init__(self, name: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.name = name
 
 
 def first_error(group: BaseExceptionGroup[Exception]) -> BaseException:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from kibitz_arena.runner.directory import HostSession, TournamentDirectory
+from kibitz_arena.runner.players import EntrantPlayers
 from kibitz_arena.runner.scheduler import programme_item
 from kibitz_arena.tournament import Tournament
 from kibitz_protocol.client.client import Client
@@ -46,28 +47,29 @@ class TournamentHost:
         self._options = options
 
     @contextlib.asynccontextmanager
-    async def connect(self, url: str) -> AsyncIterator[Client]:
+    async def connect(self, url: str, organizer: str | None = None) -> AsyncIterator[Client]:
         """Connect as the player that hosted before, or as a new one where the server does not know
-        it."""
+        it. `organizer` is the secret of a server of the tournament's own."""
         session = self._host_session()
         resume = None if session is None or self._options.token is not None else session.resume
         stack = contextlib.AsyncExitStack()
         try:
-            client = await stack.enter_async_context(self._client(url, resume))
+            client = await stack.enter_async_context(self._client(url, organizer, resume))
         except HelloRefusedError as error:
             if resume is None or error.code != Code.UNAUTHORIZED:
                 raise
             self._directory.remove_secrets()
-            client = await stack.enter_async_context(self._client(url, None))
+            client = await stack.enter_async_context(self._client(url, organizer, None))
         async with stack:
             yield client
 
-    def _client(self, url: str, resume: str | None) -> Client:
+    def _client(self, url: str, organizer: str | None, resume: str | None) -> Client:
         return Client(
             url,
             name=f"arena-{self._tournament.hash[:8]}" if self._options.token is None else None,
             kind="human",
             token=self._options.token,
+            organizer=organizer,
             resume=resume,
             agent="kibitz arena",
             patience=120.0 if self._options.server else 10.0,
@@ -81,25 +83,31 @@ class TournamentHost:
         self._directory.remove_secrets()  # secrets are worth nothing on another server
         return None
 
-    async def lobby(self, client: Client) -> str:
-        """Return the tournament's lobby: the one from before if it is still open, or a new one."""
+    async def lobby(self, client: Client, players: EntrantPlayers) -> str:
+        """Return the tournament's lobby: the one from before if it is still open, or a new one.
+
+        In a new one each seat is kept for the player that its entrant is, whatever others are
+        called.
+        """
         session = self._host_session()
         if session is not None and session.lobby is not None:
             with contextlib.suppress(RefusedError):
                 await client.join(session.lobby, role="spectator")
                 return session.lobby
-        lobby = (await client.host(self._settings())).lobby
+        keys = await players.register(self._tournament.entrants)
+        lobby = (await client.host(self._settings(keys))).lobby
         assert lobby is not None
         self._directory.save_host_session(
             HostSession(resume=client.resume, lobby=lobby, server=self._options.server)
         )
         return lobby
 
-    def _settings(self) -> LobbySettings:
+    def _settings(self, keys: Mapping[str, str]) -> LobbySettings:
+        names = self._tournament.names
         return LobbySettings(
             name=self._tournament.name,
             joinable="closed",
-            seats=[ReservedSeat(name=name) for name in self._tournament.names],
+            seats=[ReservedSeat(name=name, player=keys.get(name)) for name in names],
             programme=[programme_item(self._tournament)],
             arranged=True,
             rated=self._tournament.rated,

@@ -7,7 +7,7 @@ with these methods (`kibitz.tournaments.LocalServices`); tests hand over another
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -26,6 +26,15 @@ class JoinInfo:
     at_once: int
 
 
+@dataclass(frozen=True)
+class OwnServer:
+    """A server that is the event's own."""
+
+    url: str
+    organizer: str = field(repr=False)
+    """The secret without which nobody new comes in."""
+
+
 class EntrantProcess(Protocol):
     """The process of an entrant."""
 
@@ -40,8 +49,8 @@ class Services(Protocol):
     def isolation(self) -> IsolationTool | None:
         """The tool that isolates entrants that are foreign code; None where there are none."""
 
-    def server(self, database: Path) -> AbstractAsyncContextManager[str]:
-        """Run a server on `database` for the length of the block; gives its URL."""
+    def server(self, database: Path) -> AbstractAsyncContextManager[OwnServer]:
+        """Run a server on `database` for the length of the block, with a new secret."""
 
     def entrant(
         self, entrant: Entrant, join: JoinInfo, *, secret: str, hold: int

@@ -14,13 +14,13 @@ from collections.abc import Callable
 from typing import Final
 
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
-from kibitz_arena.runner.errors import first_error, leaf_errors
+from kibitz_arena.runner.errors import EntrantFailedError, first_error, leaf_errors
 from kibitz_arena.runner.hosting import ServerOptions
 from kibitz_arena.runner.live_file import LiveFile
 from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.reminder import BackoffReminder
 from kibitz_arena.runner.scheduler import GameScheduler
-from kibitz_arena.runner.supervisor import EntrantFailedError, EntrantSupervisor
+from kibitz_arena.runner.supervisor import EntrantSupervisor
 from kibitz_arena.state import TournamentState
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import KibitzError, RefusedError

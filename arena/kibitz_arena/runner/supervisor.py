@@ -20,15 +20,15 @@ import asyncio
 import contextlib
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from kibitz_arena.runner.directory import TournamentDirectory
+from kibitz_arena.runner.errors import EntrantFailedError as EntrantFailedError
+from kibitz_arena.runner.players import EntrantPlayers
 from kibitz_arena.runner.services import JoinInfo, Services
 from kibitz_arena.tournament import Entrant, Tournament
-from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import KibitzError, RefusedError, UnansweredError
-from kibitz_protocol.wire.messages import Capabilities
 
 MAX_CRASHES: Final = 3
 """How often in a row a process may end without a game that ended meanwhile."""
@@ -39,14 +39,6 @@ GONE_SECONDS: Final = 2.0
 PAUSE_SECONDS: Final = 0.5
 """What is waited before a process is started again."""
 Tell = Callable[[str], None]
-
-
-class EntrantFailedError(Exception):
-    """An entrant that cannot be kept running; the message ends with its last output."""
-
-    def __init__(self, name: str, sentence: str) -> None:
-        super().__init__(sentence)
-        self.name = name
 
 
 class EntrantSupervisor:
@@ -61,11 +53,14 @@ class EntrantSupervisor:
         *,
         played: Callable[[str], int],
         tell: Tell,
+        organizer: str | None = None,
     ) -> None:
+        """`organizer` is the secret of the server, where that is the tournament's own."""
         self._tournament = tournament
         self._directory = directory
         self._services = services
         self._join = join
+        self._players = EntrantPlayers(directory, services, join.url, join.at_once, organizer)
         self._played = played
         self._tell = tell
         self._closing = False
@@ -167,21 +162,10 @@ class EntrantSupervisor:
         needs_seat = entrant.source == "command" and entrant.name not in self.members
         if known and not needs_seat:
             return
-        async with self._client_of(entrant) as client:
-            if entrant.token_file is not None:
-                self._require_own_name(entrant, client)
-            elif not known:
-                self._directory.save_secret(entrant.name, client.resume)
+        async with self._players.connect(entrant) as client:
+            self._checked.add(entrant.name)
             if needs_seat:
                 await client.join(self._join.lobby)
-
-    def _require_own_name(self, entrant: Entrant, client: Client) -> None:
-        """Its seat in the lobby is kept under the entrant's name, so its account has that too."""
-        name = client.welcome.name
-        if name != entrant.name:
-            text = f"{entrant.name}: {entrant.token_file} holds the token of {name}"
-            raise EntrantFailedError(entrant.name, f"{text}; expected the entrant's own name")
-        self._checked.add(entrant.name)
 
     async def _resign_games(self, entrant: Entrant, why: str) -> None:
         """Resign the games of a process that is gone, and begin none until the next is ready.
@@ -195,27 +179,12 @@ class EntrantSupervisor:
                     lambda: entrant.name not in self._connected
                 )
         with contextlib.suppress(KibitzError):
-            async with self._client_of(entrant) as client:
+            async with self._players.connect(entrant) as client:
                 with contextlib.suppress(RefusedError):
                     await client.ready(self._join.lobby, False)
                 for match in client.welcome.seats:
                     with contextlib.suppress(RefusedError, UnansweredError):
                         await client.resign(match, fault="crash", detail=why)
-
-    @contextlib.asynccontextmanager
-    async def _client_of(self, entrant: Entrant) -> AsyncIterator[Client]:
-        """Connect as an entrant, for a moment."""
-        token = self._services.token(entrant)
-        client = Client(
-            self._join.url,
-            name=entrant.name if token is None else None,
-            token=token,
-            resume=self._directory.load_secret(entrant.name) if token is None else None,
-            capabilities=Capabilities(at_once=self._join.at_once),
-            agent="kibitz arena",
-        )
-        async with client:
-            yield client
 
 
 def describe_status(status: int) -> str:

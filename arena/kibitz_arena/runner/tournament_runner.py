@@ -18,10 +18,11 @@ from filelock import FileLock, Timeout
 from kibitz_arena.journal import RunStarted
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
 from kibitz_arena.runner.directory import TournamentDirectory
-from kibitz_arena.runner.errors import first_error
+from kibitz_arena.runner.errors import EntrantFailedError, first_error
 from kibitz_arena.runner.hosting import MAX_AT_ONCE, ServerOptions, TournamentHost
 from kibitz_arena.runner.journal_file import Journal
 from kibitz_arena.runner.live_file import LiveFile
+from kibitz_arena.runner.players import EntrantPlayers
 from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.records import RecordCollector
 from kibitz_arena.runner.scheduler import GameScheduler, LobbyGoneError
@@ -87,13 +88,20 @@ class TournamentRunner:
             before = journal.state.played
             try:
                 await self._run_session(journal)
-            except* (KibitzError, LobbyGoneError, NotReadyError, OSError) as group:
+            except* (
+                KibitzError,
+                LobbyGoneError,
+                NotReadyError,
+                EntrantFailedError,
+                OSError,
+            ) as group:
                 failed = 1 if journal.state.played > before else failed + 1
                 self._fail(group, failed)
 
     def _fail(self, group: BaseExceptionGroup[Exception], failed: int) -> None:
         error = first_error(group)
-        if failed >= MAX_FAILED_SESSIONS or isinstance(error, RefusedError | NotReadyError):
+        hopeless = isinstance(error, RefusedError | NotReadyError | EntrantFailedError)
+        if failed >= MAX_FAILED_SESSIONS or hopeless:
             self.failure = str(error)
         else:
             self.display.say(f"{error}; going on")
@@ -101,14 +109,14 @@ class TournamentRunner:
     async def _run_session(self, journal: Journal) -> None:
         host = TournamentHost(self.tournament, self.directory, self.options)
         async with contextlib.AsyncExitStack() as stack:
-            url = await stack.enter_async_context(self._server())
-            client = await stack.enter_async_context(host.connect(url))
-            lobby = await host.lobby(client)
+            url, organizer = await stack.enter_async_context(self._server())
+            client = await stack.enter_async_context(host.connect(url, organizer))
+            players = EntrantPlayers(self.directory, self.services, url, MAX_AT_ONCE, organizer)
+            lobby = await host.lobby(client, players)
             await client.join(lobby, role="spectator")
-            own = self.options.server is None
-            say = self.display.say
-            if own:
-                say(f"the event in a browser: {_event_page(url)}")
+            own, say = organizer is not None, self.display.say
+            if organizer is not None:
+                say(f"the event in a browser: {_event_page(url, organizer)}")
             records = RecordCollector(url, client, self.directory, self.services, own, say)
             scheduler = GameScheduler(
                 client,
@@ -126,6 +134,7 @@ class TournamentRunner:
                 JoinInfo(url, lobby, MAX_AT_ONCE),
                 played=ended_games_counter(scheduler.progress),
                 tell=say,
+                organizer=organizer,
             )
             session = Session(
                 client,
@@ -150,13 +159,14 @@ class TournamentRunner:
             self.failure = self.failure or session.failure
 
     @contextlib.asynccontextmanager
-    async def _server(self) -> AsyncIterator[str]:
+    async def _server(self) -> AsyncIterator[tuple[str, str | None]]:
+        """Give the server's address, and the secret of one of the tournament's own."""
         if self.options.server is not None:
-            yield self.options.server
+            yield self.options.server, None
             return
         await _wait_for_database(self.directory.database)
-        async with self.services.server(self.directory.database) as url:
-            yield url
+        async with self.services.server(self.directory.database) as server:
+            yield server.url, server.organizer
 
 
 async def _wait_for_database(database: Path) -> None:
@@ -172,9 +182,12 @@ async def _wait_for_database(database: Path) -> None:
         await asyncio.sleep(0.1)
 
 
-def _event_page(url: str) -> str:
-    """Return the page that the event's own server has of it; `url` is where clients connect."""
-    return f"http{url.removeprefix('ws')}/event"
+def _event_page(url: str, organizer: str) -> str:
+    """Return the page that the event's own server has of it; `url` is where clients connect.
+
+    The secret is in the fragment, which browsers do not send: the page says hello with it.
+    """
+    return f"http{url.removeprefix('ws')}/event#token={organizer}"
 
 
 def _now() -> int:

@@ -97,7 +97,8 @@ async def test_the_page_of_an_event_follows_it(
     with plain_kibitz.start("arena", "cup.yaml") as event:
         address = urlsplit(await said_page(event))
         origin = f"{address.scheme}://{address.netloc}"
-        page = await open_page(address.path, origin=origin, size=(1920, 1080), pardoned=GONE)
+        path = f"{address.path}#{address.fragment}"
+        page = await open_page(path, origin=origin, size=(1920, 1080), pardoned=GONE)
         await expect(page.locator("main h1")).to_have_text("Spring cup", timeout=SECONDS)
         await expect(page.locator(".live svg").first).to_be_attached(timeout=SECONDS)
         await expect(page.locator(".event-side .line a").first).to_be_attached(timeout=SECONDS)

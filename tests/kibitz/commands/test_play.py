@@ -35,9 +35,12 @@ def test_names_that_are_taken_get_a_number() -> None:
 
 def test_the_lobby_has_a_seat_for_each_bot_and_for_nobody_else() -> None:
     plan = MatchSeries(game=GameChoice("star", {"size": 3}), bots=["a.py", "b.py"], games=4, seed=7)
-    settings = plan.settings()
+    settings = plan.settings(["g1", "g2"])
     assert settings.joinable == "closed"
-    assert settings.seats == [ReservedSeat(name="a"), ReservedSeat(name="b")]
+    assert settings.seats == [
+        ReservedSeat(name="a", player="g1"),
+        ReservedSeat(name="b", player="g2"),
+    ]
     item = settings.programme[0]
     assert (item.options, item.seats, item.games, item.seed) == ({"size": 3}, 2, 4, 7)
     assert item.rotate
@@ -46,12 +49,12 @@ def test_the_lobby_has_a_seat_for_each_bot_and_for_nobody_else() -> None:
 
 def test_without_a_number_of_games_the_server_makes_of_it_what_the_game_asks_for() -> None:
     plan = MatchSeries(game=GameChoice("star"), bots=["a.py", "b.py"])
-    assert plan.settings().programme[0].games is None
+    assert plan.settings(["g1", "g2"]).programme[0].games is None
 
 
 def test_seats_stay_and_an_illegal_move_loses_at_once_where_that_is_asked_for() -> None:
     plan = MatchSeries(game=GameChoice("star"), bots=["a.py", "b.py"], rotate=False, strict=True)
-    settings = plan.settings()
+    settings = plan.settings(["g1", "g2"])
     assert not settings.programme[0].rotate
     assert settings.conduct.max_illegal == 1
 

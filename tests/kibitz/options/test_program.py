@@ -158,8 +158,11 @@ async def test_every_player_has_a_name_of_its_own_and_a_command() -> None:
     plan = MatchSeries(game=GameChoice("five-in-a-row"), bots=[*programs, "one.py"])
     assert plan.names == ["one", "one-2", "one-3"]
     commands = []
-    for each in _launches(plan, "ws://here", "L1"):
+    for number, each in enumerate(_launches(plan, "ws://here", "L1", [7, 8, 9]), 7):
         async with each as launch:
             commands.append(list(launch.command))
+            assert launch.env["KIBITZ_RESUME_FD"] == str(number), "its own credential"
+            assert number in launch.descriptors
+            assert not ({7, 8, 9} - {number}) & {*launch.descriptors}
     assert [command[-2:] for command in commands[:2]] == [["--", "./one"], ["bin/one", "-x"]]
     assert [command[command.index("--name") + 1] for command in commands] == plan.names
