@@ -23,6 +23,7 @@ import pytest
 from tests.tools.command import MARK, Kibitz, ended, marked
 
 TOOL = Path(__file__).parent.parent / "tools" / "hostile_bot.py"
+INTRUDER = TOOL.with_name("intruding_bot.py")
 HONEST = """
 import time
 from kibitz import Bot
@@ -175,3 +176,112 @@ def test_without_isolation_nothing_outlives_the_event_and_it_is_said(public: Kib
     assert "forked" in foray.gained
     assert "entrants are trusted" in foray.said
     assert foray.results["isolation"] == ["none"]
+
+
+# --- the event's own server -----------------------------------------------------------------------
+
+SECRET_PLAN = "the plan that nobody else is to read"
+PLANNER = f"""
+import time
+from kibitz import Bot
+
+class Planner(Bot):
+    def choose(self, turn):
+        time.sleep(0.05)
+        turn.comment(value=0.5, depth=3, text={SECRET_PLAN!r})
+        return turn.legal[turn.ply % len(turn.legal)]
+"""
+FLOOD_BYTES = 1 << 20
+"""More than the usual rates let a player note while the intruder floods; without any it is many
+times as much."""
+
+
+@dataclass
+class Intrusion:
+    """An event or a series that was played with an intruder, and what that did."""
+
+    status: int
+    said: str
+    results: dict[str, Any]
+    did: list[dict[str, str]]
+    log: str
+    """All that the intruder's process has said."""
+
+    def all(self, did: str) -> list[str]:
+        return [each["what"] for each in self.did if each["did"] == did]
+
+
+def intrude(kibitz: Kibitz, python: str, log: str, *words: str) -> Intrusion:
+    """Run a command in which the intruder, a file called `statistics.py`, takes part."""
+    marker = kibitz.directory / "ran-outside"
+    foray = {"names": "planner planner-2 arena-host", "marker": str(marker)}
+    text = INTRUDER.read_text().replace(
+        "FORAY: dict[str, str] = {}", f"FORAY: dict[str, str] = {foray!r}"
+    )
+    (kibitz.directory / "statistics.py").write_text(text)
+    (kibitz.directory / "planner").mkdir()
+    (kibitz.directory / "planner" / "planner.py").write_text(PLANNER)
+    (kibitz.directory / "cache").mkdir()
+    done = subprocess.run(
+        [python, "-m", "kibitz", *words, "--json"],
+        cwd=kibitz.directory,
+        env=environment(kibitz, python),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stdout, done.stderr
+    assert not marker.exists(), marker.read_text()
+    said = (kibitz.directory / log).read_text()
+    did = [json.loads(line) for line in said.splitlines() if line.startswith('{"did"')]
+    return Intrusion(done.returncode, done.stderr, json.loads(done.stdout), did, said)
+
+
+def require_fended_off(found: Intrusion) -> None:
+    """Check that an intruder has done nothing but play, and was refused everything else."""
+    assert found.all("done"), found.log
+    assert found.all("second"), "a second connection is that of the same player"
+    assert found.all("came") == found.all("joined") == found.all("resigned") == []
+    assert found.all("allowed") == []
+    refused = dict(each.split(" ") for each in found.all("refused"))
+    assert len(refused) == 12
+    assert set(refused.values()) == {"unauthorized"}
+    assert SECRET_PLAN not in found.log
+    [noted] = found.all("noted")
+    assert 0 < int(noted) < FLOOD_BYTES
+
+
+GAME = "line-nim:free=33"
+"""Long enough for all attacks in a few games."""
+
+
+@pytest.mark.parametrize("tool", ["bwrap", pytest.param("setpriv", marks=pytest.mark.slow)])
+def test_an_intruder_only_plays_in_an_event(public: Kibitz, tool: str) -> None:
+    who = ["--players", "planner/planner.py", "statistics.py", "--name", "foul"]
+    game = ["--game", GAME, "--games", "8", "--concurrency", "1", "--jail", tool]
+    found = intrude(
+        public, python_for(tool), "foul.arena/bots/statistics.log", "arena", *game, *who
+    )
+    assert found.status == 0, found.said
+    require_fended_off(found)
+    assert {game["cause"] for game in found.results["games"]} == {"rules"}
+    assert found.results["isolation"] == [tool]
+
+
+def test_an_intruder_only_plays_in_blocks_of_workers(public: Kibitz) -> None:
+    who = ["--players", "planner/planner.py", "statistics.py", "--name", "foul"]
+    game = ["--game", "line-nim:free=12", "--games", "2", "--workers", "1", "--jail", "bwrap"]
+    log = "foul.arena/event.jsonl"  # the logs of its bots are in the block's directory
+    found = intrude(public, python_for("bwrap"), log, "arena", *game, *who)
+    assert found.status == 0, found.said
+    assert {game["cause"] for game in found.results["games"]} == {"rules"}
+
+
+def test_an_intruder_only_plays_in_a_series(public: Kibitz) -> None:
+    words = ["play", GAME, "planner/planner.py", "statistics.py", "--games", "8", "--at-once", "1"]
+    found = intrude(
+        public, python_for("bwrap"), "records/statistics.log", *words, "--jail", "bwrap"
+    )
+    assert found.status == 0, found.said
+    require_fended_off(found)

@@ -1,0 +1,163 @@
+"""A bot that attacks the event's own server from inside of its isolation, with what it has there.
+
+While all compile it comes in as its siblings, whose names it knows, and as somebody new. Once it
+plays it takes the secret of its own player out of its process, and asks on a second connection for
+all that it should not have: house bots, other people's matches, lists. Then it notes as fast as it
+can. What it achieved goes to stderr, one JSON object a line: ``{"did": "hosted", "what": "..."}``.
+Otherwise it plays legal moves.
+
+It is a file of its own so that it can be copied; nothing of the tests is imported. ``FORAY`` in its
+text is replaced by what it knows: ``names`` of siblings, and a ``marker`` to be written outside.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+import threading
+import time
+from typing import Any
+
+from websockets.sync.client import ClientConnection, connect
+
+from kibitz import Bot, Client, Turn
+
+FORAY: dict[str, str] = {}
+CLIENTS: list[Client] = []
+FLOOD_S = 2.0
+BATCH = 20
+SETTINGS = {
+    "name": "mine",
+    "seats": [{"kind": "house", "personality": "line-nim/random"} for _ in range(2)],
+    "programme": [{"game": "line-nim", "seats": 2}],
+}
+
+
+def tell(did: str, what: object) -> None:
+    sys.stderr.write(json.dumps({"did": did, "what": str(what)[:200]}) + "\n")
+    sys.stderr.flush()
+
+
+def argument(name: str) -> str:
+    return sys.argv[sys.argv.index(name) + 1]
+
+
+class Intrusion:
+    """A connection of its own, without the limits of a client."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self.socket = socket
+        self.number = 0
+
+    def ask(self, kind: str, **fields: Any) -> dict[str, Any]:
+        """Ask for something and return its answer."""
+        self.number += 1
+        self.socket.send(json.dumps({"type": kind, "id": self.number, **fields}))
+        while True:
+            answer: dict[str, Any] = json.loads(self.socket.recv(timeout=10))
+            if answer.get("re") == self.number:
+                return answer
+
+
+def come_in(who: dict[str, str]) -> None:
+    """Come in as somebody, take a seat there, and resign all games of it."""
+    with contextlib.suppress(Exception), connect(argument("--url"), open_timeout=5) as socket:
+        there = Intrusion(socket)
+        if there.ask("hello", versions=[1], **who)["type"] != "welcome":
+            return
+        tell("came", who)
+        joined = there.ask("join", lobby=argument("--lobby"))
+        if joined["type"] == "done":
+            tell("joined", who)
+            there.ask("ready", lobby=argument("--lobby"))
+        while True:
+            message = json.loads(socket.recv(timeout=20))
+            if message["type"] in ("snapshot", "your_turn"):
+                there.ask("resign", match=message["match"])
+                tell("resigned", message["match"])
+
+
+def squat() -> None:
+    come_in({"name": "onlooker"})
+    for name in FORAY["names"].split():
+        threading.Thread(target=come_in, args=({"name": name},), daemon=True).start()
+
+
+def look_around(match: str) -> None:
+    """Ask on a second connection for what playing does not need."""
+    secret = CLIENTS[0].resume
+    lobby, url = argument("--lobby"), argument("--url")
+    wanted: dict[str, dict[str, Any]] = {
+        "host": {"settings": SETTINGS},
+        "seek": {"terms": {"item": SETTINGS["programme"][0]}},  # type: ignore[index]
+        "join": {"lobby": lobby, "role": "spectator"},
+        "watch": {"match": match},
+        "wall": {"matches": [match]},
+        "history": {"match": match},
+        "report": {"match": match},
+        "list_matches": {},
+        "list_lobbies": {},
+        "subscribe": {"topic": "hall"},
+        "close": {"lobby": lobby},
+        "kick": {"lobby": lobby, "player": "g0"},
+    }
+    with connect(url) as socket:
+        there = Intrusion(socket)
+        if there.ask("hello", versions=[1], resume=secret)["type"] == "welcome":
+            tell("second", "connection")
+        for kind, fields in wanted.items():
+            time.sleep(0.15)  # within the rate, so that it is refused for what it asks
+            answer = there.ask(kind, **fields)
+            refused = answer["type"] == "refused"
+            tell("refused" if refused else "allowed", f"{kind} {answer.get('code', '')}")
+    loop = CLIENTS[0]._task.get_loop()
+    asyncio.run_coroutine_threadsafe(flood(CLIENTS[0], match), loop).result()
+    tell("done", "")
+
+
+async def flood(client: Client, match: str) -> None:
+    """Note as fast as the server says that it takes notes."""
+    taken, stop = 0, time.monotonic() + FLOOD_S
+    while time.monotonic() < stop:
+        notes = [client.note(match, "n" * 2000) for _ in range(BATCH)]
+        answers = await asyncio.gather(*notes, return_exceptions=True)
+        taken += 2000 * sum(not isinstance(each, BaseException) for each in answers)
+    tell("noted", taken)
+
+
+def mark() -> None:
+    """Leave a mark where only a process outside of the isolation can."""
+    with contextlib.suppress(OSError), open(FORAY["marker"], "a") as file:
+        file.write(f"{os.getpid()} {sys.argv}\n")
+
+
+mark()
+if "--lobby" in sys.argv:
+    threading.Thread(target=squat, daemon=True).start()
+
+
+_connect = Client.__init__
+
+
+def _remember(client: Client, *words: Any, **said: Any) -> None:
+    """Make a client, and keep it: it has the secret of this process's player."""
+    _connect(client, *words, **said)
+    CLIENTS.append(client)
+
+
+Client.__init__ = _remember  # type: ignore[method-assign]
+
+
+class Intruder(Bot):
+    name = "Intruder"
+    begun = False
+
+    def choose(self, turn: Turn) -> Any:
+        if not Intruder.begun:
+            Intruder.begun = True
+            look_around(turn.match.id)  # while its turn is open, for then its seat stays its own
+        time.sleep(0.05)
+        return turn.legal[0]
