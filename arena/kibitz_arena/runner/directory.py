@@ -7,6 +7,7 @@ bots/NAME.resume the secret with which it comes back as the same player (mode 06
 host.resume      the same for whoever arranges the games, and in which lobby (mode 0600)
 records/         a record for each game
 reports/         a forensic report for each game in which a seat was at fault; for the host only
+organizer.token  the secret of the event's own server, for watching (mode 0600)
 live.json        what the page of the running event shows
 results.json, results.csv, games.csv, results.html
 
@@ -137,6 +138,10 @@ class TournamentDirectory:
     def save_secret(self, name: str, secret: str) -> None:
         """Write down an entrant's secret."""
         self.write(f"bots/{safe_filename(name)}.resume", secret + "\n", mode=0o600)
+
+    def save_organizer(self, secret: str) -> None:
+        """Write down the secret of the event's own server; each start of it has another one."""
+        self.write("organizer.token", secret + "\n", mode=0o600)
 
     def remove_secrets(self) -> None:
         """Throw the secrets away: the server that gave them does not know them any more."""

@@ -166,6 +166,7 @@ class TournamentRunner:
             return
         await _wait_for_database(self.directory.database)
         async with self.services.server(self.directory.database) as server:
+            self.directory.save_organizer(server.organizer)
             yield server.url, server.organizer
 
 
