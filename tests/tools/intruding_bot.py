@@ -20,6 +20,7 @@ import sys
 import threading
 import time
 from typing import Any
+from unittest import mock
 
 from websockets.sync.client import ClientConnection, connect
 
@@ -92,7 +93,7 @@ def look_around(match: str) -> None:
     lobby, url = argument("--lobby"), argument("--url")
     wanted: dict[str, dict[str, Any]] = {
         "host": {"settings": SETTINGS},
-        "seek": {"terms": {"item": SETTINGS["programme"][0]}},  # type: ignore[index]
+        "seek": {"terms": {"item": SETTINGS["programme"][0]}},
         "join": {"lobby": lobby, "role": "spectator"},
         "watch": {"match": match},
         "wall": {"matches": [match]},
@@ -148,7 +149,7 @@ def _remember(client: Client, *words: Any, **said: Any) -> None:
     CLIENTS.append(client)
 
 
-Client.__init__ = _remember  # type: ignore[method-assign]
+mock.patch.object(Client, "__init__", _remember).start()
 
 
 class Intruder(Bot):
