@@ -15,6 +15,10 @@ news has a policy of its own:
     a lobby's changes           dropped; when the peer reads again it gets the whole lobby
     changes of the hall         dropped; when the peer reads again it gets the whole hall
 
+Sending calls nobody back. A queue that overflows takes no more frames and is reported at the end of
+the turn, so whoever sends to many may loop over its collection of peers: none of them leaves it
+meanwhile.
+
 So a slow spectator costs a few names, a slow player a bounded queue, and nobody waits for
 either. A transport that stays paused without any progress is aborted by `timeouts`.
 
@@ -78,13 +82,15 @@ def message_frame(message: Answer | ServerMessage) -> bytes:
 class WriteBatcher:
     """The send queues of a server that have frames to write at the end of this turn of the loop."""
 
-    __slots__ = ("_loop", "_patient", "_pausing", "_ready", "_scheduled")
+    __slots__ = ("_loop", "_overflowed", "_patient", "_pausing", "_ready", "_scheduled")
 
     def __init__(self, loop: AbstractEventLoop) -> None:
         self._loop = loop
         self._ready: list[SendQueue] = []
         self._patient: deque[SendQueue] = deque()
         """Those that may wait for a later turn."""
+        self._overflowed: list[SendQueue] = []
+        """Those whose peers are too slow, and who are not reported yet."""
         self._scheduled = False
         self._pausing = False
         """Whether the patient ones wait for the end of a pause."""
@@ -100,11 +106,24 @@ class WriteBatcher:
         if not (self._pausing or self._scheduled):
             self._schedule()
 
+    def add_overflowed(self, queue: SendQueue) -> None:
+        """Report a queue at the end of this turn: now its peer may be one of many in a loop."""
+        self._overflowed.append(queue)
+        if not self._scheduled:
+            self._schedule()
+
     def flush(self) -> None:
         """Write what every queue has gathered, and, but in a pause, what some patient ones have."""
         self._scheduled = False
         filled, self._ready = self._ready, []
         _write(filled)
+        overflowed, self._overflowed = self._overflowed, []
+        for queue in overflowed:
+            try:
+                queue.report_overflow()
+            except Exception:
+                LOG.exception("a connection that reads too slowly could not be closed")
+                queue.close()
         if self._pausing:
             return
         patient = self._patient
@@ -144,6 +163,7 @@ class SendQueue:
         "_frames",
         "_limits",
         "_on_overflow",
+        "_overflowed",
         "_patient",
         "_queued_bytes",
         "_skipped",
@@ -159,7 +179,7 @@ class SendQueue:
         limits: SendLimits,
         on_overflow: Callable[[], None],
     ) -> None:
-        """`on_overflow` is called once more waits for the peer than is allowed."""
+        """`on_overflow` is called at the end of a turn in which more waits than is allowed."""
         self._transport = transport
         self._batcher = batcher
         self._limits = limits
@@ -172,6 +192,8 @@ class SendQueue:
         whether each was asked for its present state."""
         self._patient = False
         """Whether all of `_frames` may wait for a later turn."""
+        self._overflowed = False
+        """Whether too much waits, and nothing is taken any more."""
         self.paused = False
         self.closed = False
 
@@ -215,7 +237,7 @@ class SendQueue:
 
     def flush(self) -> None:
         frames = self._frames
-        if not frames or self.paused or self.closed:
+        if not frames or self.paused or self.closed or self._overflowed:
             return
         data = frames[0] if len(frames) == 1 else b"".join(frames)
         frames.clear()
@@ -272,7 +294,15 @@ class SendQueue:
         self._on_overflow = _ignore
 
     def _enqueue(self, frame: bytes) -> None:
+        if self._overflowed:
+            return
         self._frames.append(frame)
         self._queued_bytes += len(frame)
         if self._queued_bytes > self._limits.frames_bytes:
+            self._overflowed = True
+            self._batcher.add_overflowed(self)
+
+    def report_overflow(self) -> None:
+        """Tell the owner that the peer is too slow, unless it is gone by now."""
+        if not self.closed:
             self._on_overflow()

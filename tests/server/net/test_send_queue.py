@@ -150,9 +150,52 @@ def test_a_player_who_reads_too_slowly_overflows() -> None:
     scenario = Scenario()
     scenario.queue.pause()
     scenario.queue.send(b"x" * 100)
-    assert scenario.overflows == 0
-    scenario.queue.send(b"x")
+    for _ in range(3):
+        scenario.queue.send(b"x")
+    assert scenario.overflows == 0, "it is reported at the end of the turn"
+    scenario.loop.advance()
     assert scenario.overflows == 1
+
+
+def test_what_overflows_is_not_written_with_a_gap_when_the_peer_reads_again() -> None:
+    scenario = Scenario()
+    scenario.queue.pause()
+    scenario.queue.send(b"x" * 101)
+    scenario.queue.send(b"lost")
+    scenario.queue.resume()
+    scenario.queue.send(b"after")
+    assert scenario.sent() == b""
+    assert scenario.overflows == 1
+
+
+def test_a_queue_that_is_closed_meanwhile_is_not_reported() -> None:
+    scenario = Scenario()
+    scenario.queue.pause()
+    scenario.queue.send(b"x" * 101)
+    scenario.queue.close()
+    scenario.loop.advance()
+    assert scenario.overflows == 0
+
+
+def test_a_queue_that_cannot_be_reported_stops_no_other(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def failing() -> None:
+        raise RuntimeError("planted")
+
+    loop, reported = FakeLoop(), list[int]()
+    batcher, limits = WriteBatcher(loop.loop), SendLimits(frames_bytes=100)
+    queues = [
+        SendQueue(FakeTransport(), batcher, limits, failing),
+        SendQueue(FakeTransport(), batcher, limits, lambda: reported.append(1)),
+    ]
+    for queue in queues:
+        queue.pause()
+        queue.send(b"x" * 101)
+    loop.advance()
+    assert reported == [1]
+    assert queues[0].closed
+    assert "planted" in caplog.text
 
 
 def test_a_paused_spectator_gets_one_snapshot_instead_of_what_it_missed() -> None:
