@@ -98,16 +98,49 @@ class ScriptedClient:
         self.wanted.append(views)
         return self.ask("hello", versions=[1], views=views, **({} if self._token else guest))
 
-    def ask(self, type: str, **fields: object) -> dict[str, Any]:
-        """Send a request and return its answer."""
+    def beside(self) -> ScriptedClient:
+        """Return a client of the same player on a connection of its own, as in a second tab."""
+        other = ScriptedClient(self._server, self.name, self._token)
+        other.resume = self.resume
+        other._hello({"resume": self.resume}, "turn")
+        return other
+
+    def disconnect(self) -> None:
+        """Lose the connection."""
+        self._peer.connection_lost(None)
+
+    def stop_reading(self) -> None:
+        """Read nothing more, when as much waits as may: the next frame is too much."""
+        self._peer.pause_writing()
+        self._peer.send_queue.send(bytes(SendLimits().frames_bytes))
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the server has closed the connection."""
+        return self._peer.leaving
+
+    def post(self, type: str, **fields: object) -> int:
+        """Send a request and return its number, before anything has come of it."""
         self._id += 1
         request = json.dumps({"type": type, "id": self._id, **fields}).encode()
         self._peer.data_received(client_frame(request))
+        return self._id
+
+    def answer_to(self, request: int) -> dict[str, Any] | None:
+        """Return the answer to a request, None where there is none yet."""
+        found = [each for each in self.messages() if each.get("re") == request]
+        assert len(found) <= 1, found
+        return found[0] if found else None
+
+    def ask(self, type: str, **fields: object) -> dict[str, Any]:
+        """Send a request and return its answer."""
+        start = len(self.received)
+        request = self.post(type, **fields)
         self._server.advance(ANSWER_SECONDS)
-        answers = [json.loads(text) for text in self.receive()]
-        found = [answer for answer in answers if answer.get("re") == self._id]
+        answers = self.messages(start)
+        found = [answer for answer in answers if answer.get("re") == request]
         assert len(found) == 1, f"{self.name} asked {type} and got {answers}"
-        return cast("dict[str, Any]", found[0])
+        return found[0]
 
     def receive(self) -> list[bytes]:
         """Take what came since the last time."""

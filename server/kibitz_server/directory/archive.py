@@ -135,7 +135,7 @@ class MatchArchive:
     async def history(self, peer: Peer, identity: Identity, request: History) -> EventList:
         """Return events as this viewer may see them."""
         match = self._directory.watched(request.match)
-        if match is None or match.state.result is not None:
+        if match is None or match.result is not None:
             found = await self._history_of_finished(peer, identity, request)
         else:
             found = await self._history_of_running(match, peer, identity, request)

@@ -402,13 +402,19 @@ class Directory:
             lobby.match_lost(begin.match, aborted_result(len(begin.planned.players)))
             return
         self.registry.add_match(match)
+        # First, so that it is told before what else waits for the match to be on the disk.
+        match.pending.hold(0, partial(self._tell_of_start, match, match.brief()))
         match.start(partial(self._seated_peer, match))
         if lobby.engine.state.settings.arranged:
             # An event, where each player is one program: somebody else may have its secret.
             for seat, player in enumerate(match.engine.state.players):
                 if self.connections.has_several_programs(player.player):
                     match.note_takeover(seat)
-        lobby.match_started(match.brief())
+
+    def _tell_of_start(self, match: MatchRunner, brief: MatchBrief) -> None:
+        lobby = self.registry.lobby_of(match)
+        if lobby is not None:
+            lobby.match_started(brief)
 
     def _create_match(self, lobby: LobbyRunner, begin: BeginMatch) -> MatchRunner | None:
         """Return a new match whose setup is on its way to the disk; None where that raises."""

@@ -255,16 +255,12 @@ class Failover:
                 self._drop_match(match)
             lobby = self._registry.lobbies.get(key)
             if lobby is not None:
-                peers.update(dict.fromkeys(self._peers_of(lobby)))
+                peers.update(lobby.news.followers())
                 self._drop_lobby(lobby)
             where = "elsewhere" if node is None else f"at node {node}"
             for peer in peers:
                 peer.close(SERVICE_RESTART, f"lobby {key} goes on {where}")
         self._stand_by("another one serves")
-
-    def _peers_of(self, lobby: LobbyRunner) -> list[Peer]:
-        insiders = map(self._connections.peer_of, lobby.engine.state.insiders())
-        return [*lobby.news.spectators, *filter(None, insiders)]
 
     def _drop_match(self, match: MatchRunner) -> None:
         match.suspend()

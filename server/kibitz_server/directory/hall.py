@@ -2,10 +2,9 @@
 
 Who subscribes is told the hall as it is (`HallNews`). While anybody is subscribed it is looked at
 every `HALL_INTERVAL_S`, and what has changed since the last look is sent to all of them, as one
-frame that is made once. So changes cannot be missed, whatever made them, and what was told and then
-lost with a log that could not be written is taken back by the next look. While nobody is subscribed
-nothing is looked at and nothing is kept. A connection that reads too slowly misses changes, and is
-told the whole hall when it reads again.
+frame that is made once. So changes cannot be missed, whatever made them. Each look is at what the
+disk has. While nobody is subscribed nothing is looked at and nothing is kept. A connection that
+reads too slowly misses changes, and is told the whole hall when it reads again.
 
 It is bounded: of lobbies and of running matches the newest are told, and how many there are in all.
 Ladders are on the disk; they are read beside the event loop, and seldom.
@@ -26,8 +25,6 @@ from kibitz_protocol.wire.messages import HallNews
 from kibitz_server.directory.hall_changes import hall_change
 from kibitz_server.directory.other_nodes import LobbyLine, OtherNodes
 from kibitz_server.directory.registry import Registry
-from kibitz_server.lobby.runner import LobbyRunner
-from kibitz_server.lobby.views import lobby_brief
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.peer import Peer
 from kibitz_server.net.send_queue import SendQueue, message_frame
@@ -162,13 +159,18 @@ class Hall:
         registry = self._context.registry
         matches = [match for match in registry.matches.values() if _is_shown(match)]
         lobbies = [
-            lobby for lobby in registry.lobbies.values() if lobby.engine.state.settings.listed
+            (lobby.stream.number, lobby.durable_view.brief)
+            for lobby in registry.lobbies.values()
+            if lobby.durable_view is not None and lobby.engine.state.settings.listed
         ]
         known = {} if self._told is None else {brief.match: brief for brief in self._told.matches}
         elsewhere = self._elsewhere()
         lobbies_there = [line.brief for line in elsewhere if line.brief is not None]
         matches_there = [match for line in elsewhere for match in line.matches]
-        lobbies_here = map(_lobby_line, islice(reversed(lobbies), MAX_LOBBIES))
+        lobbies_here = (
+            brief.model_copy(update={"order": order})
+            for order, brief in islice(reversed(lobbies), MAX_LOBBIES)
+        )
         matches_here = (
             _match_line(match, known.get(match.key))
             for match in islice(reversed(matches), MAX_MATCHES)
@@ -240,21 +242,16 @@ class Hall:
 
 
 def _is_shown(match: MatchRunner) -> bool:
-    """Whether a match runs, for all that is known, and anybody may see it in a list."""
-    return match.listed and match.engine.state.result is None
+    """Whether a match runs, for all that is on the disk, and anybody may see it in a list."""
+    return match.listed and match.is_stored and match.result is None
 
 
 def _match_line(match: MatchRunner, told: MatchBrief | None) -> MatchBrief:
     """Return a match's line, as spectators may see it; made of the one that was told, if it may."""
-    if told is None or told.seats != list(match.engine.state.players):
+    if told is None or told.seats != list(match.players):
         return match.brief().model_copy(update={"order": match.stream.number})
-    ply = match.spectators.ply
+    ply = match.shown_ply
     return told if told.ply == ply else told.model_copy(update={"ply": ply})
-
-
-def _lobby_line(lobby: LobbyRunner) -> LobbyBrief:
-    order = lobby.stream.number
-    return lobby_brief(lobby.engine.state).model_copy(update={"order": order})
 
 
 def _newest_first(briefs: Iterable[_B]) -> list[_B]:

@@ -1,8 +1,8 @@
 """What a node tells the others of its lobbies, and hears of theirs, every time it looks.
 
-A line is written again when its lobby's log has grown or other matches run in it, and while plies
-change every `PLIES_S`. While no node serves beside this one there is nothing but its line about
-itself, from which those that stand by know what has ended.
+A line says what the disk has. It is written again when its lobby has changed or other matches run
+in it, and while plies change every `PLIES_S`. While no node serves beside this one there is nothing
+but its line about itself, from which those that stand by know what has ended.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from typing import Final, Protocol
 from kibitz_server.accounts.tickets import Tickets
 from kibitz_server.directory.other_nodes import LobbyLine, NodeLine, OtherNodes, node_key
 from kibitz_server.directory.registry import Registry
-from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.lobby.settings import house_seats
-from kibitz_server.lobby.views import lobby_brief
+from kibitz_server.lobby.views import DurableLobby
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.storage.port import HallExchange, Nodes
 
@@ -126,7 +125,7 @@ class HallSharing:
         found: dict[str, list[MatchRunner]] = {}
         for match in self._registry.matches.values():
             lobby = match.engine.state.setup.lobby
-            if lobby is not None and match.engine.state.result is None:
+            if lobby is not None and match.is_stored and match.result is None:
                 found.setdefault(lobby, []).append(match)
         return found
 
@@ -140,11 +139,13 @@ class HallSharing:
             return made_of
         for key in {*self._nodes.owned(), *matches, *self._registry.lobbies}.difference(loading):
             lobby = self._registry.lobbies.get(key)
-            tail = None if lobby is None else lobby.stream.tail
+            view = None if lobby is None else lobby.durable_view
+            if lobby is not None and view is None:
+                continue
             running = matches.get(key, ())
-            seats = [(match.key, *match.engine.state.players) for match in running]
-            plies = tuple(match.spectators.ply for match in running)
-            made_of[key] = _MadeOf((tail, seats), plies)
+            seats = [(match.key, *match.players) for match in running]
+            plies = tuple(match.shown_ply for match in running)
+            made_of[key] = _MadeOf((view, seats), plies)
         return made_of
 
     def _line(self, key: str, matches: Sequence[MatchRunner]) -> bytes:
@@ -154,13 +155,13 @@ class HallSharing:
         briefs = [
             match.brief().model_copy(update={"order": match.stream.number}) for match in matches
         ]
-        line = LobbyLine(lobby=key, players=_players(lobby, matches), matches=briefs)
-        if lobby is not None:
-            state = lobby.engine.state
-            order = {"order": lobby.stream.number}
-            line.brief = lobby_brief(state).model_copy(update=order)
-            line.listed = state.settings.listed
-            line.host, line.house_seats = state.host.player, house_seats(state.settings)
+        view = None if lobby is None else lobby.durable_view
+        line = LobbyLine(lobby=key, players=_players(view, matches), matches=briefs)
+        if lobby is not None and view is not None:
+            settings = lobby.engine.state.settings
+            line.brief = view.brief.model_copy(update={"order": lobby.stream.number})
+            line.listed = settings.listed
+            line.host, line.house_seats = view.host, house_seats(settings)
         return line.model_dump_json().encode()
 
     def _node_line(self) -> NodeLine:
@@ -172,10 +173,10 @@ class HallSharing:
         return self._connections.spenders() if self._others.beside else set()
 
 
-def _players(lobby: LobbyRunner | None, matches: Sequence[MatchRunner]) -> list[str]:
+def _players(lobby: DurableLobby | None, matches: Sequence[MatchRunner]) -> list[str]:
     """Return the keys of everybody who has to come where these are."""
-    keys = dict.fromkeys(() if lobby is None else lobby.engine.state.insiders())
+    keys = dict.fromkeys(() if lobby is None else lobby.insiders())
     for match in matches:
-        state = match.engine.state
-        keys.update(dict.fromkeys(each.player for each in (*state.players, *state.setup.seats)))
+        seats = (*match.players, *match.engine.state.setup.seats)
+        keys.update(dict.fromkeys(each.player for each in seats))
     return list(keys)

@@ -158,6 +158,9 @@ class Recovery:
 
     def _resume_lobby(self, lobby: LobbyRunner) -> None:
         """Tell a lobby which of its matches exist, and how those ended that it did not hear of."""
+        if lobby.engine.state.closed is not None:
+            lobby.finish_closing()
+            return
         running = lobby.engine.state.running
         there = {key for key in running if key in self._registry.matches}
         ended: dict[str, Result] = {}

@@ -108,7 +108,7 @@ class Registry:
 
     def plies(self, matches: Sequence[str]) -> Mapping[str, int]:
         """Return the plies of running matches, as spectators may know them."""
-        return {key: self.matches[key].spectators.ply for key in matches if key in self.matches}
+        return {key: self.matches[key].shown_ply for key in matches if key in self.matches}
 
     # --- lobbies ----------------------------------------------------------------------------
 
@@ -122,14 +122,19 @@ class Registry:
         self.lobbies.pop(lobby.key, None)
         for player in self._insiders.pop(lobby.key, ()):
             _discard(self._memberships, player, lobby.key)
-        for peer in lobby.news.spectators:
+        for peer in lobby.news.followers():
             peer.subscriptions.pop(lobby.key, None)
 
     def update_memberships(self, lobby: LobbyRunner) -> None:
-        """Note who hosts a lobby and who is a member of it, after an entry about that."""
+        """Note who hosts a lobby and who is a member of it, after an entry about that.
+
+        Whoever has left is noted until the disk has that.
+        """
         if self.lobbies.get(lobby.key) is not lobby:
             return
-        former, now = self._insiders.get(lobby.key, ()), tuple(lobby.engine.state.insiders())
+        durable = () if lobby.durable_view is None else lobby.durable_view.insiders()
+        former = self._insiders.get(lobby.key, ())
+        now = tuple(dict.fromkeys((*lobby.engine.state.insiders(), *durable)))
         for player in set(former).difference(now):
             _discard(self._memberships, player, lobby.key)
         for player in now:

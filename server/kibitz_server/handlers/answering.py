@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Literal
 
 from kibitz_protocol.wire.messages import Redirect
@@ -14,9 +15,11 @@ from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.jobs import QueueFull
 from kibitz_server.directory.other_nodes import BetweenNodes, Elsewhere
 from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.lobby.settings import SettingsProblem
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.errors import UnusableDatabase
+from kibitz_server.storage.pending import Request
 
 LOG = logging.getLogger("kibitz.handlers")
 
@@ -66,11 +69,39 @@ def answered_by(lobby: LobbyRunner, peer: Peer, request: int) -> Iterator[None]:
         lobby.pending.fail(peer, request)
 
 
-def let_in(lobby: LobbyRunner, peer: Peer, player: str) -> None:
-    """Let a new member be told of its lobby from now on."""
-    lobby.unwatch(peer)
-    lobby.news.send_whole(peer, player)
-    lobby.news.schedule()
+def hold_answer(
+    lobby: LobbyRunner,
+    peer: Peer,
+    request: int,
+    answer: Callable[[], object],
+    retry: Callable[[], object],
+) -> None:
+    """Answer a request once all that a lobby has written is on the disk.
+
+    `retry` asks again where that was lost.
+    """
+    waiting: Request[LobbyRunner] = Request(lambda lobby: retry(), peer, request, answer)
+    if lobby.closed:
+        lobby.pending.postpone(waiting)
+    else:
+        lobby.pending.hold(lobby.stream.tail, waiting)
+
+
+def refuse_to_host(
+    directory: Directory,
+    peer: Peer,
+    request: int,
+    problem: SettingsProblem,
+    retry: Callable[[], object],
+) -> None:
+    """Refuse to open a lobby: for a limit, once the lobbies that it counts are on the disk."""
+    refuse = partial(peer.refuse, request, *problem)
+    lobbies = reversed(directory.lobbies.values())
+    newest = next((each for each in lobbies if each.durable_view is None), None)
+    if newest is None or problem[0] is not Code.LIMIT:
+        refuse()
+    else:
+        hold_answer(newest, peer, request, refuse, retry)
 
 
 def find_match(directory: Directory, peer: Peer, request: int, key: str) -> MatchRunner | None:

@@ -125,13 +125,18 @@ class HelloHandler:
             "server": self._directory.name,
             "limits": self._no_limits if admission.organizer else self._limits,
             "seats": unfinished,
-            "lobbies": [lobby.key for lobby in lobbies if key in lobby.engine.state.members],
+            "lobbies": [
+                lobby.key
+                for lobby in lobbies
+                if lobby.durable_view is not None and key in lobby.durable_view.members
+            ],
             "nodes": self._directory.other_urls(),
         }
         peer.answer(construct(Welcome, values))
         for lobby in lobbies:
-            lobby.command(Connected(key))
-            lobby.news.send_whole(peer, key)
+            if lobby.engine.state.is_insider(key):
+                lobby.command(Connected(key))
+            lobby.follow(peer, key)
         self._directory.substitutes.seat_arrived(key, peer)
 
 

@@ -22,8 +22,6 @@ from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.other_nodes import LobbyLine
 from kibitz_server.handlers.answering import answer_later, sent_elsewhere
-from kibitz_server.lobby.runner import LobbyRunner
-from kibitz_server.lobby.views import lobby_brief
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.peer import Peer
 
@@ -74,19 +72,16 @@ class ListHandlers:
         peer.answer(GameList(re=request.id, games=games, personalities=names, bots=bots))
 
     def _list_lobbies(self, peer: Peer, identity: Identity, request: messages.ListLobbies) -> None:
-        own = self._directory.registry.lobbies_of(identity.key)
-        shown: dict[int, LobbyRunner | LobbyBrief] = {
-            lobby.stream.number: lobby
+        shown: dict[int, LobbyBrief] = {
+            lobby.stream.number: lobby.durable_view.brief
             for lobby in self._directory.lobbies.values()
-            if lobby.engine.state.settings.listed or lobby in own
+            if lobby.durable_view is not None
+            and (lobby.engine.state.settings.listed or lobby.durable_view.is_insider(identity.key))
         }
         there = (line.brief for line in self._elsewhere())
         shown |= {brief.order or 0: brief for brief in there if brief is not None}
         lobbies, last, more = _page(shown, request.after, request.limit)
-        briefs = [
-            lobby_brief(each.engine.state) if isinstance(each, LobbyRunner) else _unordered(each)
-            for each in lobbies
-        ]
+        briefs = [_unordered(brief) for brief in lobbies]
         peer.answer(LobbyList(re=request.id, lobbies=briefs, more=more, last=last))
 
     def _list_matches(self, peer: Peer, identity: Identity, request: messages.ListMatches) -> None:
@@ -96,14 +91,14 @@ class ListHandlers:
                 self._directory, peer, request.id, "lobby", request.lobby
             ):
                 return
-            if lobby is None or not lobby.engine.state.may_watch(identity.key):
+            shows = None if lobby is None else lobby.durable_view
+            if shows is None or not shows.may_watch(identity.key):
                 peer.refuse(request.id, Code.NO_SUCH_LOBBY, f"no lobby {request.lobby!r} to see")
                 return
         shown: dict[int, MatchRunner | MatchBrief] = {
             match.stream.number: match
             for match in self._directory.matches.values()
-            if (request.lobby is None and match.listed)
-            or (request.lobby is not None and match.engine.state.setup.lobby == request.lobby)
+            if match.is_stored and self._is_asked_for(match, request.lobby)
         }
         if request.lobby is None:
             there = (match for line in self._elsewhere() for match in line.matches)
@@ -115,6 +110,9 @@ class ListHandlers:
         if not more:
             briefs += self._directory.registry.finished_briefs(request.lobby)
         peer.answer(MatchList(re=request.id, matches=briefs, more=more, last=last))
+
+    def _is_asked_for(self, match: MatchRunner, lobby: str | None) -> bool:
+        return match.listed if lobby is None else match.engine.state.setup.lobby == lobby
 
     def _elsewhere(self) -> list[LobbyLine]:
         """Return the lobbies that other nodes have, as far as lists show them."""

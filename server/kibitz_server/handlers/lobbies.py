@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from kibitz_protocol.wire import messages
@@ -10,7 +11,7 @@ from kibitz_protocol.wire.messages import ClientMessage, Done
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
-from kibitz_server.handlers.answering import answered_by, find_lobby, let_in
+from kibitz_server.handlers.answering import answered_by, find_lobby, refuse_to_host
 from kibitz_server.handlers.hosting import HostingChecks
 from kibitz_server.handlers.seeks import SeekHandler
 from kibitz_server.lobby import commands
@@ -50,7 +51,8 @@ class LobbyHandlers:
     def _host(self, peer: Peer, identity: Identity, request: messages.Host) -> None:
         problem = self._checks.host_problem(request.settings, identity, peer)
         if problem is not None:
-            peer.refuse(request.id, *problem)
+            retry = partial(self._host, peer, identity, request)
+            refuse_to_host(self._directory, peer, request.id, problem, retry)
             return
         self._directory.open_lobby(identity.player, request.settings, peer, request.id)
 
@@ -64,17 +66,15 @@ class LobbyHandlers:
             self._enter_as_spectator(lobby, peer, identity, request)
         else:
             with answered_by(lobby, peer, request.id):
-                if lobby.join(peer, identity.player, request.invite, request.id):
-                    let_in(lobby, peer, identity.key)
+                lobby.join(peer, identity.player, request.invite, request.id)
 
     def _enter_as_spectator(
         self, lobby: LobbyRunner, peer: Peer, identity: Identity, request: messages.Join
     ) -> None:
-        if not lobby.engine.state.may_watch(identity.key):
+        if lobby.durable_view is None or not lobby.durable_view.may_watch(identity.key):
             peer.refuse(request.id, Code.NOT_WATCHABLE, "this lobby lets no spectators in")
             return
         peer.answer(Done(re=request.id))
-        peer.subscriptions[lobby.key] = lobby
         lobby.watch(peer)
 
     def _leave(self, peer: Peer, identity: Identity, request: messages.Leave) -> None:
@@ -82,9 +82,7 @@ class LobbyHandlers:
         if lobby is None:
             return
         if identity.key not in lobby.engine.state.members and lobby.unwatch(peer):
-            peer.subscriptions.pop(lobby.key, None)
             peer.answer(Done(re=request.id))
-            lobby.news.schedule()
             return
         lobby.command(commands.Leave(identity.key), peer, request.id)
 

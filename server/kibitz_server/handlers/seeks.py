@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from pydantic import ValidationError
 
@@ -14,7 +15,12 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.other_nodes import Elsewhere
-from kibitz_server.handlers.answering import answered_by, let_in, refuse_elsewhere
+from kibitz_server.handlers.answering import (
+    answered_by,
+    hold_answer,
+    refuse_elsewhere,
+    refuse_to_host,
+)
 from kibitz_server.handlers.hosting import HostingChecks
 from kibitz_server.lobby import commands, seeks
 from kibitz_server.lobby.admission import seat_for
@@ -36,19 +42,18 @@ class SeekHandler:
         """Join who seeks the same, or open a lobby that waits for somebody."""
         terms = request.terms
         own = self._own_seek(identity)
-        if own is not None and self._same(seeks.terms_of(own.engine.state), terms):
-            peer.answer(Done(re=request.id, lobby=own.key))
+        if own is not None:
+            self._answer_own(own, peer, identity, request)
             return
-        problem = self._problem(own, identity, peer, terms)
+        problem = self._problem(identity, peer, terms)
         if problem is not None:
             peer.refuse(request.id, *problem)
             return
-        self._leave_finished(identity)
         found = next(self._open_seeks(peer, identity, terms), None)
         if found is not None:
             with answered_by(found, peer, request.id):
                 if found.join(peer, identity.player, None, request.id):
-                    let_in(found, peer, identity.key)
+                    self._leave_finished(identity)
             return
         elsewhere = self._seek_elsewhere(terms)
         if elsewhere is not None:
@@ -57,14 +62,29 @@ class SeekHandler:
         settings = seeks.seek_settings(identity.player.name, terms)
         problem = self._checks.host_problem(settings, identity, peer)
         if problem is not None:
-            peer.refuse(request.id, *problem)
+            retry = partial(self.seek, peer, identity, request)
+            refuse_to_host(self._directory, peer, request.id, problem, retry)
             return
         lobby = self._directory.open_lobby(
             identity.player, settings, peer, request.id, seek_s=request.wait_s
         )
         with answered_by(lobby, peer, request.id):
             lobby.command(commands.Join(identity.player, _capabilities(peer)))
-            let_in(lobby, peer, identity.key)
+            self._leave_finished(identity)
+
+    def _answer_own(
+        self, own: LobbyRunner, peer: Peer, identity: Identity, request: messages.Seek
+    ) -> None:
+        """Answer a player who seeks already, once the disk has that seek."""
+
+        def answer() -> None:
+            if self._same(seeks.terms_of(own.engine.state), request.terms):
+                peer.answer(Done(re=request.id, lobby=own.key))
+            else:
+                message = f"a player has one seek at a time, and yours is lobby {own.key}"
+                peer.refuse(request.id, Code.LIMIT, message)
+
+        hold_answer(own, peer, request.id, answer, partial(self.seek, peer, identity, request))
 
     def _own_seek(self, identity: Identity) -> LobbyRunner | None:
         """Return the seek that a player has open, or plays in."""
@@ -87,14 +107,10 @@ class SeekHandler:
             and identity.key in lobby.engine.state.members
         ]
 
-    def _problem(
-        self, own: LobbyRunner | None, identity: Identity, peer: Peer, terms: SeekTerms
-    ) -> SettingsProblem | None:
+    def _problem(self, identity: Identity, peer: Peer, terms: SeekTerms) -> SettingsProblem | None:
         """Say why this player cannot seek on these terms."""
         if not self._directory.ready():
             return Code.UNAVAILABLE, "the server cannot begin anything new now"
-        if own is not None:
-            return Code.LIMIT, f"a player has one seek at a time, and yours is lobby {own.key}"
         if terms.item.seed is not None:
             return Code.BAD_OPTION, "terms.item.seed: expected none, for nobody may know the deal"
         if terms.item.seats < 2:

@@ -177,9 +177,9 @@ class WatchHandlers:
 
     def _why_not_watched(self, match: WatchedMatch, identity: Identity) -> NotWatched | None:
         """Return why somebody may not watch a match, None where nothing is against it."""
-        if match.seat_owned_by(identity.key) is not None:
+        if match.seat_known_of(identity.key) is not None:
             code, message = Code.NOT_WATCHABLE, "you play in this match; rejoin it"
-        elif match.state.result is not None:
+        elif match.result is not None:
             return _over(match.key)
         elif not match.spectators.open or not self._lobby_shows(match, identity):
             code, message = Code.NOT_WATCHABLE, "the host shows this match to nobody"
@@ -191,7 +191,8 @@ class WatchHandlers:
         if isinstance(match, MatchTail):
             return match.lobby_shown
         lobby = self._directory.lobbies.get(match.state.setup.lobby or "")
-        return lobby is None or lobby.engine.state.may_watch(identity.key)
+        shows = None if lobby is None else lobby.durable_view
+        return shows is None or shows.may_watch(identity.key)
 
     def _wall(self, peer: Peer, identity: Identity, request: messages.Wall) -> None:
         shown: dict[str, WatchedMatch | None] = {}
@@ -284,9 +285,10 @@ def _over(key: str) -> NotWatched:
 
 
 def _decline(peer: Peer, request: int, declined: NotWatched) -> None:
-    over = declined.code is Code.OVER
-    where = f"its record is at /records/{declined.match}.jsonl" if over else None
-    peer.refuse(request, declined.code, declined.message, hint=where)
+    if declined.code is Code.OVER:
+        match_requests.refuse_over(declined.match, peer, request)
+    else:
+        peer.refuse(request, declined.code, declined.message)
 
 
 def _is_shown(peer: Peer, key: str, match: WatchedMatch | None) -> bool:

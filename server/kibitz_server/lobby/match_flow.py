@@ -13,7 +13,6 @@ from kibitz_server.lobby.commands import (
     Arrange,
     BeginMatch,
     LobbyOver,
-    NotifyRemoved,
     Refusal,
     StopBot,
 )
@@ -106,7 +105,6 @@ class MatchFlow:
         lobby.append(entries.Closed, reason=reason)
         if by is not None:
             lobby.accept(by)
-        lobby.ask_all(NotifyRemoved(player, reason) for player in state.members)
         lobby.ask_all(StopBot(seat) for seat in state.house_seats())
         lobby.ask(LobbyOver(reason))
         lobby.presence.clear_absences()

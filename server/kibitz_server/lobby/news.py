@@ -1,7 +1,9 @@
 """News of a lobby to its host, its members and its spectators.
 
-Each of them is told the whole lobby once, when it comes or comes back. From then on everybody is
-told the same: what has changed (`changes`), at most every `NEWS_INTERVAL_S`, the first at once and
+A connection follows the lobby from the moment at which its player hosts, joins or watches on it, or
+says hello on it as the host or a member. So each of the open pages of one player shows the lobby as
+it is. Whoever follows is told the whole lobby once. From then on everybody is told the same: what
+has changed (`changes`), at most every `NEWS_INTERVAL_S`, the first at once and
 later ones together, and each match that begins or ends. Changes wait until nothing of the lobby
 waits for the disk, so nobody is told what a crash could take back. A connection that reads too
 slowly misses changes, and is told the whole lobby when it reads again.
@@ -10,7 +12,7 @@ slowly misses changes, and is told the whole lobby when it reads again.
 from __future__ import annotations
 
 from asyncio import AbstractEventLoop, TimerHandle
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from kibitz_protocol.wire.messages import LobbyChanged, LobbyNews, ServerMessage
@@ -29,9 +31,6 @@ class NewsContext(Protocol):
 
     loop: AbstractEventLoop
 
-    def peer_of(self, player: str) -> Peer | None:
-        """Return a player's newest connection."""
-
     def plies(self, matches: Sequence[str]) -> Mapping[str, int]:
         """Return the plies of running matches, as spectators may know them."""
 
@@ -47,12 +46,15 @@ class NewsFeed:
         "_stopped",
         "_timer",
         "_told",
+        "insiders",
         "spectators",
     )
 
     def __init__(
         self, context: NewsContext, engine: LobbyEngine, pending: PendingQueue[Any]
     ) -> None:
+        self.insiders: dict[Peer, str] = {}
+        """The connections of the host and the members, and whose each is."""
         self.spectators: dict[Peer, None] = {}
         self._context = context
         self._engine = engine
@@ -70,28 +72,48 @@ class NewsFeed:
             wait = max(0.0, self._last_sent_at + NEWS_INTERVAL_S - loop.time())
             self._timer = loop.call_later(wait, self._on_timer)
 
-    def send_whole(self, peer: Peer, viewer: str | None) -> None:
-        """Send one connection the lobby as it is; None is a spectator."""
-        self._pending.when_settled(lambda: self._send_whole(peer.send_queue, viewer))
+    # --- who follows --------------------------------------------------------------------------
 
-    def send_whole_to_all(self) -> None:
-        """Send everybody who follows the lobby all of it: it was loaded again."""
-        for peer, viewer in self._followers():
-            self.send_whole(peer, viewer)
+    def follow(self, peer: Peer, player: str) -> None:
+        """Send the host or a member the lobby on this connection, and what changes from now on."""
+        self.insiders[peer] = player
+        self._send_whole(peer, player)
+
+    def watch(self, peer: Peer) -> None:
+        """Send a spectator the lobby, and what changes from now on."""
+        self.spectators[peer] = None
+        self._send_whole(peer, None)
+
+    def followers(self) -> dict[Peer, None]:
+        """Return the connections that are told news, each once."""
+        return {**dict.fromkeys(self.insiders), **self.spectators}
+
+    def peers_of(self, player: str) -> list[Peer]:
+        """Return the connections on which the host or a member follows."""
+        return [peer for peer, each in self.insiders.items() if each == player]
+
+    def _viewers(self) -> list[tuple[Peer, str | None]]:
+        """Return who is told news, and as whom; a player who watches too stands there twice."""
+        return [*self.insiders.items(), *((peer, None) for peer in self.spectators)]
+
+    def _follows(self, peer: Peer, viewer: str | None) -> bool:
+        return peer in self.spectators if viewer is None else self.insiders.get(peer) == viewer
+
+    # --- news ---------------------------------------------------------------------------------
 
     def send_snapshot(self, queue: SendQueue) -> None:
         """Send the whole lobby to a connection that missed changes (`SnapshotSource`)."""
-        for peer, viewer in self._followers():
+        for peer, viewer in self._viewers():
             if peer.send_queue is queue:
-                self.send_whole(peer, viewer)
+                self._send_whole(peer, viewer)
                 return
         queue.caught_up(self)
 
     def broadcast(self, message: ServerMessage) -> None:
         """Tell everybody once, also a host or member who watches on the same connection."""
         frame = message_frame(message)
-        for queue in self._queues():
-            queue.send(frame)
+        for peer in self.followers():
+            peer.send_queue.send(frame)
 
     def send_changes(self) -> None:
         """Tell everybody now what has changed, if all of it is on the disk; also after `stop`."""
@@ -101,8 +123,8 @@ class NewsFeed:
         changed = self._take_changes()
         if changed is not None:
             frame = message_frame(changed)
-            for queue in self._queues():
-                queue.send_droppable(frame, self)
+            for peer in self.followers():
+                peer.send_queue.send_droppable(frame, self)
 
     def stop(self) -> None:
         """Schedule no more news: the server goes down, or the lobby is closed."""
@@ -123,22 +145,15 @@ class NewsFeed:
         connected = self._engine.presence.connected
         return self._told.take_changes(self._engine.state, connected, len(self.spectators))
 
-    def _followers(self) -> Iterator[tuple[Peer, str | None]]:
-        """Yield who is told news, and as whom; a player who watches too comes twice."""
-        for player in self._engine.state.insiders():
-            peer = self._context.peer_of(player)
-            if peer is not None:
-                yield peer, player
-        for peer in self.spectators:
-            yield peer, None
+    def _send_whole(self, peer: Peer, viewer: str | None) -> None:
+        """Send one connection the lobby when all of it is durable; None is a spectator."""
+        self._pending.when_settled(lambda: self._send_view(peer, viewer))
 
-    def _queues(self) -> Iterable[SendQueue]:
-        insiders = map(self._context.peer_of, self._engine.state.insiders())
-        peers = [peer for peer in (*insiders, *self.spectators) if peer is not None]
-        return dict.fromkeys([peer.send_queue for peer in peers])
-
-    def _send_whole(self, queue: SendQueue, viewer: str | None) -> None:
-        state = self._engine.state
+    def _send_view(self, peer: Peer, viewer: str | None) -> None:
+        state, queue = self._engine.state, peer.send_queue
+        queue.caught_up(self)
+        if state.closed or not self._follows(peer, viewer):
+            return  # it is told that it is over, and a view would bring the lobby back
         view = lobby_view(
             state,
             viewer,
@@ -146,5 +161,4 @@ class NewsFeed:
             spectators=len(self.spectators),
             plies=self._context.plies(list(state.running)),
         )
-        queue.caught_up(self)
         queue.send_droppable(message_frame(LobbyNews(lobby=view)), self)

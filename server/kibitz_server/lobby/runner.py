@@ -34,7 +34,7 @@ from kibitz_server.lobby.commands import Command, Effect, Step
 from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.news import NewsContext, NewsFeed
 from kibitz_server.lobby.seat_bots import BotContext, SeatBots
-from kibitz_server.lobby.views import arranged_briefs, match_brief
+from kibitz_server.lobby.views import DurableLobby, arranged_briefs, durable_lobby, match_brief
 from kibitz_server.net.loop_clock import Deadline
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.errors import StoreError
@@ -82,6 +82,7 @@ class LobbyRunner:
         "_timer",
         "bots",
         "closed",
+        "durable_view",
         "engine",
         "news",
         "pending",
@@ -98,6 +99,9 @@ class LobbyRunner:
         self.stream = stream
         self.pending: PendingQueue[LobbyRunner] = PendingQueue(f"lobby {self.key}", stream)
         """What is told once the entries before it are durable."""
+        on_disk = stream.durable >= stream.tail
+        self.durable_view: DurableLobby | None = durable_lobby(engine.state) if on_disk else None
+        """What may be told of the lobby; None until the disk has its head."""
         self.news = NewsFeed(context, engine, self.pending)
         self.bots = SeatBots(context, engine.state, self._bot_failed)
         self.closed = False
@@ -124,10 +128,11 @@ class LobbyRunner:
         """Carry out what a new lobby begins with; its head is on its way to the disk."""
         done = Done(re=request, lobby=self.key, invite=self.engine.state.opened.invite)
         answer = partial(peer.answer, done)
+        self.pending.hold(0, partial(self._show, durable_lobby(self.engine.state)))
         self.pending.hold(0, Request(lambda lobby: answer(), peer, request, answer))
 
         def begin() -> Step:
-            self.news.send_whole(peer, self.engine.state.host.player)
+            self.follow(peer, self.engine.state.host.player)
             return step._replace(effects=step.effects[1:])
 
         self._attempt(begin, peer, request)
@@ -137,11 +142,12 @@ class LobbyRunner:
 
         It was not when it was refused, failed, or was postponed until the lobby is loaded again.
         """
+        retry = partial(_retry_command, command, peer, request)
         if self.closed and not self.pending.reloading and self.engine.state.phase == "closed":
             if peer is not None:
-                peer.refuse(request, Code.CLOSED, "the lobby is closed")
+                closed = commands.Refuse("", Code.CLOSED, "the lobby is closed")
+                self._hold_refusal(closed, peer, request, retry)
             return False
-        retry = partial(_retry_command, command, peer, request)
         if self.closed:
             self.pending.postpone(Request(retry, peer, request))
             return False
@@ -149,15 +155,24 @@ class LobbyRunner:
         step = self._attempt(work, peer, request, retry)
         if isinstance(command, commands.Connected | commands.Disconnected):  # in no entry
             self.pending.hold(self.stream.tail, self.news.schedule)
-        return step is not None and not any(
+        done = step is not None and not any(
             isinstance(effect, commands.Refuse) for effect in step.effects
         )
+        if done and peer is not None and isinstance(command, commands.Join):
+            self._let_in(peer, command.player.player)
+        return done
 
     def join(self, peer: Peer, player: Player, invite: str | None, request: int) -> bool:
         """Let a player take a seat; return whether it has one now."""
         capabilities = peer.capabilities or _ANY_MATCH
         seat = self.bots.seat_of(player.player)
         return self.command(commands.Join(player, capabilities, invite, seat), peer, request)
+
+    def _let_in(self, peer: Peer, player: str) -> None:
+        """Let a new member be told of the lobby from now on."""
+        self.news.spectators.pop(peer, None)
+        self.follow(peer, player)
+        self.news.schedule()
 
     def match_started(self, brief: MatchBrief) -> None:
         """Tell everybody that a match of this lobby has begun."""
@@ -176,24 +191,57 @@ class LobbyRunner:
             brief = match_brief(self.engine.state, match)
             self.match_ended(brief.model_copy(update={"result": result}), result)
 
-    # --- spectators -------------------------------------------------------------------------
+    # --- who follows ------------------------------------------------------------------------
+
+    def follow(self, peer: Peer, player: str) -> None:
+        """Tell the host or a member of the lobby on this connection too."""
+        if peer.leaving:
+            return
+        peer.subscriptions[self.key] = self
+        self.news.follow(peer, player)
 
     def watch(self, peer: Peer) -> None:
         """Let a spectator in, who was found entitled to it."""
-        self.news.spectators[peer] = None
-        self.news.send_whole(peer, None)
+        peer.subscriptions[self.key] = self
+        self.news.watch(peer)
         self.pending.hold(self.stream.tail, self.news.schedule)
 
     def unwatch(self, peer: Peer) -> bool:
         """Let a spectator go; return whether it was one."""
-        found = peer in self.news.spectators
-        self.news.spectators.pop(peer, None)
-        return found
+        if peer not in self.news.spectators:
+            return False
+        del self.news.spectators[peer]
+        if peer not in self.news.insiders:
+            peer.subscriptions.pop(self.key, None)
+        self.news.schedule()
+        return True
 
     def disconnected(self, peer: Peer) -> None:
-        """A spectator's connection is gone; players' presence is told by `Disconnected`."""
-        if self.unwatch(peer):
-            self.news.schedule()
+        """A connection is gone; players' presence is told by `Disconnected`."""
+        self.news.insiders.pop(peer, None)
+        self.unwatch(peer)
+
+    def _show(self, durable: DurableLobby) -> None:
+        """Let the lobby be shown as it is on the disk now."""
+        before, self.durable_view = self.durable_view, durable
+        left = frozenset() if before is None else before.members - durable.members
+        for player in left:
+            if not self.engine.state.is_insider(player):  # else it has come back meanwhile
+                self._drop_insider(player, LobbyClosed(lobby=self.key, reason="closed"))
+        if left:
+            self._context.members_changed(self)
+
+    def _drop_insider(self, player: str, notice: LobbyClosed) -> None:
+        """Tell a player that has left, or was removed, that it is out, and then nothing more."""
+        for peer in self.news.peers_of(player):
+            self._unfollow(peer)
+            peer.send(notice)
+
+    def _unfollow(self, peer: Peer) -> None:
+        """Tell a connection nothing any more as that of the host or a member."""
+        self.news.insiders.pop(peer, None)
+        if peer not in self.news.spectators:
+            peer.subscriptions.pop(self.key, None)
 
     # --- effects ----------------------------------------------------------------------------
 
@@ -229,6 +277,7 @@ class LobbyRunner:
     ) -> None:
         """Do what the lobby asks for. All that is to be written can be, or nothing of it is."""
         lines = iter([_encode(each.entry) for each in effects if isinstance(each, commands.Append)])
+        before = self.stream.tail
         for effect in effects:
             match effect:
                 case commands.Append(entry):
@@ -241,11 +290,25 @@ class LobbyRunner:
                     if peer is not None and retry is not None:
                         answer = partial(self._answer, effect, peer, request)
                         self.pending.hold(self.stream.tail, Request(retry, peer, request, answer))
-                case commands.Refuse(_, code, message):
-                    if peer is not None:
-                        peer.refuse(request, code, message)
+                case commands.Refuse():
+                    if peer is not None and retry is not None:
+                        self._hold_refusal(effect, peer, request, retry)
                 case _:
                     self.pending.hold(self.stream.tail, partial(self._perform, effect))
+        if self.stream.tail > before:
+            shown = partial(self._show, durable_lobby(self.engine.state))
+            self.pending.hold(self.stream.tail, shown)
+
+    def _hold_refusal(
+        self,
+        refusal: commands.Refuse,
+        peer: Peer,
+        request: int,
+        retry: Callable[[LobbyRunner], object],
+    ) -> None:
+        """Refuse a request: it speaks of the lobby as it is, which may not be on the disk yet."""
+        answer = partial(peer.refuse, request, refusal.code, refusal.message)
+        self.pending.hold_answer(self.stream.tail, retry, peer, request, answer)
 
     def _answer(
         self, effect: commands.Accepted | commands.AnswerArranged, peer: Peer, request: int
@@ -255,6 +318,8 @@ class LobbyRunner:
         Arranged matches are told as they stand now: no news that went out before is newer.
         """
         if isinstance(effect, commands.Accepted):
+            if not self.engine.state.is_insider(effect.player):
+                self._unfollow(peer)  # it has left on this connection, and knows it
             seeks = self.engine.state.opened.seek_s is not None
             peer.answer(Done(re=request, lobby=self.key if seeks else None))
             return
@@ -290,21 +355,19 @@ class LobbyRunner:
 
     def _notify_removed(self, player: str, notice: LobbyClosed) -> None:
         self.news.send_changes()  # as it ended, which changes due soon would not tell any more
-        peer = self._context.peer_of(player)
-        if peer is not None:
-            peer.send(notice)
+        if not self.engine.state.is_insider(player):
+            self._drop_insider(player, notice)
 
     def _close(self, notice: LobbyClosed) -> None:
-        state = self.engine.state
-        host = state.host.player
-        if host not in state.members:
-            self._notify_removed(host, notice)
-        self.news.send_changes()
-        for peer in self.news.spectators:
-            peer.send(notice)
-        self.bots.stop_all()
-        self.suspend()
-        self._context.lobby_closed(self)
+        """Tell everybody that the lobby is over; whatever raises there, it is closed."""
+        try:
+            self.news.send_changes()
+            for peer in self.news.followers():
+                peer.send(notice)
+            self.bots.stop_all()
+        finally:
+            self.suspend()
+            self._context.lobby_closed(self)
 
     def _bot_failed(self, failure: commands.BotFailed) -> None:
         if not self.closed:
@@ -322,12 +385,24 @@ class LobbyRunner:
         self.pending.lost()
         self._context.lobby_log_lost(self, error)
 
+    def finish_closing(self) -> None:
+        """Close the log of a lobby that is closed: the server died before that was written."""
+        if self.engine.state.closed is not None:
+            self._close(LobbyClosed(lobby=self.key, reason=self.engine.state.closed))
+
     def take_over(self, former: LobbyRunner) -> None:
-        """Take the spectators of a lobby whose log was lost, and do what was asked of it."""
+        """Take those who follow a lobby whose log was lost, and do what was asked of it."""
+        if self.engine.state.closed is not None:  # a commit in doubt that has happened after all
+            former.news.broadcast(LobbyClosed(lobby=self.key, reason=self.engine.state.closed))
+            former.pending.retry_postponed(self)
+            return
+        for peer, player in former.news.insiders.items():
+            if self.engine.state.is_insider(player):
+                self.follow(peer, player)
         for peer in former.news.spectators:
             if not peer.leaving:
-                self.news.spectators[peer] = None
-        self.news.send_whole_to_all()
+                peer.subscriptions[self.key] = self
+                self.news.watch(peer)
         former.pending.retry_postponed(self)
 
     def _handle_failure(self) -> None:
@@ -353,9 +428,6 @@ class LobbyRunner:
             self._context.store.append(self.stream, closed.seq, _encode(closed), self)
         except Exception:
             LOG.exception("lobby %s cannot even be closed in its log", self.key)
-        for player in list(self.engine.state.members):
-            removed = commands.NotifyRemoved(player, "failed")
-            self.pending.hold(self.stream.tail, partial(self._perform, removed))
         over = commands.LobbyOver("failed")
         self.pending.hold(self.stream.tail, partial(self._perform, over))
 

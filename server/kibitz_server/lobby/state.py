@@ -124,6 +124,8 @@ class LobbyState:
     """Matches of the round that have not begun."""
     running: dict[str, PlannedMatch] = field(default_factory=dict)
     """By match."""
+    begun: dict[str, int] = field(default_factory=dict)
+    """The entry that began each of them."""
     repeated: frozenset[int] = frozenset()
     """Numbers of matches that were aborted once and are played again."""
     tags: dict[str, int] = field(default_factory=dict)
@@ -316,6 +318,7 @@ class LobbyState:
                     self._add_arranged(allotted)
             case MatchBegun():
                 self.running[entry.match] = self.waiting.take(entry.number)
+                self.begun[entry.match] = entry.seq
             case MatchEnded():
                 self._end_match(entry)
             case Stopped():
@@ -414,6 +417,7 @@ class LobbyState:
 
     def _end_match(self, entry: MatchEnded) -> None:
         planned = self.running.pop(entry.match)
+        del self.begun[entry.match]
         if entry.result.cause is not Cause.INFRASTRUCTURE:
             self.standings.add(planned.players, entry.result)
             self._settle(planned, entry.result)

@@ -7,6 +7,7 @@ host and the members.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from kibitz_protocol.wire.lobbies import (
     HouseSeat,
@@ -21,6 +22,35 @@ from kibitz_protocol.wire.lobbies import (
 from kibitz_protocol.wire.records import Player, Result
 from kibitz_server.lobby.seeks import terms_of
 from kibitz_server.lobby.state import LobbyState, SeatedMember
+
+
+@dataclass(frozen=True, slots=True)
+class DurableLobby:
+    """A lobby as the disk has it: what anybody may be told who asks about it.
+
+    The state of a lobby is ahead of this while its newest entries are on their way to the disk.
+    """
+
+    brief: LobbyBrief
+    host: str
+    members: frozenset[str]
+
+    def is_insider(self, player: str) -> bool:
+        """Whether a player is the host or a member."""
+        return player == self.host or player in self.members
+
+    def may_watch(self, player: str) -> bool:
+        """Whether a player may enter as a spectator, and watch matches."""
+        return self.brief.watchable or self.is_insider(player)
+
+    def insiders(self) -> list[str]:
+        """Return the keys of the host and the members, each once."""
+        return [self.host, *sorted(self.members - {self.host})]
+
+
+def durable_lobby(state: LobbyState) -> DurableLobby:
+    """Return what may be told of a lobby once the last entry of `state` is on the disk."""
+    return DurableLobby(lobby_brief(state), state.host.player, frozenset(state.members))
 
 
 def lobby_view(
@@ -103,16 +133,18 @@ def arranged_briefs(
     """Return how the arranged matches of these tags stand: None for one that waits.
 
     The seats are those who were to play, whoever may have played on for them. Results are
-    on the disk before a lobby hears of them, but what is void only by an entry later than
-    `durable` may be played after all when the server dies now: it still waits. Raises `KeyError`
-    for a tag that was not arranged.
+    on the disk before a lobby hears of them. A match that began, or became void, by an entry later
+    than `durable` still waits: the disk does not have that yet. Raises `KeyError` for a tag that
+    was not arranged.
     """
     running = {planned.number: match for match, planned in state.running.items()}
     briefs: list[MatchBrief | None] = []
     for tag in tags:
         number = state.tags[tag]
         if number in running:
-            briefs.append(match_brief(state, running[number], plies=plies))
+            match = running[number]
+            begun = state.begun[match] <= durable
+            briefs.append(match_brief(state, match, plies=plies) if begun else None)
         else:
             briefs.append(_settled_brief(state, number, tag, durable))
     return briefs

@@ -23,7 +23,7 @@ from kibitz_server.match.commands import (
     Resign,
     Return,
 )
-from kibitz_server.match.runner import MatchRunner
+from kibitz_server.match.runner import NO_SEAT_HERE, MatchRunner
 from kibitz_server.net.connections import same_program
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.pending import Request
@@ -34,7 +34,11 @@ def answer_late_move(runner: MatchRunner, peer: Peer, move: Move) -> None:
     player = peer.identity
     seat = None if player is None else runner.seat_owned_by(player.key)
     if seat is None:
-        peer.refuse(move.id, Code.NOT_SEATED, "you had no seat at this match")
+
+        def retry(runner: MatchRunner) -> None:
+            answer_late_move(runner, peer, move)
+
+        runner.refuse_unseated(peer, move.id, retry, "you had no seat at this match")
     else:
         play = Play(seat, move.id, move.ply, move.action, move.comment)
         runner.command(play, peer, move.id)
@@ -71,7 +75,7 @@ def comment(runner: MatchRunner, peer: Peer, request: int, author: Player, text:
             message = "you neither watch nor play this match on this connection"
             peer.refuse(request, Code.WRONG_STATE, message, hint="watch the match first")
             return None
-        ply = runner.spectators.ply if seat is None else runner.engine.state.ply
+        ply = runner.shown_ply if seat is None else runner.engine.state.ply
         return AddComment(author, seat, ply, text)
 
     _carry_out(runner, peer, request, command)
@@ -85,7 +89,11 @@ def _seat_command(
     def of_seat(runner: MatchRunner) -> Command | None:
         seat = runner.seat_of(peer)
         if seat is None:
-            peer.refuse(request, Code.NOT_SEATED, "no seat at this match on this connection")
+
+            def retry(runner: MatchRunner) -> None:
+                _seat_command(runner, peer, request, command)
+
+            runner.refuse_unseated(peer, request, retry, NO_SEAT_HERE)
             return None
         return command(seat)
 
@@ -130,15 +138,15 @@ def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> Non
     Where the older one is open and another program's, that is written down: whoever knows a
     player's secret can take its seat, but not so that nobody sees it.
     """
-    seat = runner.seat_owned_by(player)
-    if seat is None:
-        peer.refuse(request.id, Code.NOT_SEATED, "you have no seat at this match")
-        return
 
     def retry(runner: MatchRunner) -> None:
         if not peer.leaving:
             rejoin(runner, peer, player, request)
 
+    seat = runner.seat_owned_by(player)
+    if seat is None:
+        runner.refuse_unseated(peer, request.id, retry, "you have no seat at this match")
+        return
     waiting: Request[MatchRunner] = Request(retry, peer, request.id)
     if runner.closed:
         runner.pending.postpone(waiting)
@@ -158,6 +166,16 @@ def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> Non
     runner.pending.when_settled(waiting)
 
 
+def refuse_over(match: str, peer: Peer, request: int) -> None:
+    """Refuse to show a match that is over."""
+    peer.refuse(
+        request,
+        Code.OVER,
+        "the match is over",
+        hint=f"its record is at /records/{match}.jsonl",
+    )
+
+
 def watch(runner: MatchRunner, peer: Peer, request: int) -> None:
     """Let a spectator in who was found to be entitled to it."""
     peer.subscriptions[runner.key] = runner
@@ -167,6 +185,11 @@ def watch(runner: MatchRunner, peer: Peer, request: int) -> None:
             watch(runner, peer, request)
 
     def answer() -> None:
+        if runner.result is not None:  # it has ended while this waited
+            if peer.subscriptions.get(runner.key) is runner:
+                del peer.subscriptions[runner.key]
+            refuse_over(runner.key, peer, request)
+            return
         peer.answer(Done(re=request))
         if runner.key in peer.subscriptions:  # else it has asked meanwhile to watch no more
             runner.admit_spectator(peer)

@@ -25,7 +25,7 @@ from __future__ import annotations
 import logging
 from asyncio import AbstractEventLoop
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Literal, Protocol, assert_never
 
@@ -34,7 +34,7 @@ from kibitz_protocol.wire.frames import done_frame
 from kibitz_protocol.wire.lobbies import MatchBrief
 from kibitz_protocol.wire.messages import Move
 from kibitz_protocol.wire.recordfile import footer_line
-from kibitz_protocol.wire.records import Cause, Moved, Player, Result, Setup
+from kibitz_protocol.wire.records import Cause, Moved, Player, Replaced, Result, Setup
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.visibility import WantedViews
@@ -73,6 +73,7 @@ LOG = logging.getLogger("kibitz.match")
 CRASH_NOTICE_S = 0.5
 """How long a house bot's lost connection waits for the word that its process has crashed:
 the first reason for which a seat is away is the one that counts."""
+NO_SEAT_HERE = "no seat at this match on this connection"
 SEAT_IS_OUT = "the match goes on without this seat, and its end is told to it too"
 """What is said to a seat that is out of a match, instead of that the match is over."""
 
@@ -137,11 +138,14 @@ class MatchRunner:
         "_sent_turn",
         "_timer",
         "_timer_at",
+        "_told_ply",
         "broken",
         "closed",
         "engine",
         "listed",
         "pending",
+        "players",
+        "result",
         "seats",
         "spectators",
         "stream",
@@ -171,6 +175,13 @@ class MatchRunner:
         self.pending: PendingQueue[MatchRunner] = PendingQueue(
             f"match {setup.match}", stream, partial(context.recover_match, setup.match)
         )
+        # What may be told of the match: its state is ahead of the disk while entries are on their
+        # way there.
+        self._told_ply = engine.state.ply
+        self.players = engine.state.players
+        """Who has the seats, as far as that is on the disk."""
+        self.result = engine.state.result if stream.closed else None
+        """How the match ended, once that is on the disk."""
         self.seats = SeatPeers(len(engine.state.players))
         self._checkpoint_at = next_checkpoint(setup.match, engine.state.seq)
         """The entry at which it is looked whether a checkpoint is due."""
@@ -286,7 +297,9 @@ class MatchRunner:
         else:
             found = self.seat_of(peer)
             if found is None:
-                peer.refuse(request, Code.NOT_SEATED, "no seat at this match on this connection")
+                self.refuse_unseated(
+                    peer, request, lambda runner: runner.move(peer, move), NO_SEAT_HERE
+                )
                 return False
             seat = found
         self.command(_play(seat, peer, move), peer, request)
@@ -431,11 +444,24 @@ class MatchRunner:
         """Return the seat whose commands come on this connection."""
         return self.seats.seat_of(peer)
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether the disk has the match, so that it may be told of."""
+        return self.stream.durable >= 0
+
+    @property
+    def shown_ply(self) -> int:
+        """The newest ply that spectators may know of."""
+        delayed = self.spectators.delayed
+        return self._told_ply if delayed is None else delayed.ply
+
     def seat_owned_by(self, player: str) -> int | None:
-        for seat, owner in enumerate(self.engine.state.players):
-            if owner.player == player:
-                return seat
-        return None
+        """Return the seat of a player now, though the disk may not have it yet."""
+        return _seat_in(self.engine.state.players, player)
+
+    def seat_known_of(self, player: str) -> int | None:
+        """Return the seat of a player as the disk has it."""
+        return _seat_in(self.players, player)
 
     def peers(self) -> list[Peer]:
         """Return the connections that are seated here or watch."""
@@ -446,7 +472,7 @@ class MatchRunner:
 
         As long as something waits for the disk, the match has not ended, whatever it says.
         """
-        seat = self.seat_owned_by(player)
+        seat = self.seat_known_of(player)
         if seat is None:
             return False
         state = self.engine.state
@@ -455,19 +481,22 @@ class MatchRunner:
 
     def brief(self) -> MatchBrief:
         """Return the match's line in a list, as spectators may see it."""
-        state = self.engine.state
-        setup = state.setup
+        ply = self.shown_ply if self.result is None else self.engine.state.ply
+        return self._brief(self.players, ply, self.result)
+
+    def _brief(self, players: Sequence[Player], ply: int, result: Result | None) -> MatchBrief:
+        setup = self.engine.state.setup
         values = {
             "match": setup.match,
             "lobby": setup.lobby,
             "number": setup.number,
             "block": setup.block,
             "game": setup.game,
-            "seats": list(state.players),
-            "ply": self.spectators.ply if state.result is None else state.ply,
+            "seats": list(players),
+            "ply": ply,
             "time_control": setup.time_control,
             "watchable": self.spectators.open,
-            "result": state.result,
+            "result": result,
             "tag": setup.tag,
             "void": False,
             "order": None,
@@ -499,6 +528,7 @@ class MatchRunner:
         self.suspend()
         self.pending.lost()
         self.pending.refuse_postponed(message)
+        self.result = self.engine.state.result
         peers = self.peers()
         self._context.match_over(self)
         return peers
@@ -531,6 +561,11 @@ class MatchRunner:
         else:
             told = partial(self._publish, view, line)
         self.pending.hold(entry.seq, told)
+        if isinstance(entry, Replaced):
+            self.pending.hold(entry.seq, partial(self._show_players, self.engine.state.players))
+
+    def _show_players(self, players: tuple[Player, ...]) -> None:
+        self.players = players
 
     def _perform(
         self,
@@ -595,6 +630,20 @@ class MatchRunner:
             peer.unanswered.discard(request)
             peer.send_queue.send(done_frame(request, seq))
 
+    def refuse_unseated(
+        self,
+        peer: Peer,
+        request: int,
+        retry: Callable[[MatchRunner], object],
+        message: str,
+    ) -> None:
+        """Refuse a request of who has no seat, once the disk has who has the seats."""
+        answer = partial(peer.refuse, request, Code.NOT_SEATED, message)
+        if self.closed and self.result is None:
+            self.pending.postpone(Request(retry, peer, request))
+        else:
+            self.pending.hold_answer(self.stream.tail, retry, peer, request, answer)
+
     def refuse(self, peer: Peer, request: int, refusal: Refuse) -> None:
         """Answer a request that was refused by the engine."""
         code = refusal.code
@@ -614,6 +663,7 @@ class MatchRunner:
 
         The answer to who has asked for it goes out behind it.
         """
+        self._told_ply = view.ply
         spectators = self.spectators
         # Entries that wait for delayed spectators may be drawn for one who comes after them.
         delayed = drawn = spectators.delayed is not None
@@ -706,6 +756,8 @@ class MatchRunner:
     def _admit_to_wall(self, peer: Peer) -> None:
         if peer in self.watchers and not peer.leaving:
             self.spectators.add_waiting(peer.send_queue, peer.views)
+            if self.result is not None:  # it ended while the disk was busy
+                self.spectators.finish(self._finished_frame, [peer.send_queue])
             peer.send_queue.catch_up()
 
     def unwatch(self, peer: Peer) -> None:
@@ -722,11 +774,13 @@ class MatchRunner:
         """
         sent = [*self.engine.state.sent] or None
         footer = footer_line(self.stream.chain, result, sent)
-        self._context.store.finish(self.stream, footer, encode(self.brief()), waiter)
+        summary = encode(self._brief(self.engine.state.players, self.engine.state.ply, result))
+        self._context.store.finish(self.stream, footer, summary, waiter)
         self.pending.hold_for_commit(self.stream.tail, self._announce_end)
         self._context.rate(self.engine.state.setup, result)
 
     def _announce_end(self) -> None:
+        self.result = self.engine.state.result
         try:
             self._tell_end()
         finally:  # whatever raises there, the match is over, and its lobby goes on
@@ -787,6 +841,13 @@ class MatchRunner:
             LOG.exception("match %s cannot go on", self.key)
             recover(self)
         self._schedule()
+
+
+def _seat_in(players: Sequence[Player], player: str) -> int | None:
+    for seat, owner in enumerate(players):
+        if owner.player == player:
+            return seat
+    return None
 
 
 class _PlayedMove(HeldRequest[MatchRunner]):

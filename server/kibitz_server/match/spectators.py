@@ -9,7 +9,7 @@ is revealed when the match is over.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Literal, Protocol, TypeAlias
 
@@ -72,10 +72,6 @@ class Spectators:
     def seq(self) -> int:
         """The newest entry that spectators may know of."""
         return self._match.state.seq if self.delayed is None else self.delayed.seq
-
-    @property
-    def ply(self) -> int:
-        return self._match.state.ply if self.delayed is None else self.delayed.ply
 
     def add(self, queue: SendQueue, wanted: WantedViews) -> None:
         """Show the match from now on, beginning with a snapshot; nothing may wait for the disk."""
@@ -170,14 +166,17 @@ class Spectators:
         """When `publish_due` has something to show, if the match stands still."""
         return None if self.delayed is None else self.delayed.deadline()
 
-    def finish(self, frame: Callable[[WantedViews], bytes]) -> None:
-        """Tell the end, by what each spectator wants of the views; nothing waits for the disk.
+    def finish(
+        self, frame: Callable[[WantedViews], bytes], queues: Sequence[SendQueue] | None = None
+    ) -> None:
+        """Tell `queues`, or everybody, the end by what each wants of the views; it is durable.
 
         Who is behind is told the last position and the end in its turn: the ends of many matches
         would otherwise fill the queue of a peer that watches all of them.
         """
         last: dict[tuple[SnapshotReason, WantedViews], LastNews] = {}
-        for queue, wanted in list(self.queues.items()):
+        for queue in list(self.queues) if queues is None else queues:
+            wanted = self.queues[queue]
             if not queue.is_behind(self):
                 queue.send(frame(wanted))
                 continue

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from kibitz_games.core.game import Game
-from kibitz_protocol.wire.records import Entry, Setup
+from kibitz_protocol.wire.records import Entry, Result, Setup
 from kibitz_server.match.record import read_entry
 from kibitz_server.match.spectators import Spectators
 from kibitz_server.match.state import BrokenLog, MatchState
@@ -137,7 +137,12 @@ class MatchTail:
         """Return None: who plays does so where the match is played."""
         return None
 
-    def seat_owned_by(self, player: str) -> int | None:
+    @property
+    def result(self) -> Result | None:
+        """How the match ended: what was read is on the disk."""
+        return self.state.result
+
+    def seat_known_of(self, player: str) -> int | None:
         for seat, owner in enumerate(self.state.players):
             if owner.player == player:
                 return seat

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
+from kibitz_protocol.wire.records import Result
 from kibitz_protocol.wire.visibility import PUBLIC, Viewer
 from kibitz_server.match.spectators import Spectators
 from kibitz_server.match.state import MatchState
@@ -35,7 +36,12 @@ class WatchedMatch(Protocol):
     def seat_of(self, peer: Peer) -> int | None:
         """Return the seat whose commands come on this connection."""
 
-    def seat_owned_by(self, player: str) -> int | None: ...
+    @property
+    def result(self) -> Result | None:
+        """How the match ended, once that is on the disk."""
+
+    def seat_known_of(self, player: str) -> int | None:
+        """Return the seat of a player as the disk has it."""
 
     def put_on_wall(self, peer: Peer) -> None:
         """Show the match to a connection that begins to watch many: each in its turn."""

@@ -195,6 +195,7 @@ async def test_a_match_is_played_by_clients_that_know_no_rules(house: Scenario, 
 async def test_lists(house: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(GAMES["toy-grid"], "reason_texts", ENDINGS)
     players, lobby = await house.match("ada", "bob")
+    await players[0].next("match_started")
     eve = await house.guest("eve")
     games = await eve.ask("list_games")
     assert [game["name"] for game in games["games"]] == list(GAMES)
@@ -215,6 +216,7 @@ async def test_lists(house: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_an_unlisted_lobby_is_in_no_list(house: Scenario) -> None:
     players, lobby = await house.match("ada", "bob", listed=False)
+    await players[0].next("match_started")
     eve = await house.guest("eve")
     assert (await eve.ask("list_lobbies"))["lobbies"] == []
     assert (await eve.ask("list_matches"))["matches"] == []
@@ -369,7 +371,10 @@ async def test_lists_come_in_pages(house: Scenario) -> None:
 
 async def test_running_matches_come_in_pages_and_finished_ones_after_them(house: Scenario) -> None:
     pairs = [("ada", "bob"), ("cyd", "dan"), ("eve", "fay"), ("gus", "hal")]
-    [((ada, bob), lobby), *_] = [await house.match(*pair) for pair in pairs]
+    begun = [await house.match(*pair) for pair in pairs]
+    for players, _ in begun:
+        await players[1].next("match_started")
+    (ada, bob), lobby = begun[0]
     turn = await ada.next("your_turn")
     await ada.ask("resign", match=turn["match"])
     await ada.next("match_ended")

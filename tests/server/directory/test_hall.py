@@ -279,7 +279,7 @@ def test_a_look_that_fails_is_made_up_for_by_the_next(
     ada, bob = players(server)
     eve = server.guest_client("eve")
     eve.ask("subscribe", topic="hall")
-    with patch.object(hall_module, "lobby_brief", side_effect=ZeroDivisionError("planted")):
+    with patch.object(hall_module, "_match_line", side_effect=ZeroDivisionError("planted")):
         key = begin(server, [ada, bob])
         server.advance(1)
     assert "the hall cannot be told" in caplog.text

@@ -25,7 +25,6 @@ from kibitz_server.directory import reload
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.hall import Hall
 from kibitz_server.directory.registry import Registry
-from kibitz_server.handlers import lists
 from kibitz_server.lobby import runner as lobby_runner
 from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.news import NewsFeed
@@ -208,12 +207,12 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "directory.add_finished": (Directory, "add_finished", ("move", "rejoin")),
     "directory.open_lobby": (Directory, "open_lobby", ("host",)),
     "registry.update_memberships": (Registry, "update_memberships", ("host", "seek", "leave")),
-    "registry.lobbies_of": (Registry, "lobbies_of", ("hello", "list_lobbies")),
+    "registry.lobbies_of": (Registry, "lobbies_of", ("hello", "seek")),
     "lobby.handle": (LobbyEngine, "handle", LOBBY),
     "lobby.advance": (LobbyEngine, "_advance", ("leave", "kick", "join")),
     "lobby.deadline": (LobbyEngine, "_deadline", ("leave", "host")),
-    "lobby.send_whole": (NewsFeed, "send_whole", ("host", "join", "seek")),
-    "lobby.brief": (lists, "lobby_brief", ("list_lobbies",)),
+    "lobby.follow": (NewsFeed, "follow", ("host", "join", "seek")),
+    "lobby.durable": (lobby_runner, "durable_lobby", ("leave", "host")),
     "lobby.apply": (LobbyState, "apply", ("leave", "kick")),
     "lobby.encode": (lobby_runner, "_encode", ("leave", "kick")),
     "lobby.command": (LobbyRunner, "command", LOBBY),

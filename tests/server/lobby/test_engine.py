@@ -43,6 +43,7 @@ from kibitz_server.lobby.commands import (
     Join,
     Kick,
     Leave,
+    LobbyOver,
     MatchFinished,
     NotifyRemoved,
     Ready,
@@ -636,8 +637,6 @@ def test_closing_lets_running_matches_finish() -> None:
     assert kinds(effects) == [
         "match_ended",
         "closed",
-        "NotifyRemoved",
-        "NotifyRemoved",
         "LobbyOver",
     ]
     assert room.engine.state.phase == "closed"
@@ -647,7 +646,7 @@ def test_closing_dismisses_house_bots() -> None:
     room = LobbyDriver(settings(OpenSeat(), HOUSE))
     room.seat("ada")
     effects = room.command(Close("host"))
-    assert kinds(effects) == ["closed", "Accepted", "NotifyRemoved", "StopBot", "LobbyOver"]
+    assert kinds(effects) == ["closed", "Accepted", "StopBot", "LobbyOver"]
     assert room.deadline is None
     assert room.wait(IDLE_MS) == []
 
@@ -767,8 +766,8 @@ def test_a_lobby_where_nobody_is_expires() -> None:
     room.wait(IDLE_MS - 1)
     assert room.engine.state.phase == "gathering"
     effects = room.wait(1)
-    assert kinds(effects) == ["closed", "NotifyRemoved", "StopBot", "LobbyOver"]
-    assert of(NotifyRemoved, effects) == [NotifyRemoved("h", "expired")]
+    assert kinds(effects) == ["closed", "StopBot", "LobbyOver"]
+    assert of(LobbyOver, effects) == [LobbyOver("expired")]
 
 
 def test_somebody_who_looks_in_keeps_a_lobby_open() -> None:

@@ -76,8 +76,8 @@ def test_a_match_that_ends_and_one_that_begins_make_no_view_of_the_lobby(
     monkeypatch.setattr(news, "lobby_view", unwanted)
     start = heard(played.host)
     played.resign()
-    assert played.types(played.host, start) == ["match_ended", "match_started", "lobby_changed"]
-    changed = played.host.messages(start)[-1]
+    assert played.types(played.host, start) == ["match_ended", "lobby_changed", "match_started"]
+    changed = played.host.messages(start)[-2]
     assert changed.keys() == {"type", "lobby", "done", "standings"}
     assert len(changed["standings"]) == 2
 
@@ -128,3 +128,75 @@ def test_the_removed_and_those_of_a_closed_lobby_know_how_it_ended(played: Playe
     ]
     assert (changed["type"], changed["state"]) == ("lobby_changed", "closed")
     assert closed["type"] == "lobby_closed"
+
+
+# --- several connections of one player ----------------------------------------------------------
+
+
+def kinds(client: ScriptedClient, start: int) -> list[str]:
+    return [each["type"] for each in client.messages(start)]
+
+
+def test_every_connection_that_follows_a_lobby_is_told_the_same(played: Played) -> None:
+    """Two tabs of one player: both show the lobby as it is, whichever came first."""
+    for first in (played.host, played.players[1]):
+        second = first.beside()
+        played.server.advance(1)
+        assert kinds(second, 0).count("lobby") == 1, "who says hello is told its lobbies"
+        starts = len(first.messages()), len(second.messages())
+        played.resign()
+        told = played.types(first, starts[0]), played.types(second, starts[1])
+        assert told[0] == told[1]
+        assert {"match_ended", "match_started", "lobby_changed"} <= set(told[0])
+        second.disconnect()
+        start = len(first.messages())
+        played.resign()
+        assert played.types(first, start) == told[0], "the one that is left goes on being told"
+
+
+def test_a_connection_that_does_not_follow_a_lobby_is_told_nothing_of_it(
+    tmp_path: Path,
+) -> None:
+    make_template(tmp_path)
+    with virtual_server(GAMES, tmp_path) as server:
+        ada, bob = server.guest_client("ada"), server.guest_client("bob")
+        elsewhere = ada.beside()
+        item = {"game": "toy-grid", "seats": 2}
+        settings = {"seats": [{"kind": "open"}] * 3, "programme": [item], "auto_start": False}
+        lobby = bob.ask("host", settings=settings)["lobby"]
+        ada.ask("join", lobby=lobby)
+        bob.ask("join", lobby=lobby)
+        server.advance(1)
+        assert kinds(ada, 0).count("lobby") == 1
+        assert "lobby_changed" in kinds(ada, 0), "the newest connection is not the one that joined"
+        assert not {"lobby", "lobby_changed"} & set(kinds(elsewhere, 0))
+        elsewhere.ask("join", lobby=lobby)
+        start = len(elsewhere.messages())
+        bob.ask("ready", lobby=lobby)
+        server.advance(1)
+        assert "lobby_changed" in kinds(elsewhere, start), "it has joined on this one as well now"
+
+
+@pytest.mark.parametrize("how", ["leave", "kick", "close"])
+def test_every_connection_hears_that_its_player_is_out(played: Played, how: str) -> None:
+    host, ada = played.host, played.players[0]
+    second = ada.beside()
+    played.server.advance(1)
+    starts = len(ada.messages()), len(second.messages())
+    if how == "leave":
+        second.ask("leave", lobby=played.lobby)
+    elif how == "kick":
+        members = played.server.directory.lobbies[played.lobby].engine.state.members.values()
+        [player] = [each.player.player for each in members if each.player.name == "ada"]
+        host.ask("kick", lobby=played.lobby, player=player)
+    else:
+        host.ask("close", lobby=played.lobby)
+        played.resign()
+    played.server.advance(1)
+    assert kinds(ada, starts[0]).count("lobby_closed") == 1
+    # The one that has asked to leave is answered, and that is all.
+    assert kinds(second, starts[1]).count("lobby_closed") == (how != "leave")
+    starts = len(ada.messages()), len(second.messages())
+    host.ask("rematch", lobby=played.lobby)
+    played.server.advance(1)
+    assert played.types(ada, starts[0]) == played.types(second, starts[1]) == []

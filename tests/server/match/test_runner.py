@@ -1149,6 +1149,8 @@ def test_the_line_of_a_match_is_what_validation_would_have_made() -> None:
     play.begin()
     going = play.runner.brief()
     play.runner.abort("over")
+    assert play.runner.brief() == going, "the disk does not have the end yet"
+    play.log_store.commit()
     ended = play.runner.brief()
     assert (going.result, ended.result) == (None, play.runner.engine.state.result)
     for brief in (going, ended):

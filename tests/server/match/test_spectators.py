@@ -114,7 +114,8 @@ def test_a_delay_in_plies_holds_entries_back() -> None:
     for _ in range(3):
         seen.play()
     assert numbers(seen.screen()) == [1]
-    assert (seen.spectators.seq, seen.spectators.ply) == (1, 1)
+    assert seen.spectators.delayed is not None
+    assert (seen.spectators.seq, seen.spectators.delayed.ply) == (1, 1)
 
 
 def test_a_delay_in_time_holds_entries_back() -> None:
