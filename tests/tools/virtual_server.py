@@ -47,10 +47,26 @@ ANSWER_SECONDS = 0.02
 
 
 class ReliableStore(SimulatedStore):
-    """A disk whose commits take a millisecond and never fail."""
+    """A disk whose commits take a millisecond and never fail, but for those that are held."""
+
+    held: Any = None
+    """Batches that are not committed before `release`; None while nothing is held."""
 
     def put(self, batch: Any) -> None:
-        self._virtual_loop.call_later(0.001, self._write_now, batch)
+        if self.held is None:
+            self._virtual_loop.call_later(0.001, self._write_now, batch)
+        else:
+            self.held.append(batch)
+
+    def hold(self) -> None:
+        """Commit nothing from now on."""
+        self.held = self.held or []
+
+    def release(self, *, hold_next: bool = False) -> None:
+        """Commit what is held, and what comes then, unless that is to be held again."""
+        held, self.held = self.held, [] if hold_next else None
+        for batch in held:
+            self._virtual_loop.call_later(0.001, self._write_now, batch)
 
     def _insert(self, batch: Any) -> None:
         SQLiteStore._insert(self, batch)

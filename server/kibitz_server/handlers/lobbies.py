@@ -11,7 +11,12 @@ from kibitz_protocol.wire.messages import ClientMessage, Done
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
-from kibitz_server.handlers.answering import answered_by, find_lobby, refuse_to_host
+from kibitz_server.handlers.answering import (
+    answered_by,
+    find_lobby,
+    hold_answer,
+    refuse_to_host,
+)
 from kibitz_server.handlers.hosting import HostingChecks
 from kibitz_server.handlers.seeks import SeekHandler
 from kibitz_server.lobby import commands
@@ -82,7 +87,9 @@ class LobbyHandlers:
         if lobby is None:
             return
         if identity.key not in lobby.engine.state.members and lobby.unwatch(peer):
-            peer.answer(Done(re=request.id))
+            done = partial(peer.answer, Done(re=request.id))
+            retry = partial(self._leave, peer, identity, request)
+            hold_answer(lobby, peer, request.id, done, retry)
             return
         lobby.command(commands.Leave(identity.key), peer, request.id)
 

@@ -643,7 +643,13 @@ def test_a_seat_that_stays_away_is_replaced_where_the_table_says_so() -> None:
     stand_in = Player(player="h1", name="house greedy 1", kind="house")
     seat = play.connect(stand_in)
     assert play.runner.replace(want.seat, stand_in, want.cause, seat.peer)
+    assert play.runner.brief().seats[0].player == "p0", "the disk does not have it yet"
+    assert (play.runner.seat_known_of("p0"), play.runner.seat_known_of("h1")) == (0, None)
+    assert play.runner.unfinished_for("p0")
     play.log_store.commit()
+    assert play.runner.brief().seats[0] == stand_in
+    assert (play.runner.seat_known_of("p0"), play.runner.seat_known_of("h1")) == (None, 0)
+    assert not play.runner.unfinished_for("p0")
     heard = [message["type"] for message in seat.received()]
     assert heard[0] == "snapshot"
     assert heard.count("your_turn") == 1
