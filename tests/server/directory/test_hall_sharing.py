@@ -53,14 +53,14 @@ class ScriptedNodes:
 
 
 class Scene:
-    def __init__(self) -> None:
+    def __init__(self, registry: Registry | None = None) -> None:
         self.nodes = ScriptedNodes()
         self.others = OtherNodes(HERE, lambda: 0.0)
         self.spending: set[str] = set()
         self.shared: list[Mapping[str, int]] = []
         self.sharing = HallSharing(
             cast(Nodes, self.nodes),
-            Registry(),
+            registry or Registry(),
             self.others,
             Tickets(lambda: 0.0),
             cast(Any, self),

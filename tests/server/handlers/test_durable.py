@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, get_args
 import pytest
 
 from kibitz_protocol.wire.messages import ClientMessage
+from tests.server.directory.test_hall_sharing import Scene
 from tests.server.match.toy_games import Grid
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
@@ -96,6 +97,10 @@ class World:
         answers: Answers = {}
         for name, type, fields in requests:
             client = self.clients[name]
+            if type == "GET":
+                page = self.server.page(f"/records/{fields['match']}.jsonl")
+                answers[f"{name}: {type} {json.dumps(fields)}"] = page
+                continue
             if type == "hello":
                 client = ScriptedClient(self.server, name, client._token)
                 fields = (
@@ -109,7 +114,17 @@ class World:
             if answer is not None:
                 del answer["re"]
             answers[f"{name}: {type} {json.dumps(fields)}"] = answer
+        answers["another node"] = self.lines_for_other_nodes()
         return answers
+
+    def lines_for_other_nodes(self) -> dict[str, bytes | None]:
+        """Return what this server would tell other nodes of its lobbies and matches."""
+        scene = Scene(self.server.directory.registry)
+        scene.nodes.lobbies = list(self.server.directory.lobbies)
+        for _ in range(2):  # the first look finds the other node
+            with pytest.raises(StopIteration):
+                scene.sharing.exchange().send(None)
+        return scene.nodes.written[1]
 
     def news(self) -> list[str]:
         """Return what everybody was told since the world was made that is no answer."""
@@ -134,14 +149,14 @@ def client_secret(world: World, name: str) -> str:
 
 
 def reads(world: World) -> list[tuple[str, str, dict[str, Any]]]:
-    """Return every request that changes nothing, by everybody, about everything."""
+    """Return every request that changes nothing, by everybody, about everything, and records."""
     lobbies = [world.gathering, world.full, world.running, world.finished, world.seek, "nothing"]
     found: list[tuple[str, str, dict[str, Any]]] = []
     for name in world.clients:
         found += [(name, type, {}) for type in READS[:5]]
         found += [(name, "list_matches", {"lobby": lobby}) for lobby in lobbies]
         for match in (world.match, world.over, world.rated_match, "nothing"):
-            found += [(name, "history", {"match": match}), (name, "report", {"match": match})]
+            found += [(name, type, {"match": match}) for type in ("history", "report", "GET")]
     return found
 
 
@@ -265,7 +280,7 @@ def unchanged(template: Path) -> tuple[Answers, Answers, list[str]]:
 
 def test_every_request_is_asked(template: Path) -> None:
     with opened(template) as world:
-        assert {type for _, type, _ in [*reads(world), *commands(world)]} == TYPES
+        assert {type for _, type, _ in [*reads(world), *commands(world)]} == TYPES | {"GET"}
 
 
 def test_what_everybody_asks_for_changes_nothing_that_is_read(
@@ -302,6 +317,8 @@ def test_nothing_is_visible_before_it_is_durable(
         world.server.store.release()
         world.server.advance(1)
         assert world.news() or world.ask_all(reads(world)) != before
+        if change == "a resignation":
+            assert world.server.page(f"/records/{world.match}.jsonl").startswith(b"HTTP/1.1 200")
 
 
 def test_a_match_is_listed_when_its_own_log_is_on_the_disk(template: Path) -> None:
