@@ -225,7 +225,7 @@ class MatchArchive:
             if runner is None:
                 lines = await self._entries(match, closed.number, 1, LAST_ENTRY)
                 state = await asyncio.to_thread(record.restore, game, [closed.head, *lines])
-                runner = self._directory.add_finished(MatchEngine(state), len(lines))
+                runner = self._directory.finished_match(MatchEngine(state), len(lines))
         return runner
 
     # --- small questions --------------------------------------------------------------------

@@ -298,13 +298,11 @@ class Directory:
             raise BetweenNodes(f"lobby {lobby} changes its node")
         return place
 
-    def add_finished(self, engine: MatchEngine, tail: int) -> MatchRunner:
-        """Keep a match for a while that was over before it is asked for."""
+    def finished_match(self, engine: MatchEngine, tail: int) -> MatchRunner:
+        """Return the runner of a match that was over before it is asked for."""
         key = engine.state.setup.match
         stream = Stream(0, key, "match", tail=tail, durable=tail, closed=True)
-        match = MatchRunner(self, engine, stream, listed=False)
-        self.registry.keep_finished(match)
-        return match
+        return MatchRunner(self, engine, stream, listed=False)
 
     def is_busy(self, player: str) -> bool:
         """Whether a guest is connected, or has a seat or a lobby, or one is kept for it.

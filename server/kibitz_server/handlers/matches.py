@@ -48,12 +48,12 @@ class MatchHandlers:
         key = request.match
         match = self._directory.matches.get(key) or self._directory.recently_finished.get(key)
         if match is None:
-            self._with_finished(
-                peer,
-                request.id,
-                key,
-                lambda match: match_requests.rejoin(match, peer, identity.key, request),
-            )
+
+            def come_back(match: MatchRunner) -> None:
+                self._directory.registry.keep_finished(match)
+                match_requests.rejoin(match, peer, identity.key, request)
+
+            self._with_finished(peer, request.id, key, come_back)
             return
         if match.seat_owned_by(identity.key) is not None and match.engine.state.result is None:
             peer.subscriptions[match.key] = match

@@ -204,7 +204,7 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "store.lines": (SQLiteStore, "lines", ("history",)),
     "accounts.identify": (Accounts, "identify", ("hello",)),
     "rating_log.ladder": (RatingLog, "ladder", ("ladder",)),
-    "directory.add_finished": (Directory, "add_finished", ("move", "rejoin")),
+    "directory.finished_match": (Directory, "finished_match", ("move", "rejoin")),
     "directory.open_lobby": (Directory, "open_lobby", ("host",)),
     "registry.update_memberships": (Registry, "update_memberships", ("host", "seek", "leave")),
     "registry.lobbies_of": (Registry, "lobbies_of", ("hello", "seek")),
@@ -237,7 +237,7 @@ they call elsewhere, the game and the rules of the protocol."""
 FINISHED = {
     "store.closed",
     "store.entries",
-    "directory.add_finished",
+    "directory.finished_match",
     "record.restore",
     "read_setup",
 }

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias, TypeVar, get_args
 
 import pytest
 
@@ -21,6 +21,7 @@ from tests.server.match.toy_games import Grid
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
 
+_W = TypeVar("_W", bound="World")
 Answers: TypeAlias = dict[str, Any]
 TYPES = {each.model_fields["type"].default for each in get_args(get_args(ClientMessage)[0])}
 PEOPLE = ("hal", "ada", "bob", "eve", "pat", "sam")
@@ -257,9 +258,10 @@ def differences(answered: Answers, before: Answers) -> Answers:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[World]:
+def opened(path: Path, kind: Callable[[VirtualServer], _W]) -> Iterator[_W]:
+    """Run a server until the block ends, with a world of this kind in it."""
     with virtual_server({"toy-grid": Grid()}, path) as server:
-        yield World(server)
+        yield kind(server)
 
 
 @pytest.fixture(scope="module")
@@ -272,21 +274,21 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def unchanged(template: Path) -> tuple[Answers, Answers, list[str]]:
     """Return what is answered and told while the disk is held and nothing was changed."""
-    with opened(template) as world:
+    with opened(template, World) as world:
         world.server.store.hold()
         asked = world.ask_all(reads(world))
         return asked, world.ask_all(commands(world)), world.news()
 
 
 def test_every_request_is_asked(template: Path) -> None:
-    with opened(template) as world:
+    with opened(template, World) as world:
         assert {type for _, type, _ in [*reads(world), *commands(world)]} == TYPES | {"GET"}
 
 
 def test_what_everybody_asks_for_changes_nothing_that_is_read(
     template: Path, unchanged: tuple[Answers, Answers, list[str]]
 ) -> None:
-    with opened(template) as world:
+    with opened(template, World) as world:
         world.server.store.hold()
         world.ask_all(commands(world))
         # Whose past somebody is told depends on what its connection watches by now.
@@ -300,7 +302,7 @@ def test_nothing_is_visible_before_it_is_durable(
     template: Path, unchanged: tuple[Answers, Answers, list[str]], change: str
 ) -> None:
     before, refused, news = unchanged
-    with opened(template) as world:
+    with opened(template, World) as world:
         world.server.store.hold()
         CHANGES[change](world)
         world.server.advance(0.1)
@@ -310,7 +312,7 @@ def test_nothing_is_visible_before_it_is_durable(
         assert differences(world.ask_all(commands(world)), refused) == {}
         if change != "a lost connection":  # who is gone asks nothing, and is told nothing
             assert set(world.news()) <= set(news)
-    with opened(template) as world:
+    with opened(template, World) as world:
         world.server.store.hold()
         CHANGES[change](world)
         world.server.advance(0.1)
@@ -323,7 +325,7 @@ def test_nothing_is_visible_before_it_is_durable(
 
 def test_a_match_is_listed_when_its_own_log_is_on_the_disk(template: Path) -> None:
     """The lobby's log says that the match has begun; the match's own comes with the next commit."""
-    with opened(template) as world:
+    with opened(template, World) as world:
         store, match = world.server.store, f"{world.full}-1-1"
         store.hold()
         world.clients["hal"].post("start", lobby=world.full)
