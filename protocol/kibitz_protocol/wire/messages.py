@@ -766,7 +766,7 @@ class MatchEnded(Tolerant):
 
 
 class LobbyClosed(Tolerant):
-    """The lobby is gone, or this player was removed from it.
+    """The lobby is gone, or this player was removed from it, or left it on another connection.
 
     `failed`: the server could not go on with it, for a reason of its own.
     """

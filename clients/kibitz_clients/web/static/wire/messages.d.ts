@@ -667,8 +667,8 @@ export type LobbyChanged = {
 };
 
 /**
- * The lobby is gone, or this player was removed from it. `failed`: the server could not go on with
- * it, for a reason of its own.
+ * The lobby is gone, or this player was removed from it, or left it on another connection.
+ * `failed`: the server could not go on with it, for a reason of its own.
  */
 export type LobbyClosed = {
   type: "lobby_closed";
