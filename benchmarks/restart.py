@@ -49,7 +49,7 @@ def setup_of(game: Game, match: str) -> Setup:
         seats=[Player(player=f"p{n}", name=f"Player {n}", kind="bot") for n in range(seats)],
         deal=game.deal(game.Options(), seats, 1),
         seed=SEED,
-        commitment=seed_commitment(SEED),
+        commitment=seed_commitment(SEED, ""),
         time_control=TimeControl.parse("100:00"),
         started="2026-01-02T03:04:05Z",
     )

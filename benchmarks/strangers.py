@@ -52,7 +52,7 @@ def long_match() -> tuple[Setup, list[bytes], bytes]:
         seats=[Player(player=name, name=name, kind="bot") for name in ("ada", "bob")],
         deal={},
         seed=seed,
-        commitment=seed_commitment(seed),
+        commitment=seed_commitment(seed, ""),
         started="2026-01-01T00:00:00Z",
     )
     match = MatchEngine.new(GAME, setup)

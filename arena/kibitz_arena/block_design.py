@@ -41,7 +41,7 @@ Item = TypeVar("Item")
 
 
 @functools.lru_cache(maxsize=16)
-def design_groups(entrants: int, seats: int, seed: int) -> tuple[Group, ...]:
+def design_groups(entrants: int, seats: int, seed: int | str) -> tuple[Group, ...]:
     """Return the groups of a design, by entrants' numbers, in an order drawn from `seed`."""
     rng = random.Random(seed)
     if math.comb(entrants, seats) <= MAX_COMPLETE_GROUPS:

@@ -30,7 +30,7 @@ from kibitz_arena.tournament import (
 from kibitz_arena.yaml_positions import Document, DocumentError, Path
 from kibitz_games.core import registry
 from kibitz_games.core.game import Game, GameError, InvalidSetup
-from kibitz_protocol.wire.values import Options
+from kibitz_protocol.wire.values import Options, seed_number
 
 Config = TypeVar("Config", bound=ConfigModel)
 
@@ -194,7 +194,8 @@ def typed_options(spec: GameSpec, game: Game) -> GameSpec:
 
 
 def _game_problems(tournament: Tournament, game: Game) -> Iterator[ConfigProblem]:
-    seats, options, seed = tournament.seats, tournament.game.options, tournament.seed
+    seats, options = tournament.seats, tournament.game.options
+    seed = seed_number(tournament.base_seed)
     if tournament.openings is None or isinstance(tournament.openings, list):
         yield from game_problems(game, seats, options, tournament.openings or (), seed)
         return
@@ -224,7 +225,7 @@ def _opening_problems(tournament: Tournament, game: Game, plies: int) -> Iterato
         )
         return
     try:
-        random_opening(game, tournament.game.options, tournament.seats, plies, tournament.seed)
+        random_opening(game, tournament.game.options, tournament.seats, plies, tournament.base_seed)
     except ValidationError:
         return  # the options are no good, which is said already
     except GameError as error:

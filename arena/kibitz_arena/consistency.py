@@ -117,7 +117,7 @@ def _group_count(tournament: Tournament) -> int:
         case "swiss":
             return (tournament.rounds or 0) * (count // 2)
         case "free-for-all":
-            return len(block_design.design_groups(count, tournament.seats, tournament.seed))
+            return len(block_design.design_groups(count, tournament.seats, tournament.base_seed))
 
 
 def _stop_problems(tournament: Tournament) -> Iterator[ConfigProblem]:

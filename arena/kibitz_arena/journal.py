@@ -132,7 +132,8 @@ class ParsedJournal:
 
 
 def make_header(tournament: Tournament) -> Header:
-    """Return the first line of an event's journal."""
+    """Return the first line of an event's journal, which has the seed: it is for the host only."""
+    assert tournament.seed is not None, "an event begins with a seed"
     return Header(event=tournament.dump(), hash=tournament.hash)
 
 

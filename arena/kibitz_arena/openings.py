@@ -11,7 +11,9 @@ MAX_ATTEMPTS = 1000
 """How many random lines are tried: most games refuse very few."""
 
 
-def random_opening(game: Game, options: Options, seats: int, plies: int, seed: int) -> Options:
+def random_opening(
+    game: Game, options: Options, seats: int, plies: int, seed: int | str
+) -> Options:
     """Return ``{"opening": [...]}``, `plies` random moves that the game takes as an opening.
 
     The same arguments give the same moves. Raises `GameError` where no line is taken.

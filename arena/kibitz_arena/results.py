@@ -23,7 +23,7 @@ from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Entrant, Format, Tournament
 from kibitz_protocol.wire.records import Cause, Result, SeatResult
 from kibitz_protocol.wire.shares import seat_outcome
-from kibitz_protocol.wire.values import Options, Tolerant
+from kibitz_protocol.wire.values import Options, Seed, Tolerant
 
 SCHEMA: Literal["kibitz-results/1"] = "kibitz-results/1"
 
@@ -37,7 +37,13 @@ class TournamentInfo(Tolerant):
     seats: int
     time_control: str
     format: Format
-    seed: int
+    seed: Seed | None = Field(
+        description="what everything random follows from; absent while the event runs, where nobody"
+        " is to know it"
+    )
+    commitment: str | None = Field(
+        None, description="SHA-256 of the text of a seed of 64 digits, published from the start on"
+    )
     hash: str = Field(description="SHA-256 of all that says which games there are")
 
 
@@ -124,7 +130,7 @@ class Results(Tolerant):
         pairs = _head_to_head(progress)
         games = [_game_line(progress, tag) for tag in progress.ended]
         return cls(
-            event=_info(tournament),
+            event=_info(tournament, over=_is_over(progress)),
             standings=[tally.standing(rated) for tally in tallies],
             crosstable=[[None if a == b else pairs[a, b] for b in names] for a in names],
             superiority=[[rated.superiority(a, b) for b in names] for a in names],
@@ -142,7 +148,13 @@ class Results(Tolerant):
         )
 
 
-def _info(tournament: Tournament) -> TournamentInfo:
+def _is_over(progress: TournamentState) -> bool:
+    """Return whether no game of the event will be played any more."""
+    stopped = progress.stopped
+    return progress.finished or (stopped is not None and stopped.reason == "deadline")
+
+
+def _info(tournament: Tournament, *, over: bool) -> TournamentInfo:
     return TournamentInfo(
         name=tournament.name,
         game=tournament.game.name,
@@ -150,7 +162,8 @@ def _info(tournament: Tournament) -> TournamentInfo:
         seats=tournament.seats,
         time_control=tournament.time_control,
         format=tournament.format,
-        seed=tournament.seed,
+        seed=tournament.seed if over or tournament.commitment is None else None,
+        commitment=tournament.commitment,
         hash=tournament.hash,
     )
 

@@ -53,7 +53,8 @@ class ScheduledGame:
     round: int | None
     players: Group
     """Names by seat."""
-    seed: int
+    seed: str
+    """64 hexadecimal digits."""
     opening: int
     """Which opening of the event it has, counted without end."""
 
@@ -122,7 +123,7 @@ class Schedule:
         if openings is None:
             return options
         if isinstance(openings, RandomPlies):
-            seed = derive_seed(self.tournament.seed, "opening", game.block)
+            seed = derive_seed(self.tournament.base_seed, "opening", game.block)
             rules = registry.get(self.tournament.game.name)
             plies = openings.random_plies
             return options | random_opening(rules, options, self.tournament.seats, plies, seed)
@@ -160,10 +161,18 @@ def _blocks_of(games: Sequence[ScheduledGame]) -> Iterator[Block]:
         yield Block(tag, inside[0].round, inside[0].players, inside)
 
 
-def derive_seed(seed: int, *path: str | int) -> int:
-    """Return a seed that `seed` and `path` determine and that tells nothing about others."""
-    text = "/".join(str(part) for part in (seed, *path))
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") % SEED_LIMIT
+def derive_seed(seed: int | str, *path: str | int) -> int:
+    """Return a number that `seed` and `path` determine and that tells nothing about others."""
+    return int.from_bytes(_digest(seed, *path)[:8], "big") % SEED_LIMIT
+
+
+def game_seed(tournament: Tournament, *path: str | int) -> str:
+    """Return the seed of the games of a block, or of one game: 256 bits, in hexadecimal."""
+    return _digest(tournament.base_seed, *path).hex()
+
+
+def _digest(*path: str | int) -> bytes:
+    return hashlib.sha256("/".join(map(str, path)).encode()).digest()
 
 
 def _groups_of_cycle(tournament: Tournament) -> list[Group]:
@@ -174,7 +183,7 @@ def _groups_of_cycle(tournament: Tournament) -> list[Group]:
     if tournament.format == "gauntlet":
         first, others = names[: tournament.challengers], names[tournament.challengers :]
         return [(challenger, other) for other in others for challenger in first]
-    chosen = block_design.design_groups(len(names), tournament.seats, tournament.seed)
+    chosen = block_design.design_groups(len(names), tournament.seats, tournament.base_seed)
     return [tuple(names[place] for place in group) for group in chosen]
 
 
@@ -221,7 +230,7 @@ def _make_block(
             block=tag,
             round=round,
             players=seating[turn:] + seating[:turn],
-            seed=derive_seed(tournament.seed, tag, *([turn] if tournament.deals == "game" else [])),
+            seed=game_seed(tournament, tag, *([turn] if tournament.deals == "game" else [])),
             opening=cycle + index,
         )
         for turn in range(count)
@@ -233,7 +242,7 @@ def _first_seating(tournament: Tournament, tag: str, group: Group, cycle: int) -
     """Return who sits where first: two take turns, of more the order around is drawn anew."""
     if len(group) == 2:
         return group if cycle % 2 == 0 else group[::-1]
-    rng = random.Random(derive_seed(tournament.seed, "seating", tag))
+    rng = random.Random(derive_seed(tournament.base_seed, "seating", tag))
     return tuple(block_design.shuffled(group, rng))
 
 

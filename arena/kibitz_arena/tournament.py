@@ -42,7 +42,8 @@ from pydantic import (
 
 from kibitz_arena import claims, game_spec
 from kibitz_protocol.wire.clocks import TimeControl
-from kibitz_protocol.wire.values import GameName, Options, PlayerName, Strict
+from kibitz_protocol.wire.recordfile import seed_commitment
+from kibitz_protocol.wire.values import GameName, Options, PlayerName, Seed, Strict
 
 Format: TypeAlias = Literal["round-robin", "gauntlet", "swiss", "free-for-all"]
 Source: TypeAlias = Literal["bot", "command", "gomocup", "stdio", "remote"]
@@ -256,8 +257,10 @@ class Tournament(ConfigModel):
     """Rounds of a Swiss event."""
     challengers: Annotated[int, Field(ge=1)] = 1
     """Gauntlet: so many entrants, the first of the list, play against all the others."""
-    seed: Annotated[int, Field(ge=0, lt=2**53)] = 0
-    """Everything random follows from it."""
+    seed: Seed | None = None
+    """Everything random follows from it: a whole number, or 64 hexadecimal digits. Without one 256
+    bits are drawn as the event begins; their SHA-256 is published then, and they themselves when
+    the event is over."""
     deals: Literal["block", "game"] = "block"
     """Whether the games of a block share one seed, or each has its own. Where a game hides
     something, a bot that remembers the first game of a block would know what the others hide."""
@@ -297,6 +300,18 @@ class Tournament(ConfigModel):
         if isinstance(value, Mapping):
             return RandomPlies.model_validate(value)
         raise ValueError("expected a list of sets of options, or random-plies: N")
+
+    @property
+    def base_seed(self) -> int | str:
+        """The seed; 0 of an event that has not begun and whose seed is not drawn yet, where all
+        that is asked is whether it can be played."""
+        return 0 if self.seed is None else self.seed
+
+    @property
+    def commitment(self) -> str | None:
+        """The SHA-256 of a seed that is secret while the event runs; None of one that anybody can
+        guess."""
+        return seed_commitment(self.seed, "") if isinstance(self.seed, str) else None
 
     @property
     def clock(self) -> TimeControl:

@@ -12,6 +12,7 @@ passes: only a comparison with the server's own record tells such a one apart.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -33,7 +34,9 @@ from kibitz_protocol.wire.records import (
     Replaced,
     Returned,
     SeatResult,
+    Setup,
 )
+from kibitz_protocol.wire.values import seed_number
 from kibitz_server.match.sent_digest import fold
 from kibitz_server.match.state import MatchState
 from kibitz_server.match.visibility import MatchViews
@@ -108,7 +111,8 @@ def _start(record: Record, games: Mapping[str, Game], path: str) -> MatchState:
     except (ValueError, GameError) as error:
         raise RecordError(path, 1, _sentence(error)) from None
     if setup.seed:
-        drawn = dict(match.game.deal(options, len(setup.seats), _seed_number(setup.seed, path)))
+        _check_secrets(setup, path)
+        drawn = dict(match.game.deal(options, len(setup.seats), seed_number(setup.seed)))
         if drawn != dict(setup.deal):
             raise RecordError(path, 1, "deal: expected the start that the seed draws")
     elif record.footer is not None:
@@ -116,11 +120,11 @@ def _start(record: Record, games: Mapping[str, Game], path: str) -> MatchState:
     return match
 
 
-def _seed_number(seed: str, path: str) -> int:
-    try:
-        return int(seed, 16)
-    except ValueError:
-        raise RecordError(path, 1, f"seed: expected hexadecimal digits, not {seed!r}") from None
+def _check_secrets(setup: Setup, path: str) -> None:
+    """Refuse what could be found by trying; that the commitment is of both was checked before."""
+    for name, text in (("seed", setup.seed), ("nonce", setup.nonce)):
+        if not re.fullmatch("[0-9a-f]{64}", text):
+            raise RecordError(path, 1, f"{name}: expected 64 hexadecimal digits, not {text!r}")
 
 
 def _check_end(record: Record, footer: Footer, match: MatchState, path: str) -> None:

@@ -66,7 +66,11 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
 @click.option("--rounds", type=click.IntRange(1), help="Rounds of a Swiss event.")
 @click.option("--challengers", type=click.IntRange(1), help="Gauntlet: the first so many do.")
 @click.option("--tc", metavar="TC", help="10+0.1, move=1, none, ...")
-@click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="Everything random follows.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**53 - 1),
+    help="Everything random follows.  [default: drawn, and published when all is over]",
+)
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Of the game.")
 @click.option(
     "--opening",
@@ -130,6 +134,7 @@ def arena(words: tuple[str, ...], **given: Any) -> None:
     options = ServerOptions(server=given["server"], token=token, wait=given["wait"])
     display = ProgressDisplay(sys.stderr, loud=given["verbose"], quiet=given["quiet"])
     directory.create(base)
+    tournament = directory.with_seed(tournament)
     services = _services(tournament, directory, given)
     if services.isolation is not None:
         display.say(services.isolation_sentence)

@@ -96,7 +96,7 @@ class ConformanceMatch:
         self, seats: int, seed: int, options: dict[str, Any], control: TimeControl | None
     ) -> Setup:
         chosen = self.game.Options.from_wire(options)
-        hexadecimal = f"{seed:016x}"
+        hexadecimal, nonce = f"{seed:064x}", f"{seed:064x}"
         players = [Player(player=f"o{n}", name=f"scripted {n}", kind="bot") for n in range(seats)]
         players[self.seat] = self.server.player
         return Setup(
@@ -108,7 +108,8 @@ class ConformanceMatch:
             seats=players,
             deal=dict(self.game.deal(chosen, seats, seed)),
             seed=hexadecimal,
-            commitment=seed_commitment(hexadecimal),
+            nonce=nonce,
+            commitment=seed_commitment(hexadecimal, nonce),
             time_control=control or TimeControl(),
             conduct=Conduct(max_illegal=2),
             started="2000-01-01T00:00:00.000+00:00",

@@ -18,7 +18,13 @@ def event(count: int = 4, **fields: Any) -> Tournament:
     """An event of `count` entrants; the game is not looked at."""
     entrants = [{"name": f"{NAMES[i % 12]}{i // 12 or ''}", "bot": "x/y"} for i in range(count)]
     return Tournament.model_validate(
-        {"name": "cup", "game": {"name": "chinese-checkers"}, "entrants": entrants, **fields}
+        {
+            "name": "cup",
+            "game": {"name": "chinese-checkers"},
+            "entrants": entrants,
+            "seed": 0,
+            **fields,
+        }
     )
 
 

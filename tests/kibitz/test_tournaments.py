@@ -26,7 +26,13 @@ def event(**fields: Any) -> Tournament:
         {"name": "Eve", "bot": "line-nim/random", "token_file": "eve.token"},
         {"name": "Far", "remote": True},
     ]
-    values = {"name": "cup", "game": {"name": "line-nim"}, "entrants": entrants, **fields}
+    values = {
+        "name": "cup",
+        "game": {"name": "line-nim"},
+        "entrants": entrants,
+        "seed": 0,
+        **fields,
+    }
     return Tournament.model_validate(values)
 
 

@@ -85,7 +85,7 @@ def play_record(
         seats=players(*names),
         deal=dict(play.deal or {}),
         seed=SEED,
-        commitment=seed_commitment(SEED),
+        commitment=seed_commitment(SEED, ""),
         time_control=control or TimeControl(main_ms=60_000, increment_ms=1_000),
         started="2026-01-01T00:00:00Z",
     )

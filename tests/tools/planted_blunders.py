@@ -30,7 +30,7 @@ def setup_of(name: str, options: Mapping[str, Any], seed: int, seats: int = 2) -
     """Return the setup of a match without a clock."""
     game = registry.get(name)
     chosen = game.Options.from_wire(dict(options))
-    text = f"{seed:016x}"
+    text = f"{seed:064x}"
     return Setup(
         match=f"planted-{seed}",
         game=name,
@@ -42,7 +42,8 @@ def setup_of(name: str, options: Mapping[str, Any], seed: int, seats: int = 2) -
         ],
         deal=dict(game.deal(chosen, seats, seed)),
         seed=text,
-        commitment=seed_commitment(text),
+        nonce=text[::-1],
+        commitment=seed_commitment(text, text[::-1]),
         started="2026-01-01T00:00:00.000+00:00",
     )
 

@@ -120,7 +120,7 @@ class Ladder(ConfigModel):
         """Return the ladder as JSON that makes the same one again; defaults are left out."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
-    def item(self, block: int = 0, seed: int | None = None) -> ProgrammeItem:
+    def item(self, block: int = 0, seed: int | str | None = None) -> ProgrammeItem:
         """Return what a game is whose players have had every seat `block` times before."""
         overlay = self.openings[block % len(self.openings)] if self.openings else {}
         return ProgrammeItem(

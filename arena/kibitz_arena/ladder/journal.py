@@ -22,7 +22,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from kibitz_arena.journal import JournalError
 from kibitz_arena.ladder.config import Ladder
 from kibitz_protocol.wire.records import Cause, PlayerKind, Result
-from kibitz_protocol.wire.values import Key, Line, Millis, SafeInt, Strict, Tag
+from kibitz_protocol.wire.values import Key, Line, Millis, SafeInt, Seed, Strict, Tag
 
 SCHEMA: Literal["kibitz-ladder/1"] = "kibitz-ladder/1"
 EntrantName: TypeAlias = Annotated[str, Field(min_length=1, max_length=160)]
@@ -77,7 +77,7 @@ class GameRequested(EntryBase):
     entrants: list[EntrantName] = Field(min_length=2, description="by seat")
     players: list[Key] = Field(min_length=2, description="their keys on the server, by seat")
     block: SafeInt = Field(description="how often these had every seat before")
-    seed: SafeInt
+    seed: Seed
 
 
 class GameEnded(EntryBase):

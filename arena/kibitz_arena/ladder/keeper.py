@@ -121,7 +121,7 @@ class LadderKeeper:
         ended: Callable[[PlayedGame], None],
         tell: Tell,
         aside: Thread = asyncio.to_thread,
-        draw: Callable[[], int] = lambda: secrets.randbits(53),
+        draw: Callable[[], int | str] = lambda: secrets.token_hex(32),
     ) -> None:
         self._host = host
         self._lobby = lobby

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from kibitz_protocol.wire.values import seed_number
+
 HOUSE_COST: Final = 2.0
 """What a house bot costs more than anybody else, in meetings."""
 SLACK: Final = 0.75
@@ -65,13 +67,13 @@ def pair(here: Sequence[Candidate], met: Met, terms: Terms, most: int) -> list[N
     return groups
 
 
-def seating(group: Iterable[str], games: int, seed: int) -> Names:
+def seating(group: Iterable[str], games: int, seed: int | str) -> Names:
     """Return who sits where when a group has played `games` before, in a block of seed `seed`.
 
     In a block everybody has every seat once; who begins in its first game follows from the seed.
     """
     names = sorted(group)
-    turn = (games + seed) % len(names)
+    turn = (games + seed_number(seed)) % len(names)
     return (*names[turn:], *names[:turn])
 
 

@@ -120,7 +120,7 @@ class LadderState:
         self.scores: dict[tuple[str, str], Score] = {}
         """Head to head: what the first did against the second."""
         self._groups: Counter[Group] = Counter()
-        self._seeds: dict[Group, int] = {}
+        self._seeds: dict[Group, int | str] = {}
 
     @classmethod
     def fold(cls, ladder: Ladder, entries: Iterable[Entry]) -> LadderState:
@@ -148,7 +148,7 @@ class LadderState:
         """Return how many games these have played with each other and nobody else."""
         return self._groups[group]
 
-    def block_seed(self, group: Group) -> int | None:
+    def block_seed(self, group: Group) -> int | str | None:
         """Return the seed of the block that a group is in; None where a new one begins."""
         return self._seeds.get(group) if self._groups[group] % self.ladder.seats else None
 

@@ -121,7 +121,8 @@ def _facts(results: Results) -> dict[str, object]:
         "Clock": tournament.time_control,
         "Format": tournament.format,
         "Entrants": len(results.standings),
-        "Seed": tournament.seed,
+        **({} if tournament.seed is None else {"Seed": tournament.seed}),
+        **({"SHA-256 of the seed": tournament.commitment} if tournament.commitment else {}),
         "Time of play": formatting.duration(results.seconds),
     }
 

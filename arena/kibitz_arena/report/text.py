@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kibitz_arena.report import formatting
-from kibitz_arena.results import EntrantStanding, HeadToHead, Results
+from kibitz_arena.results import EntrantStanding, HeadToHead, Results, TournamentInfo
 from kibitz_arena.sprt import SprtResult
 from kibitz_protocol import printable
 
@@ -82,10 +82,17 @@ def _header(results: Results, width: int) -> list[str]:
     tournament = results.event
     game, clock = formatting.game_name(tournament), formatting.clock(tournament)
     rules = f"{game}, {tournament.seats} seats, {clock}"
-    entrants = f"{tournament.format} of {len(results.standings)} entrants, seed {tournament.seed}"
+    entrants = f"{tournament.format} of {len(results.standings)} entrants, {_seed(tournament)}"
     time = f"{formatting.duration(results.seconds)} of play"
     sentences = (f"{tournament.name}: {rules}", entrants, f"{formatting.progress(results)}, {time}")
     return [line for sentence in sentences for line in _folded(sentence, width)]
+
+
+def _seed(tournament: TournamentInfo) -> str:
+    if tournament.seed is None:
+        return f"of a seed whose SHA-256 is {tournament.commitment}"
+    known = f" (SHA-256 {tournament.commitment})" if tournament.commitment else ""
+    return f"seed {tournament.seed}{known}"
 
 
 # Standings

@@ -15,7 +15,7 @@ from pydantic import Field
 from kibitz_arena.journal import GameEnded
 from kibitz_arena.schedule import ScheduledGame
 from kibitz_arena.tournament import Tournament
-from kibitz_protocol.wire.values import Strict
+from kibitz_protocol.wire.values import SeedText, Strict
 
 _OF_THE_WHOLE = {"stop", "claims", "deadline"}
 """Keys of an event that concern all of its games together, not those of a block."""
@@ -28,7 +28,7 @@ class TaskGame(Strict):
     block: str
     round: int | None
     players: list[str]
-    seed: int
+    seed: SeedText
     opening: int
 
     def scheduled(self) -> ScheduledGame:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,6 +115,19 @@ class TournamentDirectory:
                 f"{self.journal}: nothing has begun here; name the event's own file"
             )
         return Tournament.model_validate(reading.header.event)
+
+    def with_seed(self, tournament: Tournament) -> Tournament:
+        """Return a tournament with the seed that it was begun with here, or with a new one.
+
+        One that has a seed keeps it. Raises `JournalError`.
+        """
+        if tournament.seed is not None:
+            return tournament
+        try:
+            seed = self.tournament().seed
+        except NoTournamentError:
+            seed = secrets.token_hex(32)
+        return tournament.model_copy(update={"seed": seed})
 
     # Secrets
 

@@ -113,4 +113,5 @@ class TournamentHost:
             rated=self._tournament.rated,
             at_once=MAX_AT_ONCE,
             conduct=Conduct(grace_ms=GRACE_MS),
+            commitment=self._tournament.commitment,
         )

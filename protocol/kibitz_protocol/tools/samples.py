@@ -18,7 +18,8 @@ ADA: Final = records.Player(player="p1", name="ada", kind="bot")
 GRACE: Final = records.Player(player="p2", name="grace", kind="human")
 HOUSE: Final = records.Player(player="p3", name="random", kind="house")
 CLOCK: Final = TimeControl(main_ms=10_000, increment_ms=100)
-SEED: Final = "00000000000002a7"
+SEED: Final = f"{0x2A7:064x}"
+NONCE: Final = f"{0x2A8:064x}"
 
 SETTINGS: Final = lobbies.LobbySettings(
     name="friday",
@@ -52,7 +53,8 @@ SETUP: Final = records.Setup(
     seats=[ADA, GRACE],
     deal={"first": 0},
     seed=SEED,
-    commitment=seed_commitment(SEED),
+    nonce=NONCE,
+    commitment=seed_commitment(SEED, NONCE),
     time_control=CLOCK,
     started="2030-01-02T03:04:05Z",
     server="kibitz 0.1.0",
@@ -354,6 +356,7 @@ NEWS: Final[tuple[messages.ServerMessage, ...]] = (
         result=RESULT,
         view=_VIEW,
         seed=SEED,
+        nonce=NONCE,
         record="/records/m1.jsonl",
     ),
     messages.LobbyNews(

@@ -13,7 +13,7 @@ from typing import Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails, from_json
 
-SECRETS: Final = frozenset({"token", "resume", "invite", "seed"})
+SECRETS: Final = frozenset({"token", "resume", "invite", "seed", "nonce"})
 """Fields whose value no sentence ever shows."""
 MAX_TEXT_SHOWN: Final = 40
 """Longest text that is shown as it is, in characters."""

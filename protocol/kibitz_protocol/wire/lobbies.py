@@ -15,6 +15,8 @@ from kibitz_protocol.wire.values import (
     Line,
     Personality,
     PlayerName,
+    Seed,
+    SeedText,
     SentOptions,
     Seq,
     Strict,
@@ -76,12 +78,11 @@ class ProgrammeItem(Strict):
     )
     rotate: bool = True
     time_control: TimeControl = TimeControl()
-    seed: int | None = Field(
+    seed: Seed | None = Field(
         None,
-        ge=0,
-        lt=2**53,
-        description="seed of the first deal, later ones count up from it; where a game hides"
-        " something, all seeds are hashes of it, and whoever can guess it knows what is hidden",
+        description="a whole number below 2^53, or 64 hexadecimal digits: the seed of the first"
+        " deal, later ones count up from it; where a game hides something, all seeds are hashes of"
+        " it, and whoever can guess it knows what is hidden",
     )
 
 
@@ -131,6 +132,11 @@ class LobbySettings(Strict):
     conduct: Conduct = Conduct()
     lag: Lag = Lag()
     spectating: Spectating = Spectating()
+    commitment: SeedText | None = Field(
+        None,
+        description="SHA-256 of the text of a seed from which the host draws those of all matches,"
+        " and which it publishes when all is over; the server shows it and checks nothing",
+    )
 
 
 class SeekTerms(Strict):

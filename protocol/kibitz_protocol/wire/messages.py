@@ -694,7 +694,7 @@ class YourTurn(Tolerant):
 
 
 class Finished(Tolerant):
-    """The end of a match: result, the seed behind the commitment, and where the record is."""
+    """The end of a match: result, what is behind the commitment, and where the record is."""
 
     type: Literal["finished"] = "finished"
     match: Key
@@ -710,6 +710,7 @@ class Finished(Tolerant):
         " hidden",
     )
     seed: str
+    nonce: str = Field("", description="what the commitment was made of besides the seed")
     record: str = Field(description="path of the record on this server, over plain HTTP")
 
 

@@ -105,9 +105,9 @@ def parse_record(lines: Iterable[bytes], *, path: str = "record", torn: bool = F
     return reading.record()
 
 
-def seed_commitment(seed: str) -> str:
-    """Return what is published of a match's seed before the match: its SHA-256."""
-    return hashlib.sha256(seed.encode()).hexdigest()
+def seed_commitment(seed: str, nonce: str) -> str:
+    """Return what is published of a match's seed before the match: the SHA-256 of both texts."""
+    return hashlib.sha256((seed + nonce).encode()).hexdigest()
 
 
 class RecordExport:
@@ -229,10 +229,10 @@ class _RecordParser:
 
     def _setup(self, line: bytes) -> Setup:
         setup = self._parse(_SETUP, line)
-        commitment = seed_commitment(setup.seed)
+        commitment = seed_commitment(setup.seed, setup.nonce)
         # A record of a running match may come without its seed.
         if setup.seed and commitment != setup.commitment:
-            raise self._error(f"commitment: expected the SHA-256 of the seed, {commitment}")
+            raise self._error(f"commitment: expected the SHA-256 of seed and nonce, {commitment}")
         return setup
 
     def _append(self, entry: Entry) -> None:

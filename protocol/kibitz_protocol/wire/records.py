@@ -138,8 +138,15 @@ class Setup(Strict):
         " people and for programs that said nothing",
     )
     deal: Fields = Field(default_factory=dict, description="the start's random outcomes")
-    seed: str = Field(description="64 bits in hexadecimal; secret until the match is over")
-    commitment: str = Field(description="SHA-256 of the seed's text, known from the start")
+    seed: str = Field(description="256 bits in hexadecimal; secret until the match is over")
+    nonce: str = Field(
+        "",
+        description="256 random bits in hexadecimal, as secret as the seed, so that no seed can be"
+        " tried out by its commitment",
+    )
+    commitment: str = Field(
+        description="SHA-256 of the seed's text followed by the nonce's, known from the start"
+    )
     time_control: TimeControl = TimeControl()
     conduct: Conduct = Conduct()
     lag: Lag | None = Field(

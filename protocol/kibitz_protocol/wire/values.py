@@ -49,12 +49,22 @@ Line: TypeAlias = Annotated[str, Field(max_length=200)]
 SafeInt: TypeAlias = Annotated[StrictInt, Field(ge=-MAX_SAFE_INT, le=MAX_SAFE_INT)]
 Word: TypeAlias = Annotated[str, Field(max_length=200)]
 Scalar: TypeAlias = StrictBool | SafeInt | Word
+SeedText: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+"""256 bits in hexadecimal."""
+Seed: TypeAlias = Annotated[StrictInt, Field(ge=0, le=MAX_SAFE_INT)] | SeedText
+"""A seed that a host gives: a number that is easy to type, or one that nobody can guess. The two
+ways to write the same number are the same seed."""
 FieldName: TypeAlias = Annotated[str, Field(min_length=1, max_length=32)]
 Action: TypeAlias = Annotated[dict[FieldName, Scalar], Field(max_length=8)]
 """An action: a flat JSON object that the game's own `Move` model validates next."""
 _Several: TypeAlias = Annotated[list[SafeInt | Word], Field(max_length=400)]
 Options: TypeAlias = Annotated[dict[FieldName, Scalar | _Several], Field(max_length=32)]
 """A game's options: a flat JSON object that the game's own `Options` model validates next."""
+
+
+def seed_number(seed: int | str) -> int:
+    """Return a seed as the number that it is."""
+    return seed if isinstance(seed, int) else int(seed, 16)
 
 
 def without_nulls(sent: Any) -> Any:

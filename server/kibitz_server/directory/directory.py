@@ -251,7 +251,7 @@ class Directory:
             settings=settings,
             invite=secrets.token_urlsafe(6),
             created=utc_now(),
-            seed=secrets.randbits(64),
+            seed=secrets.randbits(256),
             seek_s=seek_s,
             address=counted_address(peer),
             hidden=[name for name in games if self.games[name].info.hidden],

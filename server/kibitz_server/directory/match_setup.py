@@ -15,6 +15,7 @@ from kibitz_protocol.wire.records import SCHEMA, Cause, Engine, Player, Result, 
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.values import Fields, Options
 from kibitz_server.lobby.commands import BeginMatch
+from kibitz_server.lobby.schedule import derive_seed
 from kibitz_server.lobby.state import LobbyState
 from kibitz_server.match.state import read_options
 
@@ -36,7 +37,9 @@ def match_setup(
     item = planned.item
     options, dumped = _options_of(game, to_json(item.options))
     deal = game.deal(options, item.seats, planned.seed)
-    seed = f"{planned.seed:016x}"
+    seed = f"{planned.seed:064x}"
+    # The lobby's own seed is never published, so nobody can compute a nonce before its time.
+    nonce = f"{derive_seed(lobby.opened.seed, 'nonce', begin.match):064x}"
     values = {
         "schema_": SCHEMA,
         "match": begin.match,
@@ -52,7 +55,8 @@ def match_setup(
         "engines": _engines(lobby, planned.players),
         "deal": _DEAL.validate_python(dict(deal)) if deal else {},
         "seed": seed,
-        "commitment": seed_commitment(seed),
+        "nonce": nonce,
+        "commitment": seed_commitment(seed, nonce),
         "time_control": item.time_control,
         "conduct": settings.conduct,
         "lag": settings.lag,

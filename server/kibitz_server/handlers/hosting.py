@@ -10,6 +10,7 @@ from kibitz_games.core.game import GameError, InvalidSetup
 from kibitz_protocol import printable
 from kibitz_protocol.wire.lobbies import Arrangement, LobbySettings, ProgrammeItem
 from kibitz_protocol.wire.refusals import Code
+from kibitz_protocol.wire.values import seed_number
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
 from kibitz_server.lobby.runner import LobbyRunner
@@ -101,7 +102,8 @@ class HostingChecks:
             return Code.UNKNOWN_GAME, f"{path}.game: no game {item.game!r} on this server"
         try:
             options = game.Options.from_wire(item.options)
-            game.start(options, item.seats, game.deal(options, item.seats, item.seed or 0))
+            seed = seed_number(item.seed or 0)
+            game.start(options, item.seats, game.deal(options, item.seats, seed))
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False, include_input=False)[0]
             where = ".".join(map(str, first["loc"]))

@@ -43,7 +43,7 @@ class Opened(EntryBase):
     settings: LobbySettings
     invite: Line
     created: Line = Field(description="UTC time, ISO 8601")
-    seed: int = Field(ge=0, lt=2**64)
+    seed: int = Field(ge=0, lt=2**256)
     address: str | None = Field(
         None, description="where it was opened from; absent where that was the server's own machine"
     )

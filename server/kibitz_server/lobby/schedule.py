@@ -27,9 +27,10 @@ from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import ProgrammeItem
 from kibitz_protocol.wire.messages import Capabilities
 from kibitz_protocol.wire.records import Player
+from kibitz_protocol.wire.values import seed_number
 from kibitz_server.lobby.rotation import Lineup, block_lineup, fixed_lineup, lap_lineup
 
-SEED_LIMIT = 2**53
+SEED_LIMIT = 2**256
 """Seeds are below this number, which every JSON implementation reads back exactly."""
 MAX_OVERTAKE = 256
 """How far a match may overtake another that waits for a busy player."""
@@ -118,9 +119,9 @@ class Part:
     def seed(self, game: int, deal: int, base_seed: int) -> int:
         if self.hidden:
             deal = game
-        given = self.item.seed
-        if given is None:
+        if self.item.seed is None:
             return derive_seed(base_seed, "match", self.index, deal)
+        given = seed_number(self.item.seed)
         return derive_seed(given, "deal", deal) if self.hidden else (given + deal) % SEED_LIMIT
 
 
@@ -297,7 +298,7 @@ def assured_ms(control: TimeControl) -> int:
 def derive_seed(seed: int, *path: str | int) -> int:
     """Return a seed that `seed` and `path` determine and that tells nothing about others."""
     text = "/".join(str(part) for part in (seed, *path))
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") % SEED_LIMIT
+    return int.from_bytes(hashlib.sha256(text.encode()).digest(), "big")
 
 
 def arranged_seed(item: ProgrammeItem, tag: str, base_seed: int, hidden: Collection[str]) -> int:
@@ -308,7 +309,8 @@ def arranged_seed(item: ProgrammeItem, tag: str, base_seed: int, hidden: Collect
     """
     if item.seed is None:
         return derive_seed(base_seed, "tag", tag)
-    return derive_seed(item.seed, "tag", tag) if item.game in hidden else item.seed
+    given = seed_number(item.seed)
+    return derive_seed(given, "tag", tag) if item.game in hidden else given
 
 
 def _occupy(free: dict[str, int], planned: Fixture | PlannedMatch) -> None:

@@ -73,7 +73,7 @@ def _footer(data: bytes) -> Footer | None:
 
 
 def _check_seed(setup: Setup) -> None:
-    if seed_commitment(setup.seed) != setup.commitment:
+    if seed_commitment(setup.seed, setup.nonce) != setup.commitment:
         raise BrokenLog(f"seed {setup.seed!r} is not the one of commitment {setup.commitment!r}")
 
 

@@ -544,6 +544,7 @@ class MatchViews:
             if revealing
             else None,
             "seed": state.setup.seed,
+            "nonce": state.setup.nonce,
             "record": record,
         }
         return construct(Finished, values)
@@ -563,7 +564,7 @@ class MatchViews:
             return text_frame(encode(self.finished(record, wanted)))
         lobby = state.setup.lobby
         return text_frame(
-            b'{"type":"finished","match":"%b"%b,"seq":%d,"result":%b,"view":%b,"seed":%b,"record":%b}'
+            b'{"type":"finished","match":"%b"%b,"seq":%d,"result":%b,"view":%b,"seed":%b,"nonce":%b,"record":%b}'
             % (
                 state.setup.match.encode(),
                 b"" if lobby is None else b',"lobby":"%b"' % lobby.encode(),
@@ -571,6 +572,7 @@ class MatchViews:
                 encode(state.result),
                 self.shown_at_end(lambda: self.present().json(REFEREE), b"{}"),
                 to_json(state.setup.seed),
+                to_json(state.setup.nonce),
                 to_json(record),
             )
         )

@@ -185,12 +185,30 @@ def _fewer_plies(lines: Lines) -> None:
 
 
 def _other_seed(lines: Lines) -> None:
-    lines[0]["seed"] = "0" * 16
+    lines[0]["seed"] = "0" * 64
 
 
 def _other_seed_and_commitment(lines: Lines) -> None:
-    lines[0]["seed"] = f"{12345:016x}"
-    lines[0]["commitment"] = seed_commitment(lines[0]["seed"])
+    lines[0]["seed"] = f"{12345:064x}"
+    _commit(lines)
+
+
+def _commit(lines: Lines) -> None:
+    lines[0]["commitment"] = seed_commitment(lines[0]["seed"], lines[0].get("nonce", ""))
+
+
+def _other_nonce(lines: Lines) -> None:
+    lines[0]["nonce"] = "0" * 64
+
+
+def _no_nonce(lines: Lines) -> None:
+    del lines[0]["nonce"]
+    _commit(lines)
+
+
+def _short_seed(lines: Lines) -> None:
+    lines[0]["seed"] = lines[0]["seed"][-16:]
+    _commit(lines)
 
 
 def _no_seed(lines: Lines) -> None:
@@ -267,6 +285,9 @@ TAMPERED: list[tuple[str, Tamper, str]] = [
     ("plain", _fewer_plies, "result.plies: expected"),
     ("plain", _other_seed, "commitment: expected the SHA-256"),
     ("plain", _other_seed_and_commitment, "expected the start that the seed draws"),
+    ("plain", _other_nonce, "commitment: expected the SHA-256"),
+    ("plain", _no_nonce, "nonce: expected 64 hexadecimal digits, not ''"),
+    ("plain", _short_seed, "seed: expected 64 hexadecimal digits"),
     ("plain", _no_seed, "expected the seed of a match that is over"),
     ("plain", _other_deal, "expected the start that the seed draws"),
     ("plain", _other_rules, "rules version"),

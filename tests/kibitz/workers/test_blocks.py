@@ -21,7 +21,7 @@ from kibitz_arena.tournament import Tournament
 def event(*entrants: dict[str, Any], **fields: Any) -> Tournament:
     both = [*entrants, {"name": "Zoe", "bot": "line-nim/random"}]
     return Tournament.model_validate(
-        {"name": "cup", "game": {"name": "line-nim"}, "entrants": both, **fields}
+        {"name": "cup", "game": {"name": "line-nim"}, "entrants": both, "seed": 0, **fields}
     )
 
 
@@ -108,7 +108,7 @@ def test_a_damaged_file_of_the_cache_is_missing(tmp_path: Path) -> None:
 
 async def test_a_task_is_not_played_without_its_files(tmp_path: Path) -> None:
     names = ["Ada", "Zoe"]
-    game = TaskGame(tag="b1.1", block="b1", round=None, players=names, seed=1, opening=0)
+    game = TaskGame(tag="b1.1", block="b1", round=None, players=names, seed="0" * 64, opening=0)
     file = TaskFile(path="ada.py", sha256=sha256(b"hi"))
     held = event({"name": "Ada", "bot": "ada.py"}).dump()
     task = BlockTask(event=held, games=[game], files=[file], wait=5.0)

@@ -34,7 +34,8 @@ def test_the_seed_is_the_one_that_was_committed_to() -> None:
     news = [decode_server_message(line) for direction, line in EXCHANGE if direction == "<"]
     snapshot = next(message for message in news if isinstance(message, Snapshot))
     finished = next(message for message in news if isinstance(message, Finished))
-    assert hashlib.sha256(finished.seed.encode()).hexdigest() == snapshot.commitment
+    secrets = finished.seed + finished.nonce
+    assert hashlib.sha256(secrets.encode()).hexdigest() == snapshot.commitment
 
 
 def test_every_time_control_reads_as_the_manual_says() -> None:

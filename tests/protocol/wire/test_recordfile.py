@@ -110,7 +110,7 @@ def _broken(*changes: tuple[int, Callable[[bytes], bytes]]) -> list[bytes]:
         (_broken((0, lambda line: line.replace(b"record/1", b"record/9"))), r"record:1: schema: "),
         (
             _broken((0, lambda line: line.replace(b'"seed":"0', b'"seed":"1'))),
-            r"record:1: commitment: expected the SHA-256 of the seed",
+            r"record:1: commitment: expected the SHA-256 of seed and nonce",
         ),
         (
             _broken((1, lambda line: line.replace(b'"ply":0', b'"ply":"0"'))),
@@ -261,6 +261,7 @@ def test_a_public_export_has_bare_numbers_for_notes_and_is_a_record() -> None:
     assert read.entries == (Hidden(seq=1, at_ms=5), move)
 
 
-def test_the_commitment_is_the_hash_of_the_seed() -> None:
-    assert SETUP.commitment == seed_commitment(SETUP.seed)
-    assert seed_commitment("a").startswith("ca978112ca1bbdca")
+def test_the_commitment_is_the_hash_of_seed_and_nonce() -> None:
+    assert SETUP.commitment == seed_commitment(SETUP.seed, SETUP.nonce)
+    # Worked out with the command sha256sum, of "ab".
+    assert seed_commitment("a", "b").startswith("fb8e20fc2e4c3f24")

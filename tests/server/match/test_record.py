@@ -134,8 +134,8 @@ Spoil = Callable[[list[bytes]], list[bytes]]
         (lambda lines: [*lines[:-1], b'{"kind":"end"}'], "footer.result: Field required"),
         (lambda lines: [*lines[:-2], lines[-1]], "result is not the one that the entries lead to"),
         (
-            lambda lines: [lines[0].replace(SEED.encode(), b"00000000000000ff"), *lines[1:]],
-            "seed '00000000000000ff' is not the one of commitment",
+            lambda lines: [lines[0].replace(SEED.encode(), b"f" * 16), *lines[1:]],
+            "seed '[0f]+' is not the one of commitment",
         ),
         (
             lambda lines: [lines[0], lines[1].replace(b'"id":1', b'"id":2'), *lines[2:]],
@@ -170,7 +170,7 @@ def grid_with_notes() -> MatchDriver:
 
 def test_the_commitment_is_published_before_the_seed() -> None:
     shell = played()
-    assert shell.setup.commitment == seed_commitment(shell.setup.seed)
+    assert shell.setup.commitment == seed_commitment(shell.setup.seed, shell.setup.nonce)
     live = MatchEngine.new(shell.game, shell.setup).views.snapshot(0, "started").model_dump_json()
     assert shell.setup.commitment in live
     assert shell.setup.seed not in live

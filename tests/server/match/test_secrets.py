@@ -330,7 +330,7 @@ def test_a_gate_that_leaves_changes_out_is_found_out(directory: Path) -> None:
 
 def test_a_server_that_publishes_its_seeds_is_found_out(directory: Path) -> None:
     with (
-        patch("kibitz_server.directory.match_setup.seed_commitment", lambda seed: seed),
-        patch("kibitz_server.match.record.seed_commitment", lambda seed: seed),
+        patch("kibitz_server.directory.match_setup.seed_commitment", lambda seed, nonce: seed),
+        patch("kibitz_server.match.record.seed_commitment", lambda seed, nonce: seed),
     ):
         assert any("heard" in leak for leak in found_out(directory))

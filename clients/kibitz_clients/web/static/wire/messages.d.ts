@@ -281,7 +281,7 @@ export type Farewell = {
   retry_after_ms?: number;
 };
 
-/** The end of a match: result, the seed behind the commitment, and where the record is. */
+/** The end of a match: result, what is behind the commitment, and where the record is. */
 export type Finished = {
   type: "finished";
   match: string;
@@ -293,6 +293,8 @@ export type Finished = {
   /** the same as a drawing, for who said `views` `drawn`; absent where nothing was hidden */
   stage?: Stage;
   seed: string;
+  /** what the commitment was made of besides the seed */
+  nonce?: string;
   /** path of the record on this server, over plain HTTP */
   record: string;
 };
@@ -726,6 +728,11 @@ export type LobbySettings = {
   conduct?: Conduct;
   lag?: Lag;
   spectating?: Spectating;
+  /**
+   * SHA-256 of the text of a seed from which the host draws those of all matches, and which it
+   * publishes when all is over; the server shows it and checks nothing
+   */
+  commitment?: string;
 };
 
 /**
@@ -938,10 +945,11 @@ export type ProgrammeItem = {
   rotate?: boolean;
   time_control?: TimeControl;
   /**
-   * seed of the first deal, later ones count up from it; where a game hides something, all seeds
-   * are hashes of it, and whoever can guess it knows what is hidden
+   * a whole number below 2^53, or 64 hexadecimal digits: the seed of the first deal, later ones
+   * count up from it; where a game hides something, all seeds are hashes of it, and whoever can
+   * guess it knows what is hidden
    */
-  seed?: number;
+  seed?: number | string;
 };
 
 export type Ready = {
