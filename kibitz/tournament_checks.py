@@ -40,7 +40,7 @@ def _entrant_problems(
         yield "token_file", "expected --server: a server of the event's own has no accounts"
     elif entrant.token_file is not None:
         try:
-            connection.token(base / entrant.token_file, None)
+            connection.token(base / entrant.token_file)
         except click.BadParameter as error:
             yield "token_file", error.message
     elif event.rated and not entrant.remote:

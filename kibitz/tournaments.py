@@ -179,7 +179,7 @@ class LocalServices:
     def token(self, entrant: Entrant) -> str | None:
         """Return the token of the entrant's account, None for a guest."""
         path = entrant.token_file
-        return None if path is None else connection.token(self._base / path, None)
+        return None if path is None else connection.token(self._base / path)
 
     async def record(self, url: str, match: str, directory: Path) -> Path:
         """Fetch the record of a match into `directory`; raises `OSError` where that fails."""

@@ -5,10 +5,11 @@ or lost its server, 2 when it could not begin (bad arguments, a refusal at the d
 
 Ctrl-C plays the running matches to their end and begins no new ones; a second Ctrl-C leaves them
 and the lobby at once. SIGTERM closes the connection and nothing else: the seats are kept for as
-long as the table's grace, and another process with the resume secret can go on: start it again
-with the same ``--resume-file``.
+long as the table's grace, and the same command started again goes on, also after a process that was
+killed: a guest's secret is saved while it plays (see `saved_seat`), or is in the ``--resume-file``.
 
-Environment: ``KIBITZ_TOKEN`` (an account's token), ``KIBITZ_RESUME`` (the secret of a player that
+Environment: ``KIBITZ_TOKEN`` (an account's token, which is sent to the server of ``KIBITZ_SERVER``
+only), ``KIBITZ_RESUME`` (the secret of a player that
 comes back, which is how a server hands a seat to a bot that it starts), ``KIBITZ_SERVER``,
 ``KIBITZ_LOBBY`` and ``KIBITZ_NAME`` where the options say nothing; the last two are for newcomers,
 so they mean nothing beside ``KIBITZ_RESUME``. Whoever starts bots of several people gives no secret
@@ -32,6 +33,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
@@ -45,6 +47,7 @@ from kibitz_bots.adapters.external_program import (
     program_words,
 )
 from kibitz_bots.loading import load
+from kibitz_bots.saved_seat import SavedSeat, take_seat
 from kibitz_bots.sdk import Bot
 from kibitz_bots.spec import BotFactory, SpecError
 from kibitz_protocol import printable
@@ -55,6 +58,18 @@ if TYPE_CHECKING:
 
 URL = "ws://127.0.0.1:8765"
 """Where a server is looked for when nothing is said."""
+
+
+@dataclass(frozen=True)
+class _Child:
+    """How a process of a bot is started."""
+
+    around: Callable[[Bot], Bot] | None
+    """What is put around every bot that is made."""
+    saves: bool
+    """Whether it is started by a person, who may start it again after it was killed."""
+
+
 PR_SET_DUMPABLE = 4
 MIN_SECRET_LENGTH = 8
 """Characters of the shortest token that the protocol takes."""
@@ -169,7 +184,8 @@ def named_bot(
         return _factory_of(spec, program, stack, is_program=said["kind"] is not None)
 
     words = [word for word in (spec, said["kind"], *program_words()) if word is not None]
-    context.exit(_start(factory, said, words, around=context.obj))
+    child = context.obj or _Child(None, saves=True)
+    context.exit(_start(factory, said, words, child))
 
 
 @click.command(cls=WithProgram)
@@ -177,14 +193,14 @@ def named_bot(
 @click.pass_context
 def _given_bot(context: click.Context, /, **said: Any) -> None:
     """Connect the bot of this program to a kibitz server, and play."""
-    make, around = context.obj
+    make, child = context.obj
 
     def factory(stack: contextlib.ExitStack) -> BotFactory:
         if command := program_words():
             raise SpecError(f"expected options only, not {command[0]!r}")
         return cast(BotFactory, make)
 
-    context.exit(_start(factory, said, sys.argv[:1], around))
+    context.exit(_start(factory, said, sys.argv[:1], child))
 
 
 def main(
@@ -195,10 +211,12 @@ def main(
 ) -> int:
     """Run a bot process and return its exit status.
 
-    `bot` is given by ``Bot.main``; `around` is put around every bot that is made.
+    `bot` is given by ``Bot.main``; `around` is put around every bot that is made. Without `bot` it
+    is a process that another one has started, and that saves no seat: who starts it, knows it.
     """
     given = sys.argv[1:] if argv is None else list(argv)
-    command, context = (named_bot, around) if bot is None else (_given_bot, (bot, around))
+    child = _Child(around, saves=bot is not None)
+    command, context = (named_bot, child) if bot is None else (_given_bot, (bot, child))
     try:
         status: int = command.main(given, standalone_mode=False, obj=context)
     except click.ClickException as error:
@@ -211,7 +229,7 @@ def _start(
     factory: Callable[[contextlib.ExitStack], BotFactory],
     said: Mapping[str, Any],
     words: Sequence[str],
-    around: Callable[[Bot], Bot] | None,
+    child: _Child,
 ) -> int:
     """Run the bot that `factory` makes, as the options `said`, and return the exit status.
 
@@ -224,12 +242,18 @@ def _start(
     with contextlib.ExitStack() as stack:
         try:
             # Before code of others runs in this process, or is started by it.
-            token = _token(said["token_file"], os.environ)
+            token = _token(said["token_file"], os.environ, said["url"])
             resume = _resume(said["resume_file"], os.environ)
-            make = _around(factory(stack), around)
+            make = _around(factory(stack), child.around)
         except SpecError as error:
             return _fail(error)
-        return _run(make, {**said, "words": words}, token, resume)
+        seat = None
+        if child.saves and token is None and resume is None and said["resume_file"] is None:
+            name = said["name"] or _newcomer_setting("KIBITZ_NAME", os.environ)
+            seat = take_seat(said["url"], name, words)
+        if seat is not None:
+            stack.callback(seat.close)
+        return _run(make, {**said, "words": words}, token, resume, seat)
 
 
 def run(bot: type[Bot] | BotFactory, argv: Sequence[str] | None = None) -> NoReturn:
@@ -266,12 +290,26 @@ def _around(make: BotFactory, around: Callable[[Bot], Bot] | None) -> BotFactory
     return make if around is None else lambda: around(make())
 
 
-def _run(make: BotFactory, said: Mapping[str, Any], token: str | None, resume: str | None) -> int:
+def _run(
+    make: BotFactory,
+    said: Mapping[str, Any],
+    token: str | None,
+    resume: str | None,
+    seat: SavedSeat | None,
+) -> int:
     from kibitz_bots.connection import NothingToPlay
-    from kibitz_protocol.client.errors import RefusedError, SessionError
+    from kibitz_protocol.client.errors import HelloRefusedError, RefusedError, SessionError
+    from kibitz_protocol.wire.refusals import Code
 
+    saved = None if seat is None else seat.resume
     try:
-        return asyncio.run(_play(make, said, token, resume))
+        return asyncio.run(_play(make, said, token, resume or saved, seat))
+    except HelloRefusedError as error:
+        if seat is None or saved is None or error.code is not Code.UNAUTHORIZED:
+            return _fail(error)
+        # The server has forgotten the player of before: a newcomer plays.
+        seat.forget()
+        return _run(make, said, token, resume, seat)
     except (RefusedError, NothingToPlay, SpecError) as error:
         return _fail(error)
     except SessionError as error:
@@ -280,7 +318,11 @@ def _run(make: BotFactory, said: Mapping[str, Any], token: str | None, resume: s
 
 
 async def _play(
-    make: BotFactory, said: Mapping[str, Any], token: str | None, resume: str | None
+    make: BotFactory,
+    said: Mapping[str, Any],
+    token: str | None,
+    resume: str | None,
+    seat: SavedSeat | None,
 ) -> int:
     from kibitz_bots.connection import Shutdown, Sought, run
     from kibitz_bots.source_digest import source_digest
@@ -310,11 +352,20 @@ async def _play(
         hold=None
         if said["hold"] is None
         else functools.partial(_wait_for_start, said["hold"], stop),
-        keep=said["resume_file"] and functools.partial(_write_secret, said["resume_file"]),
+        keep=_keeper(said["resume_file"], seat),
     )
+    if seat is not None and not stop.detached:
+        seat.forget()
     if tally.failure:
         _fail(tally.failure)
     return 0 if tally.clean else 1
+
+
+def _keeper(path: Path | None, seat: SavedSeat | None) -> Callable[[str], None] | None:
+    """Return what is given the secret with which another process can come back."""
+    if path is not None:
+        return functools.partial(_write_secret, path)
+    return None if seat is None else seat.keep
 
 
 async def _wait_for_start(descriptor: int, stop: Shutdown) -> None:
@@ -345,15 +396,19 @@ def _on_signal(react: Callable[[], object], number: signal.Signals) -> None:
         asyncio.get_running_loop().add_signal_handler(number, react)
 
 
-def _token(path: Path | None, environment: Mapping[str, str]) -> str | None:
-    """Return the token of a file, else of a descriptor or the environment, else None."""
-    if path is None:
-        return (
-            _inherited_secret("KIBITZ_TOKEN_FD", environment)
-            or environment.get("KIBITZ_TOKEN")
-            or None
-        )
-    return _secret(path, "token")
+def _token(path: Path | None, environment: Mapping[str, str], server: str) -> str | None:
+    """Return the token of a file, else of a descriptor, else that of the environment if it belongs
+    to `server`, else None."""
+    from kibitz_protocol.client.environment_token import TokenError, environment_token
+
+    if path is not None:
+        return _secret(path, "token")
+    if inherited := _inherited_secret("KIBITZ_TOKEN_FD", environment):
+        return inherited
+    try:
+        return environment_token(server, environment)
+    except TokenError as error:
+        raise SpecError(str(error)) from None
 
 
 def _resume(path: Path | None, environment: Mapping[str, str]) -> str | None:

@@ -130,7 +130,7 @@ def arena(words: tuple[str, ...], **given: Any) -> None:
         tournament = with_concurrency(tournament, given["concurrency"])
     if given["workers"] is not None and (problem := worker_problem(tournament, given["server"])):
         raise click.UsageError(f"--workers: {problem}")
-    token = connection.token(given["token_file"], None) if given["token_file"] else None
+    token = connection.token(given["token_file"]) if given["token_file"] else None
     options = ServerOptions(server=given["server"], token=token, wait=given["wait"])
     display = ProgressDisplay(sys.stderr, loud=given["verbose"], quiet=given["quiet"])
     directory.create(base)

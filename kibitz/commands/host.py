@@ -243,7 +243,7 @@ class _LobbyHost:
 
     async def open(self) -> int:
         """Open the lobby and leave it to itself; who opened it is saved, for `kibitz lobby`."""
-        known = connection.account(self._token_file) is not None
+        known = connection.account(self._token_file, self._server) is not None
         with self._saved_for_one() as saved:
             coming = sessions.connect_saved(saved, self._client, _tell, account=known)
             async with coming as client:
@@ -254,7 +254,7 @@ class _LobbyHost:
 
     async def follow(self) -> int:
         """Open the lobby and follow it to its end; return the exit status."""
-        known = connection.account(self._token_file) is not None
+        known = connection.account(self._token_file, self._server) is not None
         with self._saved() as saved:
             returning = sessions.connect_saved(saved, self._client, _tell, account=known)
             async with returning as client:
@@ -283,7 +283,7 @@ class _LobbyHost:
 
     def _saved_for_one(self) -> SavedSession:
         """Return a session for a lobby that nobody follows: of the name, or of a new guest."""
-        if self._name is not None and connection.account(self._token_file) is None:
+        if self._name is not None and connection.account(self._token_file, self._server) is None:
             return self._saved()
         who = f"guest host {secrets.token_hex(16)}"
         return SavedSession(self._server, who, _tell, fresh=True)
@@ -293,7 +293,7 @@ class _LobbyHost:
 
         Who says no name, or has an account, may host several lobbies from several terminals.
         """
-        known = connection.account(self._token_file)
+        known = connection.account(self._token_file, self._server)
         if known is None and self._name is not None:
             return SavedSession(self._server, f"name {self._name}", _tell, fresh=self._fresh)
         who = "guest" if known is None else sessions.account(known)

@@ -43,7 +43,7 @@ def join(
     from kibitz_clients.tui.kibitz_app import KibitzApp
 
     name = name or connection.login()
-    known = connection.account(token_file)
+    known = connection.account(token_file, server)
     who = f"name {name}" if known is None else sessions.account(known)
     told: list[str] = []
     with SavedSession(server, who, told.append, fresh=fresh) as saved:

@@ -95,7 +95,8 @@ def rated(
 @click.option(
     "--token-file",
     type=click.Path(path_type=Path),
-    help="The token of the account that hosts; KIBITZ_TOKEN has one too. Else a guest hosts.",
+    help="The token of the account that hosts; KIBITZ_TOKEN has that of KIBITZ_SERVER. Else a guest"
+    " hosts.",
 )
 @click.option(
     "--dir",
@@ -120,7 +121,7 @@ def keep(file: Path, server: str, token_file: Path | None, directory: Path | Non
         raise click.ClickException(str(error)) from None
     place = LadderDirectory(directory or file.parent / f"{found.name}.ladder")
     place.create()
-    token = connection.account(token_file)
+    token = connection.account(token_file, server)
     runner = LadderRunner(
         found, place, websocket_url(server), token, fault_report.write_text, _tell
     )

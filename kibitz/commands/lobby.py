@@ -23,7 +23,7 @@ Question = Callable[[Client], Awaitable[str]]
 token_option = click.option(
     "--token-file",
     type=click.Path(path_type=Path),
-    help="The token of the account that opened the lobby; KIBITZ_TOKEN has one too.",
+    help="The token of the account that opened the lobby; KIBITZ_TOKEN has that of KIBITZ_SERVER.",
 )
 
 
@@ -122,7 +122,7 @@ async def _look(client: Client, lobby: str) -> LobbyView:
 
 def _as_host(lobby: str, server: str, token_file: Path | None, question: Question) -> None:
     """Ask as the host of a lobby, and print the answer."""
-    if connection.account(token_file) is not None:
+    if connection.account(token_file, server) is not None:
         client = connection.client(server, None, token_file)
     else:
         saved = sessions.host_of(server, lobby)

@@ -65,7 +65,7 @@ def mcp(
     from kibitz_clients.mcp.player import tool_player
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
-    token = connection.account(token_file)
+    token = connection.account(token_file, server)
     who = "mcp of " + (f"name {name}" if token is None else sessions.account(token))
 
     async def serve(saved: SavedSession, listener: socket.socket | None) -> None:

@@ -136,7 +136,7 @@ def _play_in_terminal(terms: SeekTerms, given: dict[str, Any]) -> None:
 
     server, token_file = given["server"], given["token_file"]
     name = given["name"] or connection.login()
-    known = connection.account(token_file)
+    known = connection.account(token_file, server)
     who = f"name {name}" if known is None else sessions.account(known)
     told: list[str] = []
     with SavedSession(server, who, told.append, fresh=given["fresh"]) as saved:

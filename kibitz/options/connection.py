@@ -12,9 +12,14 @@ from typing import Any, Literal, TypeVar
 import click
 
 from kibitz_protocol.client.client import Client
+from kibitz_protocol.client.environment_token import (
+    DEFAULT_SERVER,
+    TokenError,
+    environment_token,
+)
 from kibitz_protocol.wire.visibility import WantedViews
 
-URL = "ws://127.0.0.1:8765"
+URL = DEFAULT_SERVER
 """Where a server is looked for when nothing is said."""
 OPENING_SECONDS = 3.0
 """How long a person waits to hear that no server is there."""
@@ -42,14 +47,12 @@ def identity_options(command: Command) -> Command:
     return click.option(
         "--token-file",
         type=click.Path(path_type=Path),
-        help="A file that holds the token of an account; KIBITZ_TOKEN has one too.",
+        help="A file that holds the token of an account; KIBITZ_TOKEN has that of KIBITZ_SERVER.",
     )(named)
 
 
-def token(path: Path | None, environment: str | None) -> str | None:
-    """Return the token of a file, else the one of the environment."""
-    if path is None:
-        return environment or None
+def token(path: Path) -> str:
+    """Return the token of a file."""
     try:
         text = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -59,9 +62,14 @@ def token(path: Path | None, environment: str | None) -> str | None:
     return text
 
 
-def account(path: Path | None) -> str | None:
-    """Return the token that the options and the environment name, if any."""
-    return token(path, os.environ.get("KIBITZ_TOKEN"))
+def account(path: Path | None, server: str) -> str | None:
+    """Return the token of a file, else the one of the environment if it belongs to `server`."""
+    if path is not None:
+        return token(path)
+    try:
+        return environment_token(server, os.environ)
+    except TokenError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def client(
@@ -81,7 +89,7 @@ def client(
     is the secret of somebody who comes back; `seated` is for a command that plays, and `views` for
     one that shows positions.
     """
-    known = account(token_file)
+    known = account(token_file, server)
     return Client(
         server,
         name=name if known or name else f"{login()}-{secrets.token_hex(2)}",

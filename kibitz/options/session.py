@@ -40,7 +40,7 @@ def client_factory(
     def connect() -> AbstractAsyncContextManager[Client]:
         if saved is None:
             return make(None)
-        known = connection.account(token_file) is not None
+        known = connection.account(token_file, server) is not None
         return sessions.connect_saved(saved, make, tell, account=known)
 
     return connect

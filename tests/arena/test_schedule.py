@@ -177,4 +177,4 @@ def test_random_openings_are_playable_and_shared_by_a_block() -> None:
     assert len({first for first, _ in found}) == 3
     for game in games(schedule):
         options = rules.Options.model_validate(schedule.options(game))
-        assert rules.legal(rules.start(options, 2, rules.deal(options, 2, game.seed)))
+        assert rules.legal(rules.start(options, 2, rules.deal(options, 2, int(game.seed, 16))))

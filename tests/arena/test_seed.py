@@ -77,7 +77,7 @@ class _Over(TournamentState):
 
 
 def reports_of(found: Results) -> list[str]:
-    return [export.results_json(found), render_text(found, 300), html.render_html(found, "records")]
+    return [export.results_json(found), render_text(found, 300), html.render_html(found, {})]
 
 
 def test_a_drawn_seed_is_committed_to_and_published_when_all_is_over() -> None:

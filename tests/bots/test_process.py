@@ -15,6 +15,9 @@ from kibitz_bots.spec import SpecError
 ROOT = Path(__file__).parents[2]
 
 
+HERE = process.URL
+
+
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a Python process to its end."""
     return subprocess.run(
@@ -30,9 +33,13 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
 def test_a_token_comes_from_a_file_or_from_the_environment(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text(" abcdefgh12\n")
-    assert process._token(path, {}) == "abcdefgh12"
-    assert process._token(None, {"KIBITZ_TOKEN": "of-the-environment"}) == "of-the-environment"
-    assert process._token(None, {}) is None
+    assert process._token(path, {}, HERE) == "abcdefgh12"
+    own = {"KIBITZ_TOKEN": "of-the-environment"}
+    assert process._token(None, own, HERE) == "of-the-environment"
+    assert process._token(path, own, "ws://elsewhere:1") == "abcdefgh12"
+    assert process._token(None, {}, HERE) is None
+    with pytest.raises(SpecError, match="KIBITZ_TOKEN belongs to"):
+        process._token(None, own, "ws://elsewhere:1")
 
 
 @pytest.mark.parametrize("text", ["", "short", "two words here"])
@@ -40,14 +47,14 @@ def test_a_bad_token_file_is_named_and_its_content_is_not(tmp_path: Path, text: 
     path = tmp_path / "token"
     path.write_text(text)
     with pytest.raises(SpecError, match="expected one token of at least 8") as raised:
-        process._token(path, {})
+        process._token(path, {}, HERE)
     assert str(path) in str(raised.value)
     assert not text or text not in str(raised.value)
 
 
 def test_a_missing_token_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="expected a file with a token"):
-        process._token(tmp_path / "none", {})
+        process._token(tmp_path / "none", {}, HERE)
 
 
 def test_the_secret_for_coming_back_is_kept_where_only_the_owner_reads(tmp_path: Path) -> None:

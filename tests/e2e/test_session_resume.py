@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+
+import pytest
 
 from tests.tools.command import PATIENCE_SECONDS, Kibitz, Running
 from tests.tools.terminal import terminal
@@ -82,3 +86,74 @@ def kibitz_on_a_terminal(kibitz: Kibitz, words: list[str]) -> str:
         except (AssertionError, OSError):  # it has ended, and the terminal with it
             assert other.process.wait(PATIENCE_SECONDS) == 1
         return other.text
+
+
+HELD = """
+import time
+from pathlib import Path
+from kibitz import Bot
+
+class Ada(Bot):
+    jit = False
+
+    def choose(self, turn):
+        while turn.ply > 1 and Path("hold").exists():
+            time.sleep(0.05)
+        return turn.legal[0]
+
+if __name__ == "__main__":
+    Ada.main()
+"""
+
+
+@pytest.mark.parametrize(
+    "words", [["-m", "kibitz", "bot", "ada.py"], ["ada.py"]], ids=["command", "main"]
+)
+def test_a_bot_is_killed_and_comes_back(kibitz: Kibitz, words: list[str]) -> None:
+    (kibitz.directory / "ada.py").write_text(HELD)
+    (kibitz.directory / "hold").touch()
+    with ExitStack() as stack:
+        serving = ["serve", "--port", "0", "--db", "kibitz.db", "--json", "--unlimited"]
+        url = stack.enter_context(kibitz.start(*serving)).json()["url"]
+        hosting = [
+            "host",
+            "line-nim:free=33",
+            "--no-rotate",
+            "--seats",
+            "open,house=line-nim/random",
+        ]
+        house = stack.enter_context(kibitz.start(*hosting, "--json", "--server", url))
+        lobby = house.json()["lobby"]
+        command = [sys.executable, *words, "--lobby", lobby, "--server", url]
+
+        def bot() -> subprocess.Popen[str]:
+            return stack.enter_context(
+                subprocess.Popen(
+                    command,
+                    cwd=kibitz.directory,
+                    env=kibitz.environment(),
+                    stderr=subprocess.PIPE,
+                    text=True,
+                )
+            )
+
+        def plies() -> int:
+            lines = kibitz.run("matches", "--json", "--server", url).stdout.splitlines()
+            return sum(int(json.loads(line)["ply"]) for line in lines)
+
+        first = bot()
+        until(lambda: plies() >= 2)
+        # A second process of the same bot takes nobody's seat.
+        _, said = bot().communicate(timeout=PATIENCE_SECONDS)
+        assert "name_taken" in said
+        first.kill()
+        again = bot()
+        (kibitz.directory / "hold").unlink()
+        result = json.loads(house.rest())
+        _, said = again.communicate(timeout=PATIENCE_SECONDS)
+        assert again.returncode == 0, said
+        [match] = result["matches"]
+        assert match["result"]["cause"] == "rules"
+        assert all("cause" not in seat for seat in match["result"]["seats"])
+        # Who has played to the end is nobody to come back as.
+        assert [*(kibitz.directory / "state" / "bots").glob("*.resume")] == []

@@ -19,8 +19,9 @@ from websockets.exceptions import (
     InvalidStatus,
     WebSocketException,
 )
+from websockets.frames import CloseCode
 
-from kibitz_protocol.client.errors import SessionError, UnreachableError
+from kibitz_protocol.client.errors import OversizedError, SessionError, UnreachableError
 from kibitz_protocol.client.session import Session, SessionEvent, SessionState
 
 MAX_SERVER_FRAME: Final = 4 * 1024 * 1024
@@ -90,9 +91,14 @@ class ConnectionLoop:
     async def _attempt(self) -> None:
         """Wait until a connection is due, open it, and stay with it until it ends."""
         await asyncio.sleep(max(0, self._session.connect_at - now_ms()) / 1000)
+        address = self._session.address or self._url
+        if _is_encrypted(self._url) and not _is_encrypted(address):
+            # Secrets that were given for an encrypted connection do not leave on another.
+            self._on_connect_failure(OSError("expected a wss:// address, as that of the server"))
+            return
         try:
             connection = await connect(
-                self._session.address or self._url,
+                address,
                 compression=None,
                 proxy=None,
                 max_size=MAX_SERVER_FRAME,
@@ -131,11 +137,21 @@ class ConnectionLoop:
 
     async def _read(self, connection: ClientConnection) -> None:
         """Read until the connection ends, or the session gives it up."""
-        with contextlib.suppress(ConnectionClosed):
+        try:
             while self._session.live:
                 frame = await connection.recv(decode=False)
                 self._handle(self._session.receive(frame, now_ms()))
                 self._wake.set()
+        except ConnectionClosed as error:
+            # The same frame would come again on the next connection.
+            if error.sent is not None and error.sent.code == CloseCode.MESSAGE_TOO_BIG:
+                most = f"{MAX_SERVER_FRAME // 2**20} MiB"
+                self.close(
+                    OversizedError(
+                        f"the server sent a message of more than {most}, which this client does not"
+                        " read: ask for less at a time"
+                    )
+                )
 
     async def _write(self, connection: ClientConnection) -> None:
         try:
@@ -192,6 +208,10 @@ class ConnectionLoop:
     def _handle(self, events: Sequence[SessionEvent]) -> None:
         for event in events:
             self._on_event(event)
+
+
+def _is_encrypted(url: str) -> bool:
+    return url.lower().startswith("wss:")
 
 
 def now_ms() -> int:

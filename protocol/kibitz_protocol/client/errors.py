@@ -9,6 +9,7 @@ KibitzError
     ├── KickedError           the server's operator or a limit ended the session
     ├── UnreachableError      the server stayed away for longer than the client's patience
     ├── GarbledError          the server sent what no server of a known version sends
+    ├── OversizedError        the server sent a message that is too large to be read
     ├── BacklogError          news was not read for so long that it no longer fits
     └── ClosedError           the session was closed from this side
 """
@@ -77,6 +78,10 @@ class UnreachableError(SessionError):
 
 class GarbledError(SessionError):
     """A message of the server could not be read."""
+
+
+class OversizedError(SessionError):
+    """The server sent a message that is too large to be read; it would come again."""
 
 
 class BacklogError(SessionError):

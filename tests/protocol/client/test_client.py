@@ -22,13 +22,14 @@ from kibitz_protocol.client.errors import (
     GarbledError,
     HelloRefusedError,
     KickedError,
+    OversizedError,
     RefusedError,
     ReplacedError,
     UnansweredError,
     UnreachableError,
 )
 from kibitz_protocol.client.lobby_requests import split_arrangements
-from kibitz_protocol.client.session import NewsReceived
+from kibitz_protocol.client.session import ClientIdentity, Disconnected, NewsReceived, Session
 from kibitz_protocol.tools.samples import NEWS, SETTINGS
 from kibitz_protocol.tools.testing import LIMITS
 from kibitz_protocol.wire.codec import decode_request, encode
@@ -528,6 +529,41 @@ async def test_a_large_snapshot_is_read() -> None:
 
     async with _server(script) as url, Client(url) as client:
         assert await anext(client.news()) == large
+
+
+async def test_a_message_that_is_too_large_ends_it_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is not asked for again, as on the next connection it would be as large."""
+    monkeypatch.setattr(connection, "MAX_SERVER_FRAME", 2**20)
+    snapshot = next(message for message in NEWS if message.type == "snapshot")
+    large = snapshot.model_copy(update={"view": {"text": "x" * 2**20}})
+
+    async def script(line: Line) -> None:
+        await line.greet()
+        await line.hear(ListGames)
+        await line.say(large)
+        await _stay(line)
+
+    async with _server(script) as url, Client(url, name="ada") as client:
+        with pytest.raises(
+            OversizedError, match="more than 1 MiB, which this client does not read"
+        ):
+            await client.games()
+        with pytest.raises(OversizedError):
+            await anext(client.news())
+
+
+async def test_secrets_for_an_encrypted_server_go_to_no_other() -> None:
+    """A server that names others of its cluster cannot make a client send them in the clear."""
+    tried: list[object] = []
+    session = Session(ClientIdentity(token="the-token"), 0, chance=lambda: 0.0)
+    session._addresses.present = "ws://127.0.0.1:9"
+    loop = connection.ConnectionLoop("wss://127.0.0.1:9", session, tried.append)
+    await loop._attempt()
+    (lost,) = tried
+    assert isinstance(lost, Disconnected)
+    assert "expected a wss:// address" in lost.reason
 
 
 async def test_a_fault_of_its_own_is_heard_by_all_who_wait(
