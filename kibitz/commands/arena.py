@@ -115,8 +115,9 @@ def arena(words: tuple[str, ...], **given: Any) -> None:
     ends at once. Whatever ends it, the same command again goes on with nothing lost and nothing
     played twice.
 
-    The status is 0 when all is played and all was well, 1 when a bot crashed or went away, or
-    the event cannot go on, 2 when it could not begin, 130 when it was interrupted.
+    The status is 0 when all is played and all was well, 1 when a bot crashed, answered illegally,
+    went away or lost on time, or the event cannot go on, 2 when it could not begin, 130 when it was
+    interrupted.
 
     \b
     kibitz arena final.yaml
@@ -135,6 +136,8 @@ def arena(words: tuple[str, ...], **given: Any) -> None:
     display = ProgressDisplay(sys.stderr, loud=given["verbose"], quiet=given["quiet"])
     directory.create(base)
     tournament = directory.with_seed(tournament)
+    if tournament.commitment is not None:
+        display.say(f"SHA-256 of the seed: {tournament.commitment}")
     services = _services(tournament, directory, given)
     if services.isolation is not None:
         display.say(services.isolation_sentence)
