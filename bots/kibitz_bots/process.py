@@ -386,9 +386,11 @@ async def _wait_for_start(descriptor: int, stop: Shutdown) -> None:
 
 
 def _newcomer_setting(name: str, environment: Mapping[str, str]) -> str | None:
-    """Return what the environment says to a process that nobody has handed a seat."""
-    resumes = environment.get("KIBITZ_RESUME") or environment.get("KIBITZ_RESUME_FD")
-    return None if resumes else environment.get(name) or None
+    """Return what the environment says to a process that nobody has handed a seat.
+
+    A secret on a descriptor comes from a parent that chose the rest of the environment as well.
+    """
+    return None if environment.get("KIBITZ_RESUME") else environment.get(name) or None
 
 
 def _on_signal(react: Callable[[], object], number: signal.Signals) -> None:

@@ -103,6 +103,8 @@ def test_a_newcomer_finds_its_place_in_the_environment() -> None:
     assert (
         process._newcomer_setting("KIBITZ_LOBBY", environment | {"KIBITZ_RESUME": "secret"}) is None
     )
+    handed = environment | {"KIBITZ_RESUME_FD": "3"}
+    assert process._newcomer_setting("KIBITZ_LOBBY", handed) == "L1", "its parent says both"
 
 
 def test_an_unknown_bot_cannot_begin(capsys: pytest.CaptureFixture[str]) -> None:
