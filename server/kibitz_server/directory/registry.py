@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from kibitz_protocol.wire.lobbies import MatchBrief, ReservedSeat
 from kibitz_server.lobby.runner import LobbyRunner
@@ -36,6 +36,8 @@ class Registry:
         """The lobbies that each player hosts or is a member of; few, for which sets are large."""
         self._insiders: dict[str, tuple[str, ...]] = {}
         """The same by lobby: its host and members, as of its last entry about them."""
+        self._expected: dict[str, tuple[str, ...]] = {}
+        """The lobbies that keep a seat for each player."""
         self._seats: dict[str, tuple[str, ...]] = {}
         """The running matches that each player has, or had, a seat at."""
 
@@ -116,12 +118,16 @@ class Registry:
         """Add a lobby with its host and members, or put it in the place of a former one."""
         self.lobbies[lobby.key] = lobby
         self.update_memberships(lobby)
+        for player in _kept_for(lobby):
+            _add(self._expected, player, lobby.key)
 
     def remove_lobby(self, lobby: LobbyRunner) -> None:
         """Remove a lobby that is closed, or that cannot be gone on with."""
         self.lobbies.pop(lobby.key, None)
         for player in self._insiders.pop(lobby.key, ()):
             _discard(self._memberships, player, lobby.key)
+        for player in _kept_for(lobby):
+            _discard(self._expected, player, lobby.key)
         for peer in lobby.news.followers():
             peer.subscriptions.pop(lobby.key, None)
 
@@ -156,11 +162,14 @@ class Registry:
 
     def is_expected(self, player: str) -> bool:
         """Whether a lobby keeps a seat for a player."""
-        return any(
-            isinstance(spec, ReservedSeat) and spec.player == player
-            for lobby in self.lobbies.values()
-            for spec in lobby.engine.state.settings.seats
-        )
+        return player in self._expected
+
+
+def _kept_for(lobby: LobbyRunner) -> Iterator[str]:
+    """Yield the players for whose keys a lobby keeps seats."""
+    for spec in lobby.engine.state.settings.seats:
+        if isinstance(spec, ReservedSeat) and spec.player is not None:
+            yield spec.player
 
 
 def _add(keys_of: dict[str, tuple[str, ...]], player: str, key: str) -> None:

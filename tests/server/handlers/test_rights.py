@@ -12,7 +12,7 @@ import pytest
 from kibitz_server.app import Config, Server, running
 from kibitz_server.handlers.rights import OF_ENTRANTS
 from tests.server.directory.test_directory import GAMES, settings
-from tests.server.fakes import JsonClient, connected
+from tests.server.fakes import JsonClient, connected, wait_until
 from tests.server.handlers.test_answers import MODELS, TYPES, fields
 
 SECRET = "the secret of the organizer, that nobody else has"
@@ -194,3 +194,5 @@ async def test_a_seat_that_is_kept_by_key_goes_to_nobody_else(
             assert (await squatter.ask("join", lobby=lobby))["type"] == "done"
         else:
             assert claimed["code"] == "name_taken"
+            await host.ask("close", lobby=lobby)
+            await wait_until(lambda: not server.directory.registry.is_expected(player))
