@@ -101,4 +101,4 @@ def test_the_lobby_shows_the_commitment(directory: TournamentDirectory) -> None:
     for seed in (7, SEED):
         cup = event(3, seed=seed)
         host = TournamentHost(cup, directory, ServerOptions())
-        assert host._settings().commitment == cup.commitment
+        assert host._settings({}).commitment == cup.commitment

@@ -341,8 +341,8 @@ def test_a_seed_is_the_same_however_it_is_written() -> None:
 
 
 def test_seeds_have_256_bits() -> None:
-    for given, hidden in ((None, ()), (None, TOY), (9, TOY)):
-        seeds = [m.seed for m in planned(item(games=40, seed=given), members=2, hidden=hidden)]
+    for chosen, hidden in ((None, ()), (None, TOY), (9, TOY)):
+        seeds = [m.seed for m in planned(item(games=40, seed=chosen), members=2, hidden=hidden)]
         assert max(seeds) > 2**250
         assert len({seed % 2**32 for seed in seeds}) == len(set(seeds))
 
