@@ -24,6 +24,8 @@ HALL: Final = "kibitz_hall"
 POLL_S = 0.5
 """Seconds after which accounts are looked at without a notification."""
 RETRY_S = 1.0
+SOON_S: Final = 0.001
+"""What is due so soon is due: a wait that is shorter than the clock's rounding would not end."""
 
 
 async def watch(
@@ -56,7 +58,7 @@ async def _wait_for_accounts(db: Connection, lines_written: Callable[[str], None
     """Return when accounts were changed, or are due; tell of lines that were written meanwhile."""
     time = asyncio.get_running_loop().time
     due, changed = time() + POLL_S, False
-    while not changed and (left := due - time()) > 0:
+    while not changed and (left := due - time()) > SOON_S:
         async for each in db.notifies(timeout=left, stop_after=1):
             if each.channel == ACCOUNTS:
                 changed = True
