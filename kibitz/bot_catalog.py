@@ -150,6 +150,7 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
         "name": parameter.name,
         "type": parameter.type.__name__,
         "least": parameter.least,
+        "most": parameter.most,
         "default": parameter.default,
         "summary": parameter.summary,
     }

@@ -20,6 +20,7 @@ from kibitz.compiled_server import is_compiled
 from kibitz.options import match as options_match
 from kibitz.options.notation import error_message
 from kibitz.output import echo, echo_json
+from kibitz.process.house_bots import BOT_MEMORY_MIB
 from kibitz_protocol import printable
 from kibitz_server.storage.location import Database, PostgresURL, database_of
 
@@ -166,7 +167,12 @@ class Age(click.ParamType[float]):
     help="Seconds that house bots take for a move at least, so that people can follow.",
 )
 @click.option(
-    "--bot-memory", type=click.IntRange(1), metavar="MIB", help="Most memory of a house bot."
+    "--bot-memory",
+    default=BOT_MEMORY_MIB,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="MIB",
+    help="Most resident memory of a house bot, which is ended beyond it.",
 )
 @click.option(
     "--bot-cpu", type=click.IntRange(1), metavar="S", help="Most CPU time of a house bot."
@@ -201,7 +207,7 @@ def serve(
     /,
     file: Path | None,
     pace: float,
-    bot_memory: int | None,
+    bot_memory: int,
     bot_cpu: int | None,
     as_json: bool,
     no_web: bool,
@@ -238,7 +244,9 @@ def serve(
         values["organizer"] = _inherited_secret(organizer_fd)
     config = make_config(values, file)
     _log()
-    house = LocalBotLauncher(pace, options_match.limit_arguments(bot_memory, bot_cpu))
+    house = LocalBotLauncher(
+        pace, options_match.limit_arguments(None, bot_cpu, resident_mib=bot_memory)
+    )
     site = None if no_web else EventSite(web_site(rules=rule_pages.fragments()), event)
     told = _serve(config, web=not no_web, as_json=as_json)
     try:

@@ -43,7 +43,14 @@ isolation_option = click.option(
 )
 
 
-def limit_arguments(memory_mib: int | None, cpu_s: int | None) -> list[str]:
+def limit_arguments(
+    memory_mib: int | None, cpu_s: int | None, *, resident_mib: int | None = None
+) -> list[str]:
     """Return the options of `parent_death.child_command` for the limits of a process."""
-    memory = [] if memory_mib is None else ["--memory", str(memory_mib)]
-    return memory + ([] if cpu_s is None else ["--cpu", str(cpu_s)])
+    limits = {"--memory": memory_mib, "--cpu": cpu_s, "--resident": resident_mib}
+    return [
+        word
+        for option, limit in limits.items()
+        if limit is not None
+        for word in (option, str(limit))
+    ]

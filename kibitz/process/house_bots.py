@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from kibitz_bots.catalog import Parameter, Personality
 
 
+BOT_MEMORY_MIB = 1024
+"""The resident memory of a house bot: compiling takes 400 MiB, the largest tables 512 MiB."""
+
+
 class LocalBotLauncher:
     """House bots as processes of this machine, which end when this process is gone.
 
@@ -61,6 +65,7 @@ def _parameter(parameter: Parameter) -> BotParameter:
         name=parameter.name,
         type="int" if parameter.type is int else "float",
         least=parameter.least,
+        most=parameter.most,
         default=parameter.default,
         summary=parameter.summary,
     )

@@ -1,5 +1,10 @@
 """Memory and CPU limits of a bot's process, by rlimits and, where there are, cgroups.
 
+There are two limits of memory. *Resident* memory is what the process really has in use; it limits
+house bots. A process of Linux looks at its own twice a second, and ends with a sentence when that
+is over the limit: compiled rules map much more than they ever use, and a bot that is refused memory
+by an rlimit dies of it anywhere. *Writable private* memory is for bots of others, as follows.
+
 The resource limits hold for each process. Memory is counted as writable private memory
 (``RLIMIT_DATA``): a bot with compiled rules maps more than twice the address space that it ever
 uses, so a limit of that would have to be a guess. A bot that reaches its limit gets a
@@ -21,6 +26,7 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
@@ -31,26 +37,51 @@ REMOVE_TIMEOUT_S = 2.0
 """How long the processes of a group may take to be gone once they are killed."""
 EXIT_OUT_OF_CPU = 152
 """The exit status then: as a shell has it, 128 and SIGXCPU."""
+EXIT_OUT_OF_MEMORY = 137
+"""The exit status of a process over its resident memory: what a shell says of one killed for it."""
+OOM_SCORE_ADJUSTMENT = 500
+"""Where memory runs out, the kernel ends a house bot before the server and other programs."""
+SENTENCE_AT = 0.98
+"""The part of its resident memory from which on a process ends itself."""
 CGROUP_ROOT = Path("/sys/fs/cgroup")
+GROUP_PREFIX = "kibitz-bot-"
 
 
-def split_limits(words: Sequence[str]) -> tuple[int | None, int | None, list[str]]:
-    """Return the memory (MiB) and CPU (seconds) that begin a command line, and its rest."""
+@dataclass(frozen=True)
+class Limits:
+    """What a process may use; None for as much as it likes."""
+
+    memory_mib: int | None = None
+    """Writable private memory, beyond which allocations fail."""
+    cpu_s: int | None = None
+    resident_mib: int | None = None
+    """Resident memory, beyond which the process ends; the kernel also ends it before others."""
+
+
+_OPTIONS = {"--memory": "memory_mib", "--cpu": "cpu_s", "--resident": "resident_mib"}
+
+
+def split_limits(words: Sequence[str]) -> tuple[Limits, list[str]]:
+    """Return the limits that begin a command line, in MiB and seconds, and its rest."""
     found: dict[str, int] = {}
     rest = list(words)
-    while rest and rest[0] in ("--memory", "--cpu"):
-        found[rest[0]] = int(rest[1])
+    while rest and rest[0] in _OPTIONS:
+        found[_OPTIONS[rest[0]]] = int(rest[1])
         del rest[:2]
-    return found.get("--memory"), found.get("--cpu"), rest
+    return Limits(**found), rest
 
 
-def apply_limits(memory_mib: int | None, cpu_s: int | None, *, group: bool = True) -> None:
+def apply_limits(limits: Limits, *, group: bool = True) -> None:
     """Bound this process and what it starts; without `group` somebody else sees to cgroups."""
-    if memory_mib is not None:
-        _set_rlimit(resource.RLIMIT_DATA, memory_mib * MIB)
-        if group and (directory := cgroup_parent()) is not None:
-            enter_cgroup(directory, memory_mib)
-    if cpu_s is not None:
+    if limits.memory_mib is not None:
+        _set_rlimit(resource.RLIMIT_DATA, limits.memory_mib * MIB)
+    if limits.resident_mib is not None:
+        with contextlib.suppress(OSError):
+            Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORE_ADJUSTMENT))
+    most = limits.memory_mib if limits.resident_mib is None else limits.resident_mib
+    if most is not None and group and (directory := cgroup_parent()) is not None:
+        enter_cgroup(directory, most)
+    if (cpu_s := limits.cpu_s) is not None:
         signal.signal(signal.SIGXCPU, lambda number, frame: _out_of_cpu(cpu_s))
         _set_rlimit(resource.RLIMIT_CPU, cpu_s, grace=CPU_GRACE_S)
     _set_rlimit(resource.RLIMIT_CORE, 0)
@@ -64,9 +95,34 @@ def _set_rlimit(kind: int, most: int, grace: int = 0) -> None:
 
 
 def _out_of_cpu(cpu_s: int) -> NoReturn:
-    sys.__stderr__.write(f"ended: it has used its {cpu_s} s of CPU time\n")  # type: ignore[union-attr]
+    _end(f"it has used its {cpu_s} s of CPU time", EXIT_OUT_OF_CPU)
+
+
+def resident_mib() -> float:
+    """Return the resident memory of this process, 0 where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return 0.0
+    return pages * resource.getpagesize() / MIB
+
+
+def end_if_over(limit_mib: int) -> None:
+    """End this process, whatever its other threads do, where its resident memory is over a limit.
+
+    A group of the kernel's may have the same limit and would kill without a word, so the sentence
+    comes a little before it.
+    """
+    used = resident_mib()
+    if used > limit_mib * SENTENCE_AT:
+        why = f"it uses {used:.0f} MiB of memory, and its limit is {limit_mib} MiB"
+        _end(why, EXIT_OUT_OF_MEMORY)
+
+
+def _end(why: str, status: int) -> NoReturn:
+    sys.__stderr__.write(f"ended: {why}\n")  # type: ignore[union-attr]
     sys.__stderr__.flush()  # type: ignore[union-attr]
-    os._exit(EXIT_OUT_OF_CPU)
+    os._exit(status)
 
 
 # --- groups ---------------------------------------------------------------------------------------
@@ -95,11 +151,12 @@ def _own_cgroup(root: Path) -> Path | None:
 
 
 def _cgroup_directory(directory: Path, process: int) -> Path:
-    return directory / f"kibitz-bot-{process}"
+    return directory / f"{GROUP_PREFIX}{process}"
 
 
 def enter_cgroup(directory: Path, memory_mib: int) -> bool:
     """Make a group for this process and go in; return whether that could be done."""
+    remove_left_cgroups(directory)
     made = _cgroup_directory(directory, os.getpid())
     try:
         made.mkdir()
@@ -112,6 +169,15 @@ def enter_cgroup(directory: Path, memory_mib: int) -> bool:
             made.rmdir()
         return False
     return True
+
+
+def remove_left_cgroups(directory: Path) -> None:
+    """Remove the groups of processes that have ended, of which nobody else takes care."""
+    for each in directory.glob(f"{GROUP_PREFIX}*"):
+        owner = each.name.removeprefix(GROUP_PREFIX)
+        if not Path("/proc", owner).exists():
+            with contextlib.suppress(OSError):  # something that it started may still be in there
+                each.rmdir()
 
 
 def remove_cgroup(process: int, directory: Path | None = None) -> None:

@@ -4,7 +4,7 @@
 ``python -P -m`` would. It leaves the terminal's process group first, so that Ctrl-C reaches only
 the parent, which knows in which order to end what it has started. Then a thread asks who the parent
 is: a process whose parent has died is given another one. It asks to end politely, and a moment
-later insists.
+later insists. The same thread sees to the limit of resident memory (`limits.end_if_over`).
 
 PARENT is 0 for a process that has a supervisor (`isolation.supervisor`): its limits are set, and
 the rest is left to that.
@@ -34,9 +34,9 @@ def child_command(
 ) -> list[str]:
     """Return the command line that runs `module` and ends it when this process is gone.
 
-    `limits` are ``--memory MIB`` and ``--cpu SECONDS``, as far as there are any (see
-    `process.limits`). With `supervised` another process will be its parent
-    (`isolation.supervisor`), and ends it.
+    `limits` are ``--memory MIB``, ``--resident MIB`` and ``--cpu SECONDS``, as far as there are
+    any (see `process.limits`); that of resident memory is for processes without a supervisor. With
+    `supervised` another process will be its parent (`isolation.supervisor`), and ends it.
     """
     parent = "0" if supervised else str(os.getpid())
     return [
@@ -51,13 +51,19 @@ def child_command(
     ]
 
 
-def exit_with_parent(parent: int) -> None:
-    """End this process soon after process `parent` stops being its parent."""
-    threading.Thread(target=_watch_parent, args=(parent,), name="parent-watch", daemon=True).start()
+def exit_with_parent(parent: int, resident_mib: int | None = None) -> None:
+    """End this process soon after process `parent` stops being its parent.
+
+    It also ends when its resident memory is over a limit.
+    """
+    watched = (parent, resident_mib)
+    threading.Thread(target=_watch_parent, args=watched, name="parent-watch", daemon=True).start()
 
 
-def _watch_parent(parent: int) -> None:
+def _watch_parent(parent: int, resident_mib: int | None) -> None:
     while os.getppid() == parent:
+        if resident_mib is not None:
+            process_limits.end_if_over(resident_mib)
         time.sleep(POLL_SECONDS)
     signal.raise_signal(signal.SIGTERM)
     time.sleep(GRACE_SECONDS)
@@ -74,13 +80,13 @@ def _kill_group() -> None:
 def main() -> None:
     """Run the module that the command line names."""
     parent = int(sys.argv[1])
-    memory, cpu, (module, *arguments) = process_limits.split_limits(sys.argv[2:])
+    limits, (module, *arguments) = process_limits.split_limits(sys.argv[2:])
     if parent:
         with contextlib.suppress(OSError, AttributeError):
             os.setsid()
-        exit_with_parent(parent)
-    if memory is not None or cpu is not None:
-        process_limits.apply_limits(memory, cpu, group=parent != 0)
+        exit_with_parent(parent, limits.resident_mib)
+    if limits != process_limits.Limits():
+        process_limits.apply_limits(limits, group=parent != 0)
     sys.argv = [module, *arguments]
     try:
         runpy.run_module(module, run_name="__main__", alter_sys=True)

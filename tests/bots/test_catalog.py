@@ -186,11 +186,23 @@ def test_two_bots_of_one_spec_share_nothing() -> None:
         ("nonsense", "unknown bot 'nonsense'; expected a path to a .py file, or game/name"),
         ("line-nim/zzz", "as `kibitz bots --game line-nim` lists them"),
         ("chinese-checkers/random:speed=1", "no parameter 'speed'; it has seed"),
-        ("chinese-checkers/random:seed=abc", "seed: expected a whole number from 0, not 'abc'"),
-        ("chinese-checkers/random:seed=-1", "seed: expected a whole number from 0, not '-1'"),
-        ("chinese-checkers/iddfs-hand:time=fast", "time: expected a number from 0, not 'fast'"),
-        ("chinese-checkers/iddfs-hand:time=nan", "time: expected a number from 0, not 'nan'"),
-        ("chinese-checkers/iddfs-hand:time", "time: expected a number from 0, not ''"),
+        (
+            "chinese-checkers/random:seed=abc",
+            "seed: expected a whole number from 0 to 9007199254740991, not 'abc'",
+        ),
+        (
+            "chinese-checkers/random:seed=-1",
+            "seed: expected a whole number from 0 to 9007199254740991, not '-1'",
+        ),
+        (
+            "chinese-checkers/iddfs-hand:time=fast",
+            "time: expected a number from 0 to 3600, not 'fast'",
+        ),
+        (
+            "chinese-checkers/iddfs-hand:time=nan",
+            "time: expected a number from 0 to 3600, not 'nan'",
+        ),
+        ("chinese-checkers/iddfs-hand:time", "time: expected a number from 0 to 3600, not ''"),
     ],
 )
 def test_a_wrong_spec_says_what_is_known(spec: str, sentence: str) -> None:

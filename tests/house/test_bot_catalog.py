@@ -107,14 +107,14 @@ def test_an_explanation() -> None:
     assert any(
         line.startswith("algorithm   IDDFS: iterative deepening over the own") for line in lines
     )
-    assert "  time: a number from 0; 1.0 if not said." in lines
+    assert "  time: a number from 0 to 3600; 1.0 if not said." in lines
     assert lines[-1].startswith(
         "  kibitz play chinese-checkers chinese-checkers/iddfs-hand:depth=4 "
     )
 
 
 def test_the_example_says_a_parameter_that_has_one_or_a_default() -> None:
-    table = Parameter("table", int, 64, "MiB")
+    table = Parameter("table", int, 64, "MiB", most=128)
     bot = Personality("line-nim/x", "plays", random_bot, (SEED, DEPTH, table))
     assert bot_catalog.spec(bot) == "line-nim/x:depth=4"
     bot = Personality("line-nim/x", "plays", random_bot, (table,))

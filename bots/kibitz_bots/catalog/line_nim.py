@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kibitz_bots.catalog.matrix import ALPHABETA, GREEDY, MINIMAX, Evaluations, mcts, pair
-from kibitz_bots.catalog.parameters import SEED, TIME, Parameter
+from kibitz_bots.catalog.parameters import MOST_TABLE_MIB, SEED, TIME, Parameter
 from kibitz_bots.catalog.personality import EngineSpec, Personality, weighted_random_bot
 
 if TYPE_CHECKING:
@@ -72,7 +72,9 @@ PERSONALITIES = (
         (
             SEED,
             TIME,
-            Parameter("depth", int, 0, "most plies ahead; 0 for 10, as the assignment has it"),
+            Parameter(
+                "depth", int, 0, "most plies ahead; 0 for 10, as the assignment has it", most=1000
+            ),
         ),
         algorithm="capstone",
     ),
@@ -82,9 +84,15 @@ PERSONALITIES = (
         EngineSpec(_solver, at_once=2),
         (
             SEED,
-            Parameter("time", float, 3.0, TIME.summary),
+            Parameter("time", float, 3.0, TIME.summary, most=TIME.most),
             Parameter(
-                "table", int, 32, "MiB for a table; twice as many for one cell more", least=1
+                "table",
+                int,
+                32,
+                "MiB for a table; twice as many for one cell more",
+                least=1,
+                most=2 * MOST_TABLE_MIB,
+                is_memory=True,
             ),
         ),
         algorithm="solver",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kibitz_bots.catalog.matrix import ALPHABETA, GREEDY, IDDFS, MINIMAX, Evaluations, mcts, pair
-from kibitz_bots.catalog.parameters import DEPTH, SEED, TIME, Parameter
+from kibitz_bots.catalog.parameters import DEPTH, MOST_TABLE_MIB, SEED, TIME, Parameter
 from kibitz_bots.catalog.personality import EngineSpec, Personality, random_bot
 
 if TYPE_CHECKING:
@@ -52,7 +52,13 @@ PERSONALITIES = (
             TIME,
             DEPTH,
             Parameter(
-                "table", int, 32, "MiB for a table; twice as many for one number more", least=1
+                "table",
+                int,
+                32,
+                "MiB for a table; twice as many for one number more",
+                least=1,
+                most=2 * MOST_TABLE_MIB,
+                is_memory=True,
             ),
         ),
         algorithm="solver",

@@ -8,8 +8,10 @@ from typing import Any
 
 from kibitz_bots.spec import SpecError
 
-LARGEST = 2.0**53
-"""Numbers below it are exact, in whatever language they are read."""
+LARGEST = 2**53 - 1
+"""The largest whole number that is exact in whatever language it is read."""
+MOST_TABLE_MIB = 128
+"""The largest table of a match for bots that play four matches at once, in MiB."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,12 @@ class Parameter:
     default: Any
     summary: str
     """What the parameter does, with its unit; the end of a sentence."""
+    most: float
+    """The largest value that is accepted."""
     least: float = 0
     """The smallest value that is accepted."""
+    is_memory: bool = False
+    """Whether the value is an amount of memory, in MiB, that each match takes."""
     example: Any = None
     """A value that documents show, where the default is None or says little."""
 
@@ -31,7 +37,7 @@ class Parameter:
     def expected(self) -> str:
         """What may follow the equals sign, in words."""
         kind = "a whole number" if self.type is int else "a number"
-        return f"{kind} from {self.least:g}"
+        return f"{kind} from {_plain(self.least)} to {_plain(self.most)}"
 
     def read(self, text: str) -> Any:
         """Return the value that `text` stands for.
@@ -42,27 +48,57 @@ class Parameter:
             value = self.type(text)
         except ValueError:
             value = None
-        if value is None or not self.least <= value < LARGEST:
+        if value is None or not self.least <= value <= self.most:
             raise SpecError(f"{self.name}: expected {self.expected}, not {text!r}")
         return value
 
 
+def _plain(number: float) -> str:
+    """Write a number in full, without an exponent where it is whole."""
+    return f"{int(number)}" if number == int(number) else f"{number:g}"
+
+
 SEED = Parameter(
-    "seed", int, None, "makes the play repeatable; without it every match differs", example=7
+    "seed",
+    int,
+    None,
+    "makes the play repeatable; without it every match differs",
+    most=LARGEST,
+    example=7,
 )
 TIME = Parameter(
-    "time", float, 1.0, "most seconds a move; 0 for as long as the clock allows", example=0.2
+    "time",
+    float,
+    1.0,
+    "most seconds a move; 0 for as long as the clock allows",
+    most=3600,
+    example=0.2,
 )
 DEPTH = Parameter(
-    "depth", int, 0, "most own moves ahead; 0 for as many as the time allows", example=4
+    "depth", int, 0, "most own moves ahead; 0 for as many as the time allows", most=1000, example=4
 )
-PLIES = Parameter("depth", int, 0, "most plies ahead; 0 for as many as the time allows", example=4)
+PLIES = Parameter(
+    "depth", int, 0, "most plies ahead; 0 for as many as the time allows", most=1000, example=4
+)
 TABLE = Parameter(
-    "table", int, 16, "MiB for remembering positions, in each match", least=1, example=64
+    "table",
+    int,
+    16,
+    "MiB for remembering positions, in each match",
+    least=1,
+    most=MOST_TABLE_MIB,
+    is_memory=True,
+    example=64,
 )
-DEFEND = Parameter("defend", float, 10.0, "with such a lead of its own it expects all against it")
-ATTACK = Parameter("attack", float, 10.0, "with such a lead of another it plays against that one")
-NEAR = Parameter("near", float, 0.0, "chances that differ by no more are equally good to anybody")
+DEFEND = Parameter(
+    "defend", float, 10.0, "with such a lead of its own it expects all against it", most=1e9
+)
+ATTACK = Parameter(
+    "attack", float, 10.0, "with such a lead of another it plays against that one", most=1e9
+)
+NEAR = Parameter(
+    "near", float, 0.0, "chances that differ by no more are equally good to anybody", most=1
+)
 
 
 def width(usual: int | None = None) -> Parameter:
@@ -73,6 +109,7 @@ def width(usual: int | None = None) -> Parameter:
         usual,
         "most replies that are looked at in a position, 0 for all of them"
         + ("; without it 3, with five seats or six 2" if usual is None else ""),
+        most=1_000_000,
         example=4,
     )
 
@@ -80,7 +117,12 @@ def width(usual: int | None = None) -> Parameter:
 def scale(usual: float) -> Parameter:
     """Return the parameter that turns a lead into a chance, in the evaluation's units."""
     return Parameter(
-        "scale", float, usual, "the lead with which a seat is ahead in 3 of 4 matches", least=1e-9
+        "scale",
+        float,
+        usual,
+        "the lead with which a seat is ahead in 3 of 4 matches",
+        least=1e-9,
+        most=1e9,
     )
 
 
@@ -101,24 +143,37 @@ def mcts_options(
     return (
         SEED,
         TIME,
-        Parameter("depth", int, 0, "most plies of the tree; 0 for as many as it can hold"),
-        Parameter("iterations", int, 0, "most iterations a move; 0 for as many as time allows"),
-        Parameter("table", float, 16.0, "MiB of memory for the tree of each match"),
+        Parameter(
+            "depth", int, 0, "most plies of the tree; 0 for as many as it can hold", most=1000
+        ),
+        Parameter(
+            "iterations", int, 0, "most iterations a move; 0 for as many as time allows", most=1e9
+        ),
+        Parameter(
+            "table",
+            float,
+            16.0,
+            "MiB of memory for the tree of each match",
+            most=MOST_TABLE_MIB,
+            is_memory=True,
+        ),
         Parameter(
             "explore",
             float,
             explore,
             "how much it tries what it knows little of"
             + ("; without it 0.3, with five seats or six 0.15" if explore is None else ""),
+            most=1e6,
             example=0.2 if explore is None else None,
         ),
-        Parameter("history", float, 1.0, "how much it trusts what did well elsewhere"),
+        Parameter("history", float, 1.0, "how much it trusts what did well elsewhere", most=1e6),
         Parameter(
             "widen",
             float,
             widen,
             "how soon it considers more actions; 0 for all at once"
             + (seats if widen is None else ""),
+            most=1e6,
             example=1.0 if widen is None else None,
         ),
         Parameter(
@@ -126,6 +181,7 @@ def mcts_options(
             int,
             plies,
             "plies of a playout before it is judged" + (seats if plies is None else ""),
+            most=1024,
             example=6 if plies is None else None,
         ),
         Parameter(
@@ -133,8 +189,11 @@ def mcts_options(
             float,
             epsilon,
             "the part of random actions in playouts, 0 to 1" + (seats if epsilon is None else ""),
+            most=1,
             example=0.1 if epsilon is None else None,
         ),
-        Parameter("implicit", float, 0.0, "the part of the evaluation in every mean, 0 to 1"),
+        Parameter(
+            "implicit", float, 0.0, "the part of the evaluation in every mean, 0 to 1", most=1
+        ),
         scale(lead),
     )

@@ -85,6 +85,12 @@ class Personality:
         return self.name.partition("/")[0]
 
     @property
+    def most_table_mib(self) -> float:
+        """The memory, in MiB, that the tables of all its matches take at most."""
+        largest = sum(each.most for each in self.parameters if each.is_memory)
+        return largest * (self.build.at_once if isinstance(self.build, EngineSpec) else 1)
+
+    @property
     def short(self) -> str:
         """Its name without the game's."""
         return self.name.rpartition("/")[2]

@@ -265,7 +265,11 @@ NEWS: Final[tuple[messages.ServerMessage, ...]] = (
                 summary="plays any legal move",
                 parameters=[
                     messages.BotParameter(
-                        name="seed", type="int", least=0, summary="makes the play repeatable"
+                        name="seed",
+                        type="int",
+                        least=0,
+                        most=2**53 - 1,
+                        summary="makes the play repeatable",
                     )
                 ],
             )

@@ -498,6 +498,9 @@ class BotParameter(Tolerant):
     name: str
     type: Literal["int", "float"]
     least: float = Field(description="the smallest value that is accepted")
+    most: float | None = Field(
+        None, description="the largest value that is accepted; absent from servers before 0.2"
+    )
     default: float | None = Field(None, description="absent where it depends on the match")
     summary: str
 

@@ -33,6 +33,8 @@ from kibitz_server.housebots import wait_exit
 LOG = logging.getLogger("kibitz.process.house_bots")
 LOG_LINES = 20
 LINE_BYTES = 200
+LIMIT_PREFIX = "ended: "
+"""How the line begins with which a process says that it ends because of one of its limits."""
 TERM_TIMEOUT_S = 3.0
 """How long a process may take to end by itself before it is killed."""
 
@@ -114,6 +116,17 @@ class HouseBotProcess:
         """What to say of the end: the exit status, and the last lines that it wrote."""
         ended = f"the bot's process ended with status {self.status}"
         return "\n".join([*self._lines, ended])
+
+    @property
+    def end_reason(self) -> str:
+        """Why the process has ended: its status, and what it said of a limit that it was over."""
+        ended = f"the process ended with status {self.status}"
+        last = self._lines[-1] if self._lines else ""
+        if last.startswith(LIMIT_PREFIX):
+            return f"{ended}: {last.removeprefix(LIMIT_PREFIX)}"[:LINE_BYTES]
+        if self.status == -signal.SIGKILL:
+            return f"{ended}: it was killed, which the system does when memory runs out"
+        return ended
 
     def stop(self) -> None:
         """Ask the process to end. `work` sees to it that it does."""
@@ -288,7 +301,7 @@ class HouseBots:
             return
         environment = inherited_environment(os.environ)
         self._running.add(process)
-        self._spawn(partial(self._run, process, command, environment, resume, ended))
+        self._spawn(partial(self._run, process, personality, command, environment, resume, ended))
 
     def close(self) -> None:
         """Stop all processes and start none any more."""
@@ -299,6 +312,7 @@ class HouseBots:
     async def _run(
         self,
         process: HouseBotProcess,
+        personality: str,
         command: Sequence[str],
         environment: dict[str, str],
         secret: str,
@@ -309,4 +323,5 @@ class HouseBots:
         finally:
             self._running.discard(process)
         if not process.stopping:
+            LOG.warning("house bot %s: %s", printable.line(personality), process.end_reason)
             ended(process)

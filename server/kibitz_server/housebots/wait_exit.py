@@ -3,18 +3,70 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from asyncio import AbstractEventLoop
 from asyncio.subprocess import Process
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-POLL_S = 0.02
-"""How often it is looked whether a process has ended."""
+RETRY_S = 0.05
+"""How often it is looked whether a process has ended where the system cannot tell."""
 
 
 async def wait_exit(process: Process) -> int:
     """Wait until a process has ended, and return its status.
 
     `Process.wait` waits for the end of its pipes as well, which something that the process has
-    left running may hold open for ever (python/cpython#119710).
+    left running may hold open for ever (python/cpython#119710). This waits for the process alone:
+    where there are descriptors of processes (Linux) the event loop is told, and nothing is polled.
     """
-    while (status := process.returncode) is None:  # noqa: ASYNC110 - nothing tells of it alone
-        await asyncio.sleep(POLL_S)
-    return status
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[int] = loop.create_future()
+
+    def look() -> None:
+        if process.returncode is not None and not ended.done():
+            ended.set_result(process.returncode)
+
+    look()
+    if not ended.done():
+        with _calling_at_exit(loop, process.pid, look):
+            await ended
+    return ended.result()
+
+
+@contextmanager
+def _calling_at_exit(loop: AbstractEventLoop, pid: int, look: Callable[[], None]) -> Iterator[None]:
+    """Call `look` in each turn of the loop from a process's end on.
+
+    The descriptor stays readable, so `look` is also called once the loop has collected the status,
+    which is a few turns after the end.
+    """
+    try:
+        descriptor = os.pidfd_open(pid)
+    except (AttributeError, OSError):  # another system, or it was collected this moment
+        with _calling_regularly(loop, look):
+            yield
+        return
+    try:
+        loop.add_reader(descriptor, look)
+        yield
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+
+
+@contextmanager
+def _calling_regularly(loop: AbstractEventLoop, look: Callable[[], None]) -> Iterator[None]:
+    timer: asyncio.TimerHandle | None = None
+
+    def again() -> None:
+        nonlocal timer
+        look()
+        timer = loop.call_later(RETRY_S, again)
+
+    again()
+    try:
+        yield
+    finally:
+        if timer is not None:
+            timer.cancel()

@@ -84,7 +84,7 @@ class SeatBots:
 
     def _ended(self, seat: int, process: HouseBotProcess, player: Player) -> None:
         """A process has ended by itself."""
-        self._fail(seat, process, f"the process ended with status {process.status}")
+        self._fail(seat, process, process.end_reason)
 
     def _check_arrived(self, seat: int, process: HouseBotProcess) -> None:
         """A house bot that has not joined by now never will."""

@@ -6,8 +6,11 @@ import math
 
 import pytest
 
-from kibitz.process.house_bots import LocalBotLauncher
-from kibitz_bots.catalog import PERSONALITIES
+from kibitz.process.house_bots import BOT_MEMORY_MIB, LocalBotLauncher
+from kibitz_bots.catalog import PERSONALITIES, Parameter
+
+COMPILING_MIB = 400
+"""The resident memory of a bot that compiles a search and holds no table yet."""
 
 
 @pytest.mark.parametrize("name", PERSONALITIES)
@@ -25,8 +28,8 @@ def test_a_host_form_can_be_made_of_what_is_said_of_a_bot() -> None:
     for name, line in lines.items():
         bot = PERSONALITIES[name]
         assert (tuple(line.seats), line.summary) == (bot.seats, bot.summary)
-        told = [(each.name, each.least, each.default) for each in line.parameters]
-        assert told == [(each.name, each.least, each.default) for each in bot.parameters]
+        told = [(each.name, each.least, each.most, each.default) for each in line.parameters]
+        assert told == [(each.name, each.least, each.most, each.default) for each in bot.parameters]
         for parameter in line.parameters:
             least = math.ceil(parameter.least) if parameter.type == "int" else parameter.least
             assert LocalBotLauncher().flaw(f"{name}:{parameter.name}={least}") is None
@@ -34,11 +37,45 @@ def test_a_host_form_can_be_made_of_what_is_said_of_a_bot() -> None:
             assert "expected" in (LocalBotLauncher().flaw(below) or "")
 
 
+PARAMETERS = [
+    pytest.param(bot.name, parameter, id=f"{bot.name}:{parameter.name}")
+    for bot in PERSONALITIES.values()
+    for parameter in bot.parameters
+]
+
+
+@pytest.mark.parametrize(("name", "parameter"), PARAMETERS)
+def test_every_parameter_has_a_largest_value(name: str, parameter: Parameter) -> None:
+    house = LocalBotLauncher()
+    whole = parameter.type is int
+    most = int(parameter.most) if whole else parameter.most
+    beyond = most + 1 if whole else math.nextafter(most, math.inf)
+    assert house.flaw(f"{name}:{parameter.name}={most}") is None
+    for value in (beyond, "inf", "nan", "9" * 400):
+        sentence = house.flaw(f"{name}:{parameter.name}={value}") or ""
+        assert f"{parameter.name}: expected a" in sentence
+
+
+@pytest.mark.parametrize("name", PERSONALITIES)
+def test_the_tables_of_a_bot_leave_room_in_its_memory(name: str) -> None:
+    bot = PERSONALITIES[name]
+    by_summary = {each for each in bot.parameters if "MiB" in each.summary}
+    assert by_summary == {each for each in bot.parameters if each.is_memory}
+    assert bot.most_table_mib + COMPILING_MIB <= BOT_MEMORY_MIB
+
+
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
-        ("chinese-checkers/random:seed=x", "seed: expected a whole number from 0, not 'x'"),
-        ("chinese-checkers/random:seed=-1", "seed: expected a whole number from 0, not '-1'"),
+        (
+            "chinese-checkers/random:seed=x",
+            "seed: expected a whole number from 0 to 9007199254740991, not 'x'",
+        ),
+        ("chinese-checkers/random:seed=-1", "seed: expected a whole number from 0 to"),
+        (
+            "chinese-checkers/alphabeta-hand:table=1500",
+            "table: expected a whole number from 1 to 128, not '1500'",
+        ),
         ("chinese-checkers/random:speed=1", "has no parameter 'speed'; it has seed"),
         ("chinese-checkers/nobody", "unknown bot 'chinese-checkers/nobody'"),
     ],

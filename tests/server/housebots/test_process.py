@@ -69,6 +69,40 @@ async def test_a_signal_is_a_negative_status() -> None:
     assert employee.status == -9
 
 
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("import sys; sys.exit(3)", "the process ended with status 3"),
+        (
+            "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+            "the process ended with status -9: it was killed, which the system does when memory"
+            " runs out",
+        ),
+        (
+            "import sys; print('ended: it uses 300 MiB of memory, and its limit is 200 MiB');"
+            " sys.exit(137)",
+            "the process ended with status 137: it uses 300 MiB of memory, and its limit is"
+            " 200 MiB",
+        ),
+    ],
+)
+async def test_an_end_has_a_reason_that_the_log_and_the_lobby_are_given(
+    code: str, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    tasks: list[asyncio.Future[None]] = []
+
+    def spawn(work: Callable[[], Awaitable[None]]) -> None:
+        tasks.append(asyncio.ensure_future(work()))
+
+    staff = HouseBots(Agency(code), spawn, lambda: "ws://here")
+    ended: list[str] = []
+    process = HouseBotProcess()
+    staff.start(process, "grid/greedy", "abc", "", lambda each: ended.append(each.end_reason))
+    await asyncio.gather(*tasks)
+    assert ended == [reason]
+    assert f"house bot grid/greedy: {reason}" in caplog.messages
+
+
 @pytest.mark.e2e
 @pytest.mark.parametrize("stubborn", [False, True])
 async def test_a_dismissed_process_ends_with_all_that_it_started(

@@ -127,7 +127,7 @@ export class SeatForm {
 /** @param {BotParameter} parameter */
 function numberInput(parameter) {
   return h("input", {
-    type: "number", min: parameter.least, step: parameter.type === "int" ? 1 : "any",
+    type: "number", min: parameter.least, max: parameter.most, step: parameter.type === "int" ? 1 : "any",
     inputmode: "decimal", placeholder: parameter.default ?? "as usual", value: parameter.default,
   });
 }
