@@ -226,6 +226,7 @@ def serve(
     gc.disable()  # until it serves: what the modules make stays, and walking over it is slow
     from kibitz.builtin_games import load_games
     from kibitz.event_site import EventSite
+    from kibitz.process import rules_compiler
     from kibitz.process.house_bots import LocalBotLauncher
     from kibitz.text import rule_pages
     from kibitz_clients.web.site import web_site
@@ -250,7 +251,14 @@ def serve(
     site = None if no_web else EventSite(web_site(rules=rule_pages.fragments()), event)
     told = _serve(config, web=not no_web, as_json=as_json)
     try:
-        run(config, load_games("compiled"), house, site=site, started=told)
+        run(
+            config,
+            load_games("compiled"),
+            house,
+            site=site,
+            compile_command=rules_compiler.command,
+            started=told,
+        )
     except StoreError as error:
         raise click.ClickException(str(error)) from None
 

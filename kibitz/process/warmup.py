@@ -21,18 +21,18 @@ def warm_up(tell: Tell, bots: Sequence[Personality]) -> None:
 
     That is on their game's usual board with every number of seats that they play with. Bots of
     one search on one game share the code of both: the first of them compiles it, and the others
-    are warm in a moment. What a server writes of their games is compiled as well.
+    are warm in a moment. What a server needs of their games is compiled as well.
     """
     from kibitz_bots import warmup as bots_warmup
     from kibitz_games.compiled import kernels
     from kibitz_games.core import registry
-    from kibitz_games.core.warmup import warm_up_writing
+    from kibitz_games.core.warmup import warm_up_for_server
 
     kernels.get_mode()  # settled now, for some personalities would ask for plain rules
     for number, personality in enumerate(bots, 1):
         began = time.monotonic()
         bots_warmup.warm_up(personality.make(), [*_programme_items(personality)])
-        warm_up_writing(registry.get(personality.game))
+        warm_up_for_server(registry.get(personality.game))
         took = time.monotonic() - began
         tell(f"{number:>3}/{len(bots)}  {took:5.1f} s  {personality.name}")
 

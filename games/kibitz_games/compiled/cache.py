@@ -92,7 +92,8 @@ def _file_lock(path: Path) -> AbstractContextManager[Any]:
 
 
 @functools.cache
-def _cache_base() -> Path:
+def writable_directory() -> Path:
+    """Return the directory that this process compiles into: one of its own if it must."""
     base = cache_directory()
     try:
         base.mkdir(parents=True, exist_ok=True)
@@ -114,7 +115,7 @@ def _package_root(function: Callable[..., Any]) -> Path:
 @functools.cache
 def _directory(root: Path) -> Path:
     """Return the cache directory for kernels defined below `root`, and mark it as used."""
-    base = _cache_base()
+    base = writable_directory()
     path = base / f"{root.stem}-{fingerprint(root)[:16]}"
     try:
         os.utime(path)

@@ -143,6 +143,8 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
     """An action on the wire: a flat object of integers, strings and booleans."""
     View: type[ViewT]
     """What one viewer may know of a state."""
+    warm_up_options: ClassVar[Sequence[Mapping[str, Json]]] = ({},)
+    """Options that together use every kernel of the rules, which a server loads before a match."""
     state_type: ClassVar[np.dtype[Any]]
     """The type of the states, for which operations are implemented."""
     reasons: ClassVar[tuple[str, ...]] = ("", "dropped")

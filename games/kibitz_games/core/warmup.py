@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
+from kibitz_games.compiled import cache
+from kibitz_games.compiled.mode import compiled
 from kibitz_games.compiled.warmup import warm_up_operations
 from kibitz_games.core.game import Game, Model
+
+MOST_PLIES = 300
+"""A warm-up plays no further; what a game calls at its end it calls by then, or has called."""
 
 
 def warm_up(game: Game, options: Model | None = None, seats: int | None = None) -> None:
     """Compile or load all kernels of a game, by using each once on a real start state.
 
-    A bot does this, and the same with its own kernels, before it says that it is ready. A server
-    loads what it needs when a game is first played, and compiles what nobody has compiled before.
+    A bot does this, and the same with its own kernels, before it says that it is ready.
     """
     chosen = game.Options() if options is None else options
     players = game.info.seats[0] if seats is None else seats
@@ -21,10 +27,60 @@ def warm_up(game: Game, options: Model | None = None, seats: int | None = None) 
     _exercise(game, state, players)
 
 
-def warm_up_writing(game: Game) -> None:
-    """Compile or load what a server writes of a game with every turn."""
-    options, seats = game.Options(), game.info.seats[0]
-    _write(game, game.start(options, seats, game.deal(options, seats, 0)))
+def warm_up_for_server(game: Game) -> None:
+    """Compile or load every kernel of a game that a server calls.
+
+    A mark beside the machine code says that all of it is there, see `is_compiled`. It takes a
+    fraction of a second where that is so, and up to a minute where it is not.
+    """
+    for values in game.warm_up_options:
+        options, seats = game.Options.from_wire(values), game.info.seats[0]
+        state = game.start(options, seats, game.deal(options, seats, 0))
+        _serve(game, state, seats)
+    if compiled():
+        _mark(game).touch()
+
+
+def is_compiled(game: Game) -> bool:
+    """Return whether a server can load all kernels of a game, so that it compiles none."""
+    return _mark(game).exists()
+
+
+def _mark(game: Game) -> Path:
+    """Return the file that stands for the finished machine code of a game's rules."""
+    return cache.kernel_directory(type(game).__init__) / f"{game.info.name}.server"
+
+
+def _serve(game: Game, start: np.record, seats: int) -> None:
+    """Use everything that a server asks of a game: for a start, after a move, and at an end."""
+    _show(game, start, seats)
+    if game.info.on_flag == "skip":
+        game.play_turn(start.copy(), game.skip(start))
+    state = start.copy()
+    for ply in range(min(game.info.max_plies, MOST_PLIES)):
+        legal = game.legal(state)
+        if not legal:
+            break
+        game.play_turn(state, game.decode(state, game.encode(state, legal[0])))
+        if ply == 0:
+            _show(game, state, seats)
+    _show(game, state, seats)
+    for seat in range(seats):
+        game.forfeit(start, seat)
+    _show(game, start, seats)
+
+
+def _show(game: Game, state: np.record, seats: int) -> None:
+    """Make what players and spectators are sent of a state."""
+    for seat in (None, *range(seats)):
+        view = game.view(state, seat)
+        game.dump(view)
+        game.scene(view)
+        game.view_json(state, seat)
+    game.scene(game.referee_view(state))
+    game.count_legal(state)
+    _write(game, state)
+    game.outcome(state)
 
 
 def _write(game: Game, state: np.record) -> None:

@@ -28,6 +28,7 @@ class FiveInARow(Game[Options, Move, View]):
         max_plies=rules.MAX_PLIES,
         legal_rule="any empty cell; in a match with swap, the fourth turn is a colour instead",
     )
+    warm_up_options: ClassVar[Sequence[Mapping[str, Json]]] = ({}, {"opening": ["c3", "d4"]})
     state_type = rules.STATE
     reasons = rules.REASONS
     reason_texts: ClassVar[Mapping[str, str]] = {

@@ -15,6 +15,7 @@ from typing import TypeVar
 from kibitz_games.core.game import Game
 from kibitz_server.app.config import Config
 from kibitz_server.app.server import Server, running
+from kibitz_server.directory.rules import CompileCommand
 from kibitz_server.housebots.process import BotLauncher
 from kibitz_server.net.site import Site
 from kibitz_server.storage.opening import warnings_of
@@ -33,18 +34,20 @@ def run(
     launcher: BotLauncher | None = None,
     *,
     site: Site | None = None,
+    compile_command: CompileCommand | None = None,
     started: Callable[[Server], None] | None = None,
 ) -> None:
     """Serve until SIGTERM or SIGINT, then drain. `started` is told of the running server.
 
-    `site` has the files of the web pages that are served on the same port.
+    `site` has the files of the web pages that are served on the same port; `compile_command`
+    starts what compiles the rules of a game.
 
     The process ends in any case: also where a disk does not answer, and a thread waits for it.
     Raises `StoreError` where the database cannot be used, or was taken over by another server.
     """
     for fault in warnings_of(config.db):
         LOG.warning("%s", fault)
-    with_loop(_serve(config, games, launcher, site, started))
+    with_loop(_serve(config, games, launcher, site, compile_command, started))
 
 
 def with_loop(main: Coroutine[None, None, _T]) -> _T:
@@ -62,6 +65,7 @@ async def _serve(
     games: Mapping[str, Game],
     launcher: BotLauncher | None,
     site: Site | None,
+    compile_command: CompileCommand | None,
     started: Callable[[Server], None] | None,
 ) -> None:
     stop = asyncio.Event()
@@ -71,8 +75,9 @@ async def _serve(
         loop.add_signal_handler(number, stop.set)
     # The writer's thread asks for the interpreter once a commit, and should not wait for it.
     sys.setswitchinterval(0.0001)
-    async with running(config, games, launcher, site) as server:
-        # What the start has made stays for good: no collection walks over it, now or later.
+    # What the start and the rules of games have made stays for good: no collection walks over it.
+    served = running(config, games, launcher, site, compile_command, gc.freeze)
+    async with served as server:
         gc.freeze()
         gc.set_threshold(GC_THRESHOLD)
         gc.enable()

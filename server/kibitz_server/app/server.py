@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import PackageNotFoundError, version
 
@@ -14,6 +14,7 @@ from kibitz_games.core.game import Game
 from kibitz_server.app.config import Config
 from kibitz_server.app.task_set import TaskSet
 from kibitz_server.directory.directory import Directory
+from kibitz_server.directory.rules import CompileCommand, Rules
 from kibitz_server.handlers.pages import ServerPages
 from kibitz_server.handlers.requests import RequestHandlers
 from kibitz_server.housebots.process import BotLauncher, HouseBots
@@ -144,12 +145,19 @@ async def running(
     games: Mapping[str, Game],
     launcher: BotLauncher | None = None,
     site: Site | None = None,
+    compile_command: CompileCommand | None = None,
+    rules_loaded: Callable[[], object] = int,
 ) -> AsyncIterator[Server]:
     """Run a server until the block is left; then it is drained. `site` is served on its port.
 
+    `compile_command` starts what compiles the rules of a game, beside this process; without it a
+    thread does. `rules_loaded` is called whenever the rules of a game were loaded.
+
     Raises `StoreError` where the database cannot be used, `OSError` where the port cannot.
     """
-    server = await _start(config, games, launcher, site)
+    tasks = TaskSet()
+    rules = Rules(games, tasks.spawn, compile_command, rules_loaded)
+    server = await _start(config, games, launcher, site, tasks, rules)
     try:
         yield server
     finally:
@@ -157,7 +165,12 @@ async def running(
 
 
 async def _start(
-    config: Config, games: Mapping[str, Game], launcher: BotLauncher | None, site: Site | None
+    config: Config,
+    games: Mapping[str, Game],
+    launcher: BotLauncher | None,
+    site: Site | None,
+    tasks: TaskSet,
+    rules: Rules,
 ) -> Server:
     loop = asyncio.get_running_loop()
     sock = _listen(config.host, config.port)
@@ -168,7 +181,6 @@ async def _start(
     except BaseException:
         sock.close()
         raise
-    tasks = TaskSet()
     rate_limits = config.rate_limits()
     guest_networks = config.guest_networks()
     connections = Connections(loop, rate_limits, config.quota(), guest_networks)
@@ -176,19 +188,22 @@ async def _start(
     turns = TurnBudget(loop)
     timeouts = Timeouts(loop, config.patience, turns, metrics.lagged, clock.seconds)
     url = config.url("ws", port)
+    house_bots = HouseBots(launcher, tasks.spawn, lambda: url)
+    house_bots.load()
     directory = Directory(
         loop=loop,
         clock=clock.milliseconds,
         lag=clock.lag_ms,
         store=store,
         games=games,
-        house_bots=HouseBots(launcher, tasks.spawn, lambda: url),
+        house_bots=house_bots,
         metrics=metrics,
         name=f"{config.name} {_version()}",
         guests=config.guests,
         organizer=config.organizer,
         connections=connections,
         spawn=tasks.spawn,
+        rules=rules,
     )
     metrics.gauges = directory.gauges
     context = PeerContext(
@@ -210,12 +225,13 @@ async def _start(
         spawn=tasks.spawn,
     )
     try:
-        directory.restore()
+        await directory.restore_when_loaded()
         listener = await loop.create_server(
             lambda: Peer(context), sock=sock, backlog=LISTEN_BACKLOG
         )
     except BaseException:
         sock.close()
+        await tasks.close()
         await store.close()
         raise
     clock.start()
@@ -234,6 +250,7 @@ async def _start(
         forgotten=directory.registry.forget_matches,
     )
     tasks.spawn(retention.run)
+    tasks.spawn(rules.compile_all)
     if directory.failover is not None:
         tasks.spawn(directory.failover.run)
     return Server(config, directory, listener, timeouts, clock, token_watch, tasks, store, port)

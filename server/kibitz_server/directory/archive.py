@@ -266,6 +266,7 @@ class MatchArchive:
         game = self._directory.games.get(setup.game)
         if game is None:
             raise RequestDeclined(Code.UNKNOWN_GAME, f"no game {setup.game!r} on this server")
+        await self._directory.rules.load([setup.game])
         return closed, setup, game
 
 

@@ -27,12 +27,13 @@ from kibitz_server.directory.bot_starter import IdentifiedBotStarter
 from kibitz_server.directory.failover import Failover
 from kibitz_server.directory.hall import Hall
 from kibitz_server.directory.hall_sharing import HallSharing
-from kibitz_server.directory.loading import Loader
+from kibitz_server.directory.loading import Loader, games_of
 from kibitz_server.directory.match_setup import aborted_result, match_setup, utc_now
 from kibitz_server.directory.other_nodes import BetweenNodes, Elsewhere, OtherNodes
 from kibitz_server.directory.rated import RatedMatches
 from kibitz_server.directory.recovery import Recovery
 from kibitz_server.directory.registry import Registry
+from kibitz_server.directory.rules import Rules
 from kibitz_server.directory.substitutes import Substitutes
 from kibitz_server.directory.tails import Tails
 from kibitz_server.housebots.process import BotStarter, HouseBots
@@ -97,13 +98,18 @@ class Directory:
         organizer: str | None = None,
         connections: Connections,
         spawn: Callable[[Callable[[], Awaitable[None]]], None],
+        rules: Rules | None = None,
     ) -> None:
-        """`clock` counts monotonic milliseconds, `lag` those that it has left out so far."""
+        """`clock` counts monotonic milliseconds, `lag` those that it has left out so far.
+
+        Without `rules` those of all games are loaded already, or may be loaded on the loop.
+        """
         self.loop = loop
         self.clock = clock
         self.lag = lag
         self.store = store
         self.games = games
+        self.rules = Rules.all_loaded() if rules is None else rules
         self.name = name
         self.metrics = metrics
         self.connections = connections
@@ -129,7 +135,7 @@ class Directory:
         """The matches of other nodes that are watched here; None for a single server."""
         if store.nodes is not None:
             most = connections.quotas.matches_elsewhere
-            self.tails = Tails(loop, clock, spawn, store.nodes, games, most)
+            self.tails = Tails(loop, clock, spawn, store.nodes, games, most, self.rules)
         self.recovery = Recovery(
             self,
             registry=self.registry,
@@ -138,6 +144,7 @@ class Directory:
             substitutes=self.substitutes,
             connections=connections,
             spawn=spawn,
+            rules=self.rules,
             tails=self.tails,
         )
         self.others: OtherNodes | None = None
@@ -170,7 +177,14 @@ class Directory:
         What cannot be taken up is set aside; nothing that is wrong with one stops the others.
         Raises `StoreError` where the file itself cannot be read.
         """
-        self.recovery.restore()
+        self.recovery.restore(self.recovery.read())
+        self._restored = True
+
+    async def restore_when_loaded(self) -> None:
+        """As `restore`, once the rules of the open matches are loaded."""
+        found = self.recovery.read()
+        await self.rules.load(games_of(found.matches))
+        self.recovery.restore(found)
         self._restored = True
 
     @property
@@ -390,6 +404,9 @@ class Directory:
         """Make the match that a lobby begins; one that cannot begin counts as aborted."""
         if begin.match in self.matches or self._draining:
             return
+        if not self.rules.are_loaded([begin.planned.item.game]):
+            self.spawn(partial(self._begin_when_loaded, lobby, begin))
+            return
         if lobby.restored and self.store.exists(begin.match):
             # The lobby's log is older than the match: a backup, or a log that lost its end.
             LOG.error("match %s cannot begin: there is one of that name", begin.match)
@@ -413,6 +430,14 @@ class Directory:
         lobby = self.registry.lobby_of(match)
         if lobby is not None:
             lobby.match_started(brief)
+
+    async def _begin_when_loaded(self, lobby: LobbyRunner, begin: BeginMatch) -> None:
+        """Make a match once its rules are loaded, if its lobby still has it then."""
+        await self.rules.load([begin.planned.item.game])
+        if self.lobbies.get(lobby.key) is not lobby or lobby.closed:
+            return  # whoever has the lobby now begins the match
+        if begin.match in lobby.engine.state.running:
+            self.begin_match(lobby, begin)
 
     def _create_match(self, lobby: LobbyRunner, begin: BeginMatch) -> MatchRunner | None:
         """Return a new match whose setup is on its way to the disk; None where that raises."""

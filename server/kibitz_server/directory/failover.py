@@ -47,6 +47,8 @@ class Restorer(Protocol):
     @property
     def draining(self) -> bool: ...
 
+    async def load_rules(self, found: Mapping[str, Stored | StoreError]) -> None: ...
+
     def take_up(self, taken: TakenLobby, found: Mapping[str, Stored | StoreError]) -> None: ...
 
 
@@ -209,6 +211,7 @@ class Failover:
             return
         keys = [key for each in self._waiting.values() for key in (*each.matches, each.key)]
         found = await self._store.reload(keys)
+        await self._recovery.load_rules(found)
         for taken in list(self._waiting.values()):
             if self._recovery.draining:
                 return

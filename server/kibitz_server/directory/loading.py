@@ -6,8 +6,9 @@ otherwise. What cannot be restored raises; the caller sets it aside.
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from pydantic import ValidationError
@@ -25,6 +26,7 @@ from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.runner import MatchRunner, RunnerContext
 from kibitz_server.match.state import BrokenLog
 from kibitz_server.match.visibility import replay
+from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.port import Store
 from kibitz_server.storage.streams import Stored
 
@@ -105,6 +107,16 @@ class Loader:
         if game is None:
             raise BrokenLog(f"this server has no game {setup.game!r}")
         return game
+
+
+def games_of(matches: Iterable[Stored | StoreError]) -> set[str]:
+    """Return the games of matches, as far as their setups can be read."""
+    found = set[str]()
+    for stored in matches:
+        if isinstance(stored, Stored):
+            with contextlib.suppress(ValueError):
+                found.add(record.read_setup(stored.head).game)
+    return found
 
 
 def _result_of_brief(line: bytes | None) -> Result | None:

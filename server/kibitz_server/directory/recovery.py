@@ -9,16 +9,18 @@ from __future__ import annotations
 import logging
 from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable, Mapping
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
 from kibitz_protocol.wire.lobbies import MatchBrief
 from kibitz_protocol.wire.messages import LobbyClosed
 from kibitz_protocol.wire.records import Result
-from kibitz_server.directory.loading import Loader, RunnersContext
+from kibitz_server.directory.loading import Loader, RunnersContext, games_of
 from kibitz_server.directory.match_setup import DAMAGED_LOG, aborted_result
 from kibitz_server.directory.registry import MAX_FINISHED_LISTED, Registry
 from kibitz_server.directory.reload import LogReloader
+from kibitz_server.directory.rules import Rules
 from kibitz_server.directory.substitutes import Substitutes
 from kibitz_server.directory.tails import Tails
 from kibitz_server.lobby.commands import BeginMatch, Connected, Resume
@@ -34,6 +36,17 @@ from kibitz_server.storage.streams import Kind, Stored
 LOG = logging.getLogger("kibitz.directory")
 
 
+class OpenStreams(NamedTuple):
+    """What the disk has of the matches and lobbies that are open."""
+
+    matches: list[Stored]
+    lobbies: list[Stored]
+
+
+def _is_match(stored: Stored | StoreError) -> bool:
+    return isinstance(stored, Stored) and stored.stream.kind == "match"
+
+
 class Recovery:
     """Restores one server's matches and lobbies (the `ReloadContext` of its `LogReloader`)."""
 
@@ -47,6 +60,7 @@ class Recovery:
         substitutes: Substitutes,
         connections: Connections,
         spawn: Callable[[Callable[[], Awaitable[None]]], None],
+        rules: Rules,
         tails: Tails | None = None,
     ) -> None:
         """`tails` are the matches of other nodes that are watched here."""
@@ -61,29 +75,38 @@ class Recovery:
         self._loader = loader
         self._substitutes = substitutes
         self._connections = connections
+        self._rules = rules
         self._tails = tails
         self._reloader = LogReloader(self)
 
     # --- at the start -----------------------------------------------------------------------
 
-    def restore(self) -> None:
-        """Take up every match and lobby that the disk says is open. Blocks.
+    def read(self) -> OpenStreams:
+        """Read every match and lobby that the disk says is open. Blocks.
 
         Raises `StoreError` where the database itself cannot be read.
         """
+        return OpenStreams(self.store.load("match"), self.store.load("lobby"))
+
+    def restore(self, found: OpenStreams) -> None:
+        """Take up what was read. Blocks; the rules of the matches should be loaded before."""
         registry = self._registry
         for line in reversed(self.store.summaries("match", MAX_FINISHED_LISTED)):
             self._list_finished(line)
-        matches, lobbies = self.store.load("match"), self.store.load("lobby")
         self._quarantine.load()
-        for stored in matches:
+        for stored in found.matches:
             self._restore_match(stored)
-        for stored in lobbies:
+        for stored in found.lobbies:
             self._restore_lobby(stored)
         for lobby in list(registry.lobbies.values()):
             self._resume_lobby(lobby)
         for match in list(registry.matches.values()):
             self._resume_match(match)
+
+    async def load_rules(self, found: Mapping[str, Stored | StoreError]) -> None:
+        """Return when the rules are loaded of what was read of another node's lobbies."""
+        matches = [stored for stored in found.values() if _is_match(stored)]
+        await self._rules.load(games_of(matches))
 
     def take_up(self, taken: TakenLobby, found: Mapping[str, Stored | StoreError]) -> None:
         """Take up a lobby with its matches that was another node's, and is this one's now."""

@@ -23,6 +23,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Final, Protocol
 
 from kibitz_games.core.game import Game
+from kibitz_server.directory.rules import Rules
 from kibitz_server.lobby.entries import Opened
 from kibitz_server.match import record
 from kibitz_server.match.runner import MatchRunner
@@ -78,14 +79,18 @@ class Tails:
         logs: Logs,
         games: Mapping[str, Game],
         most: int,
+        rules: Rules | None = None,
     ) -> None:
-        """`most` matches are followed at a time."""
+        """`most` matches are followed at a time; without `rules` those of all games are loaded."""
         self._loop = loop
         self._clock = clock
         self._spawn = spawn
         self._logs = logs
         self._games = games
         self._most = most
+        self._rules = Rules.all_loaded() if rules is None else rules
+        self._unloaded: set[str] = set()
+        """Those that are not begun before the rules of their games are loaded."""
         self._tails: dict[str, MatchTail] = {}
         self._opening: dict[str, Future[MatchTail]] = {}
         """Those that somebody waits for, until their logs were read to the end since."""
@@ -272,7 +277,7 @@ class Tails:
             self._note_trouble(error)
             return False
         self._troubled = False
-        return more or bool(self._opening)
+        return more or bool(self._opening.keys() - self._unloaded)
 
     def _note_trouble(self, error: StoreError) -> None:
         """The database is away: who waits to be let in is told so, the others wait for it."""
@@ -287,13 +292,35 @@ class Tails:
                 opening.set_exception(error)
 
     async def _read_heads(self) -> None:
-        keys = [key for key in self._opening if key not in self._tails]
+        known = self._tails.keys() | self._unloaded
+        keys = [key for key in self._opening if key not in known]
         if not keys:
             return
         found = await self._logs.match_heads(keys)
         for key in keys:
             if key in self._opening and key not in self._tails:
-                self._open(key, found.get(key))
+                self._open_when_loaded(key, found.get(key))
+
+    def _open_when_loaded(self, key: str, head: MatchHead | StoreError | None) -> None:
+        """Begin a tail; one whose rules are not loaded yet begins later, and nobody waits for it.
+
+        Its head is read once more then, as it may have changed.
+        """
+        games = [] if head is None or isinstance(head, StoreError) else _game_of(head)
+        if self._rules.are_loaded(games):
+            self._open(key, head)
+            return
+
+        async def load() -> None:
+            try:
+                await self._rules.load(games)
+            finally:
+                self._unloaded.discard(key)
+            if key in self._opening:
+                self._wake()
+
+        self._unloaded.add(key)
+        self._spawn(load)
 
     def _open(self, key: str, head: MatchHead | StoreError | None) -> None:
         if head is None:
@@ -360,6 +387,14 @@ class Tails:
         if tail.over and tail.watchers:
             self._end(tail)
         return False
+
+
+def _game_of(head: MatchHead) -> list[str]:
+    """Return the game of a match, as far as its setup can be read."""
+    try:
+        return [record.read_setup(head.head).game]
+    except ValueError:
+        return []
 
 
 def _remember(keys: OrderedDict[str, None], key: str) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Literal
+from typing import Final, Literal
 
 from kibitz_protocol.wire.messages import Redirect
 from kibitz_protocol.wire.refusals import Code
+from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.archive import RequestDeclined
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.jobs import QueueFull
@@ -22,6 +25,10 @@ from kibitz_server.storage.errors import UnusableDatabase
 from kibitz_server.storage.pending import Request
 
 LOG = logging.getLogger("kibitz.handlers")
+MAX_WAITING: Final = 8
+"""Requests of a player that wait until the rules of their games are loaded."""
+RULES_RETRY_MS: Final = 2000
+"""How long a player with as many should wait before it asks again."""
 
 
 def answer_later(
@@ -46,6 +53,46 @@ def answer_later(
             peer.fail(request)
 
     directory.spawn(answered)
+
+
+def when_loaded(
+    directory: Directory,
+    peer: Peer,
+    identity: Identity,
+    request: int,
+    games: Collection[str],
+    work: Callable[[], None],
+) -> None:
+    """Carry out a request once the rules of `games` are loaded, which most often is now.
+
+    Only `MAX_WAITING` requests of a player wait for that. What has waited is carried out one
+    request in a turn of the loop, so that many that have waited together hold nobody up.
+    """
+    rules, player = directory.rules, identity.key
+    if rules.are_loaded(games):
+        work()
+        return
+    if rules.waiting[player] >= MAX_WAITING:
+        peer.refuse(
+            request,
+            Code.RATE_LIMITED,
+            f"{MAX_WAITING} requests of yours wait for rules that are being loaded; try again soon",
+            retry_after_ms=RULES_RETRY_MS,
+        )
+        return
+    rules.waiting[player] += 1
+
+    async def wait() -> None:
+        try:
+            await rules.load(games)
+            async with rules.turns:
+                await asyncio.sleep(0)
+                if not peer.leaving:
+                    work()
+        finally:
+            rules.waiting -= Counter((player,))
+
+    answer_later(directory, peer, request, wait)
 
 
 def find_lobby(directory: Directory, peer: Peer, request: int, key: str) -> LobbyRunner | None:

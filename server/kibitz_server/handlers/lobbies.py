@@ -16,6 +16,7 @@ from kibitz_server.handlers.answering import (
     find_lobby,
     hold_answer,
     refuse_to_host,
+    when_loaded,
 )
 from kibitz_server.handlers.hosting import HostingChecks
 from kibitz_server.handlers.seeks import SeekHandler
@@ -54,6 +55,11 @@ class LobbyHandlers:
         }
 
     def _host(self, peer: Peer, identity: Identity, request: messages.Host) -> None:
+        games = {item.game for item in request.settings.programme}
+        work = partial(self._host_loaded, peer, identity, request)
+        when_loaded(self._directory, peer, identity, request.id, games, work)
+
+    def _host_loaded(self, peer: Peer, identity: Identity, request: messages.Host) -> None:
         problem = self._checks.host_problem(request.settings, identity, peer)
         if problem is not None:
             retry = partial(self._host, peer, identity, request)
@@ -94,6 +100,11 @@ class LobbyHandlers:
         lobby.command(commands.Leave(identity.key), peer, request.id)
 
     def _arrange(self, peer: Peer, identity: Identity, request: messages.Arrange) -> None:
+        games = {each.item.game for each in request.matches}
+        work = partial(self._arrange_loaded, peer, identity, request)
+        when_loaded(self._directory, peer, identity, request.id, games, work)
+
+    def _arrange_loaded(self, peer: Peer, identity: Identity, request: messages.Arrange) -> None:
         lobby = find_lobby(self._directory, peer, request.id, request.lobby)
         if lobby is None:
             return

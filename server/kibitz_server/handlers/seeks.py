@@ -20,6 +20,7 @@ from kibitz_server.handlers.answering import (
     hold_answer,
     refuse_elsewhere,
     refuse_to_host,
+    when_loaded,
 )
 from kibitz_server.handlers.hosting import HostingChecks
 from kibitz_server.lobby import commands, seeks
@@ -40,6 +41,10 @@ class SeekHandler:
 
     def seek(self, peer: Peer, identity: Identity, request: messages.Seek) -> None:
         """Join who seeks the same, or open a lobby that waits for somebody."""
+        work = partial(self._seek_loaded, peer, identity, request)
+        when_loaded(self._directory, peer, identity, request.id, [request.terms.item.game], work)
+
+    def _seek_loaded(self, peer: Peer, identity: Identity, request: messages.Seek) -> None:
         terms = request.terms
         own = self._own_seek(identity)
         if own is not None:

@@ -254,6 +254,10 @@ class HouseBots:
         self._running: set[HouseBotProcess] = set()
         self._closed = False
 
+    def load(self) -> None:
+        """Import the catalogue, which takes a moment, before the first request needs it."""
+        _ = self._by_name
+
     @property
     def lines(self) -> list[HouseBotLine]:
         """All bots that may be asked for."""

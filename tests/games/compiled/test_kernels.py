@@ -172,7 +172,7 @@ def test_a_cache_that_cannot_be_written_is_replaced_with_a_warning(tmp_path: Pat
         from kibitz_games.compiled import cache
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            base = cache._cache_base()
+            base = cache.writable_directory()
         print(len(caught), base.is_dir(), "cannot write" in str(caught[0].message))
         base.rmdir()
     """

@@ -87,7 +87,7 @@ class ScriptedStore:
         if self.broken:
             raise UnusableDatabase("it is away")
         self.asked.append(keys)
-        return {}
+        return dict.fromkeys(keys)
 
 
 class Taken:
@@ -97,8 +97,15 @@ class Taken:
 
     def __init__(self) -> None:
         self.keys: list[str] = []
+        self.loaded: set[str] = set()
+        """What rules were loaded for, which comes before it is taken up."""
+
+    async def load_rules(self, found: Mapping[str, object]) -> None:
+        await asyncio.sleep(0)
+        self.loaded |= {*found}
 
     def take_up(self, taken: TakenLobby, found: object) -> None:
+        assert taken.key in self.loaded
         self.keys.append(taken.key)
         if taken.key == "bad":
             raise ValueError("planted")

@@ -1,0 +1,162 @@
+"""The rules of games, which are machine code that has to be there before a match is begun.
+
+The event loop compiles nothing and loads nothing. What is needed for a game is loaded when the game
+is first asked for, by a thread: that takes a fraction of a second, in which the thread gives the
+interpreter back every moment. Where it is not compiled yet, which takes up to a minute, a process
+of its own compiles it into the cache first. Everything else goes on meanwhile: what needs the rules
+of that game waits, and nobody's clock runs for it.
+
+    load(games) --> compiled? --no--> a process compiles --> a thread loads --> loaded
+                        └-----------------yes-----------------^
+
+While nobody waits, the games that are not compiled are compiled one after the other, at the lowest
+priority, so that after an upgrade a server prepares itself without being asked. That process is
+ended when somebody waits: it may hold a lock that the other one needs.
+
+Where rules run as plain Python there is nothing to load.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import threading
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
+
+from kibitz_games.compiled import cache, kernels
+from kibitz_games.core import warmup
+from kibitz_games.core.game import Game
+from kibitz_server.housebots.process import HouseBotProcess, inherited_environment
+
+LOG = logging.getLogger("kibitz.directory")
+
+CompileCommand: TypeAlias = Callable[[str, bool], Sequence[str]]
+"""Returns the command line of a process that compiles a game, by its name; the flag says whether
+somebody waits for it."""
+Spawn: TypeAlias = Callable[[Callable[[], Awaitable[None]]], None]
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+class Rules:
+    """Which games can be played here without a wait, and what makes others so."""
+
+    def __init__(
+        self,
+        games: Mapping[str, Game],
+        spawn: Spawn,
+        compile_command: CompileCommand | None = None,
+        loaded: Callable[[], object] = _nothing,
+    ) -> None:
+        """Without a `compile_command` the thread compiles too. `loaded` is called after a load."""
+        self._games = games
+        self._spawn = spawn
+        self._compile_command = compile_command
+        self._on_loaded = loaded
+        self._missing = set(games) if kernels.compiled() else set[str]()
+        self._loading: dict[str, asyncio.Future[None]] = {}
+        self._one_thread = asyncio.Lock()
+        self._one_compiler = asyncio.Lock()
+        self.waiting: Counter[str] = Counter()
+        """How many requests of each player wait for rules."""
+        self.turns = asyncio.Lock()
+        """Held by what has waited for rules while it is carried out."""
+        self._background: HouseBotProcess | None = None
+        """The process that compiles what nobody waits for."""
+
+    @classmethod
+    def all_loaded(cls) -> Rules:
+        """Return what says of every game that it is loaded: for a caller who sees to it."""
+        return cls({}, lambda work: None)
+
+    def are_loaded(self, games: Iterable[str]) -> bool:
+        """Return whether the rules of these games are loaded; True for unknown ones."""
+        return self._missing.isdisjoint(games)
+
+    async def load(self, games: Iterable[str]) -> None:
+        """Return when the rules of these games are loaded.
+
+        Rules that cannot be loaded count as loaded: a match that needs them fails, and says why.
+        """
+        for game in self._missing.intersection(games):
+            await asyncio.shield(self._request(game))
+
+    def _request(self, game: str) -> asyncio.Future[None]:
+        found = self._loading.get(game)
+        if found is None:
+            found = self._loading[game] = asyncio.get_running_loop().create_future()
+            self._spawn(partial(self._bring, game, found))
+        return found
+
+    async def _bring(self, game: str, done: asyncio.Future[None]) -> None:
+        try:
+            if not self._is_compiled(game):
+                await self._compile(game)
+            async with self._one_thread:
+                await _in_thread(partial(self._load_now, game))
+                self._on_loaded()
+        except Exception:
+            LOG.exception("the rules of %s cannot be made ready", game)
+        except asyncio.CancelledError:
+            done.cancel()
+            raise
+        self._missing.discard(game)
+        done.set_result(None)
+
+    def _load_now(self, game: str) -> None:
+        try:
+            warmup.warm_up_for_server(self._games[game])
+        except Exception:
+            LOG.exception("the rules of %s cannot be loaded", game)
+
+    def _is_compiled(self, game: str) -> bool:
+        return self._compile_command is None or warmup.is_compiled(self._games[game])
+
+    async def _compile(self, game: str) -> None:
+        """Have a process compile a game that somebody waits for."""
+        if self._background is not None:
+            self._background.stop()
+        async with self._one_compiler:
+            if not self._is_compiled(game):
+                await self._run_compiler(game, HouseBotProcess(), awaited=True)
+
+    async def _run_compiler(self, game: str, process: HouseBotProcess, *, awaited: bool) -> None:
+        if self._compile_command is None:
+            raise AssertionError("whoever has no command does not come here")
+        environment = inherited_environment(os.environ)
+        environment["KIBITZ_CACHE"] = str(cache.writable_directory())
+        await process.run(self._compile_command(game, awaited), environment)
+        if process.status and not process.stopping:
+            LOG.warning("the rules of %s are not compiled ahead: %s", game, process.log_tail)
+
+    async def compile_all(self) -> None:
+        """Compile every game that is not compiled yet while nobody waits for one."""
+        for game in self._games:
+            stopped = True
+            while stopped and game in self._missing and not self._is_compiled(game):
+                async with self._one_compiler:
+                    self._background = HouseBotProcess()
+                    await self._run_compiler(game, self._background, awaited=False)
+                    stopped, self._background = self._background.stopping, None
+                # Let whoever waits go first.
+                await asyncio.sleep(0)
+
+
+async def _in_thread(work: Callable[[], None]) -> None:
+    """Do something that raises nothing, in a thread that no exit of the process waits for."""
+    loop, done = asyncio.get_running_loop(), asyncio.Event()
+
+    def run() -> None:
+        work()
+        with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
+            loop.call_soon_threadsafe(done.set)
+
+    threading.Thread(target=run, name="rules", daemon=True).start()
+    await done.wait()
