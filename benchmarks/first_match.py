@@ -17,7 +17,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,7 +27,7 @@ import uvloop
 from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks.machine import machine
-from kibitz_games.core import registry
+from kibitz.builtin_games import load_games
 
 CLIENTS = 50
 PERIOD_S = 0.1
@@ -100,12 +100,14 @@ async def request(connection: ClientConnection, what: str, **fields: object) -> 
             return message
 
 
-async def host_all(run: Run, url: str) -> None:
-    """Host every game at once, each by a player of its own, and note when each was hosted."""
+async def host_all(run: Run, url: str, games: Mapping[str, int]) -> None:
+    """Host every game at once, each by a player of its own, and note when each was hosted.
+
+    `games` says with how many seats.
+    """
     began = time.perf_counter()
 
-    async def host(game: str) -> None:
-        seats = registry.get(game).info.seats[0]
+    async def host(game: str, seats: int) -> None:
         conditions = {
             "seats": [{"kind": "open"}] * seats,
             "programme": [{"game": game, "seats": seats}],
@@ -116,7 +118,7 @@ async def host_all(run: Run, url: str) -> None:
             raise SystemExit(f"{game}: {answer}")
         run.ready[game] = time.perf_counter() - began
 
-    await asyncio.gather(*map(host, registry.names()))
+    await asyncio.gather(*(host(game, seats) for game, seats in games.items()))
 
 
 async def echo(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -164,6 +166,7 @@ async def serve_echo() -> None:
 async def measure(*, warm: bool, seconds: float, busy: int) -> Run:
     """Run everything, and return what was measured."""
     run = Run()
+    games = {name: game.info.seats[0] for name, game in load_games("plain").items()}
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="kibitz-first-"))
         cache = {} if warm else {"KIBITZ_CACHE": str(Path(folder) / "cache")}
@@ -179,7 +182,7 @@ async def measure(*, warm: bool, seconds: float, busy: int) -> Run:
         tasks = [asyncio.ensure_future(each) for each in await askers(run, url, port)]
         await asyncio.sleep(QUIET_S)
         run.hosting = True
-        hosting = asyncio.ensure_future(host_all(run, url))
+        hosting = asyncio.ensure_future(host_all(run, url, games))
         await asyncio.wait([hosting], timeout=seconds)
         for task in (*tasks, hosting):
             task.cancel()

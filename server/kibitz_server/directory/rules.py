@@ -22,9 +22,10 @@ import asyncio
 import contextlib
 import logging
 import os
+import sys
 import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -38,6 +39,8 @@ LOG = logging.getLogger("kibitz.directory")
 CompileCommand: TypeAlias = Callable[[str, bool], Sequence[str]]
 """Returns the command line of a process that compiles a game, by its name; the flag says whether
 somebody waits for it."""
+LOADING_SWITCH_S = 0.005
+"""How long a thread keeps the interpreter while rules are loaded and another one wants it."""
 Spawn: TypeAlias = Callable[[Callable[[], Awaitable[None]]], None]
 
 
@@ -112,7 +115,8 @@ class Rules:
 
     def _load_now(self, game: str) -> None:
         try:
-            warmup.warm_up_for_server(self._games[game])
+            with _switching_less_often():
+                warmup.warm_up_for_server(self._games[game])
         except Exception:
             LOG.exception("the rules of %s cannot be loaded", game)
 
@@ -147,6 +151,21 @@ class Rules:
                     stopped, self._background = self._background.stopping, None
                 # Let whoever waits go first.
                 await asyncio.sleep(0)
+
+
+@contextlib.contextmanager
+def _switching_less_often() -> Iterator[None]:
+    """Let threads keep the interpreter longer, for the length of the block.
+
+    Each hand-over between the event loop and a busy thread waits until the system runs the other
+    one, which on a busy machine takes much longer than a server's usual interval.
+    """
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(max(usual, LOADING_SWITCH_S))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(usual)
 
 
 async def _in_thread(work: Callable[[], None]) -> None:
