@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import functools
 import re
 from typing import Annotated, Any, Literal
@@ -112,6 +114,9 @@ class Last(Model):
     passing: Yes | None = Field(None, alias="pass")
 
 
+_PAST_CHARS = -(-2 * rules.MAX_PLIES // 3) * 4
+
+
 class View(Model):
     """A position; nothing is hidden, so everybody's view is the same.
 
@@ -119,6 +124,10 @@ class View(Model):
     which play begins as if nothing had been before. `ranks` has 0
     for a seat that still plays, `best` each seat's smallest distance so far, `idle` the plies
     without progress, `repeats` how often the position has occurred.
+
+    `past` has the moves since the first position that can recur: those since the last seat has
+    finished or dropped out. From them follows which positions would be repetitions. It is absent
+    where there are none.
     """
 
     options: Options
@@ -128,6 +137,13 @@ class View(Model):
     over: Reason | None = None
     idle: int = Field(ge=0)
     repeats: int = Field(ge=1)
+    past: str | None = Field(
+        None,
+        max_length=_PAST_CHARS,
+        pattern=r"^[A-Za-z0-9+/]*={0,2}$",
+        description="Base64 of 16 bits for each move, low byte first: from * holes + to, or"
+        " holes * holes for a pass.",
+    )
     corners: list[int] = Field(min_length=2, max_length=rules.SEATS)
     ranks: list[int]
     best: list[int]
@@ -319,6 +335,7 @@ def view(state: np.record) -> View:
         "over": rules.REASONS[end] or None,
         "idle": since,
         "repeats": int(rules.occurrences_in(as_array(state))),
+        "past": _encode_past(history[rules.first_recurrable_in(as_array(state)) : ply]),
         "corners": [*corner[:seats]],
         "ranks": [*rank[:seats]],
         "best": [*best[:seats]],
@@ -326,6 +343,26 @@ def view(state: np.record) -> View:
         "last": _last(state, holes, history[ply - 1]) if ply > 0 else None,
     }
     return View.unchecked(fields)
+
+
+def _encode_past(actions: Any) -> str | None:
+    """Write actions as 16 bits each, which is what the memory view of a state's history has."""
+    return base64.b64encode(np.asarray(actions, "<u2").tobytes()).decode() or None
+
+
+def _decode_past(seen: View, holes: int) -> np.ndarray[Any, np.dtype[np.int32]]:
+    """Return the actions that a view has of the past. Raises `ValueError` for impossible ones."""
+    wrong = f"expected the past as base64 of at most {seen.ply} moves on {holes} holes"
+    try:
+        raw = base64.b64decode(seen.past or "", validate=True)
+    except binascii.Error:
+        raise ValueError(wrong) from None
+    if len(raw) % 2 or len(raw) > 2 * seen.ply:
+        raise ValueError(wrong)
+    actions = np.frombuffer(raw, "<u2").astype(np.int32)
+    if (actions > holes * holes).any():
+        raise ValueError(wrong)
+    return actions
 
 
 def _last(state: np.record, holes: int, action: int) -> Last:
@@ -413,16 +450,18 @@ def features(seen: View, seat: int) -> Features:
 
 
 def state_from_view(seen: View) -> np.record:
-    """Return the state that a view shows; positions before it are not known to it."""
+    """Return the state that a view shows; positions that cannot recur are not known to it."""
     size = _size(seen.options)
     pegs = tuple(tuple(holes) for holes in seen.pegs)
     corners, out = tuple(seen.corners), tuple(seen.ranks)
     st: Any = _position(seen.options, size, corners, pegs, seen.turn, out)
     st.best[: len(corners)] = seen.best
-    st.ply = st.floor = seen.ply
+    st.ply = seen.ply
+    rules.restore_past_in(as_array(st), kernel_array(_decode_past(seen, int(st.holes))))
+    if not seen.past:  # a server that tells no past still counts the present position
+        st.prior = seen.repeats - 1
+        st.seen[int(st.key) % rules.FILTER] = seen.repeats
     st.since, st.side = seen.idle, seen.to_act
-    st.prior = seen.repeats - 1
-    st.seen[int(st.key) % rules.FILTER] = seen.repeats
     st.end = rules.REASONS.index(seen.over or "")
     st.marks[0] = 0
     st.marks[seen.ply - seen.idle] = rules.DROP

@@ -819,8 +819,54 @@ def occurrences(st: Record) -> Int:
     return repeats(st) if seen >= 2 else i64(1)
 
 
+@kernel
+def first_recurrable(st: Record) -> Int:
+    """Return the first ply whose position may recur: `repeats` looks no further back."""
+    back = i64(st.ply)
+    while back > st.floor and st.marks[back] & FINISH == 0:
+        back = back - 1
+    return back
+
+
+@kernel
+def restore_past(st: Record, actions: Moves) -> None:
+    """Make `actions` the last ones played, so that the positions before them count as well.
+
+    The position is the one after them and stays as it is. None of them has finished a seat, and
+    nobody has dropped out since the first of them: that is all that can recur.
+    """
+    holes = i64(st.holes)
+    back: Int = i64(st.ply)
+    turn: Int = i64(st.turn)
+    key = st.key
+    for i in range(len(actions)):
+        action = i64(actions[len(actions) - 1 - i])
+        before = _previous(st, turn)
+        if action < holes * holes:
+            origin = action // holes
+            key = key ^ PEG_KEY[before, origin] ^ PEG_KEY[before, action - origin * holes]
+        key = key ^ TURN_KEY[turn] ^ TURN_KEY[before]
+        st.seen[i64(key & np.uint64(FILTER - 1))] += 1
+        turn = before
+        back -= 1
+        st.history[back] = action
+    st.floor = back
+
+
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 """What `kernels.box` gives: the kernels below are called for single states, from Python."""
+
+
+@kernel
+def first_recurrable_in(states: StateArray) -> Int:
+    """Do `first_recurrable`."""
+    return first_recurrable(states[0])
+
+
+@kernel
+def restore_past_in(states: StateArray, actions: Moves) -> None:
+    """Do `restore_past`."""
+    restore_past(states[0], actions)
 
 
 @kernel

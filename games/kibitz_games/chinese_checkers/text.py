@@ -37,6 +37,10 @@ _LONG, _WIN, _REPETITION = (
 _OPTIONS_END = constant(b'"},"ply":')
 _TO_ACT, _TURN, _OVER = constant(b',"to_act":'), constant(b',"turn":'), constant(b',"over":"')
 _QUOTE, _IDLE, _REPEATS = constant(b'"'), constant(b',"idle":'), constant(b',"repeats":')
+_PAST, _DIGITS = (
+    constant(b',"past":"'),
+    constant(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"),
+)
 _CORNERS, _RANKS, _BEST = (
     constant(b',"corners":['),
     constant(b'],"ranks":['),
@@ -47,7 +51,7 @@ _LAST_PASS = constant(b',"last":{"pass":true}')
 _LAST_FROM, _TO, _PATH = constant(b',"last":{"from":'), constant(b',"to":'), constant(b',"path":[')
 _PATH_END, _END = constant(b"]}"), constant(b"}")
 _MOVE_FROM, _MOVE_PASS = constant(b'{"from":'), constant(b'{"pass":true}')
-_COMMA, _LIST, _LIST_END = (ord(each) for each in ",[]")
+_COMMA, _LIST, _LIST_END, _PADDING = (ord(each) for each in ",[]=")
 
 _BOOLS, _BOOLS_AT = choice([b"false", b"true"])
 _BOARDS, _BOARDS_AT = choice([board.encode() for board, _ in geo.ALL])
@@ -62,6 +66,7 @@ SIZE = (
     1024  # what has a length of its own: under 600, with the lists of numbers of each seat
     + rules.SEATS * geo.MAX_PEGS * _HOLE_CHARS
     + rules.CELLS * _HOLE_CHARS  # the path of the last move
+    + rules.MAX_PLIES * 3  # the moves of the past
 )
 """More characters than a view has."""
 MOVE_CHARS = len('{"from":120,"to":120},')
@@ -81,6 +86,27 @@ def _put_options(st: Record, out: Text, at: Int) -> Int:
     at = put_one(out, put(out, at, _WIN), _WINS, _WINS_AT, st.win)
     at = put_one(out, put(out, at, _REPETITION), _REPETITIONS, _REPETITIONS_AT, st.repetition)
     return put(out, at, _OPTIONS_END)
+
+
+@kernel
+def _put_past(st: Record, out: Text, at: Int) -> Int:
+    """Write the moves since the first position that can recur, in base64, if there are any."""
+    first = rules.first_recurrable(st)
+    count = 2 * (i64(st.ply) - first)
+    if count == 0:
+        return at
+    at = put(out, at, _PAST)
+    for k in range(0, count, 3):
+        word = i64(0)
+        for j in range(k, k + 3):
+            byte = i64(0)
+            if j < count:
+                byte = (i64(st.history[first + j // 2]) >> (8 * (j % 2))) & 255
+            word = (word << 8) | byte
+        for j in range(4):
+            out[at] = _DIGITS[(word >> (18 - 6 * j)) & 63] if k + j <= count else _PADDING
+            at += 1
+    return put(out, at, _QUOTE)
 
 
 @kernel
@@ -129,6 +155,7 @@ def write_view(states: StateArray, out: Text) -> Int:
         at = put(out, at, _QUOTE)
     at = put_int(out, put(out, at, _IDLE), st.since)
     at = put_int(out, put(out, at, _REPEATS), rules.occurrences(st))
+    at = _put_past(st, out, at)
     at = put_ints(out, put(out, at, _CORNERS), st.corner, st.seats)
     at = put_ints(out, put(out, at, _RANKS), st.rank, st.seats)
     at = put_ints(out, put(out, at, _BEST), st.best, st.seats)

@@ -74,6 +74,7 @@ def check_laws(
                 setup = LawSetup(game, chosen, players, seed)
                 for leaving in (False, True) if drops and game.info.drops else (False,):
                     total += _check_play(setup, plies, spellings, leaving)
+                total += _check_worlds(setup, plies)
     return total
 
 
@@ -110,6 +111,35 @@ def _check_play(
     _check_position(setup, state)
     if plies is None and game.to_act(state) != TERMINAL:
         raise ConformanceError(f"not over after max_plies = {limit} ({setup})")
+    return ply
+
+
+WORLDS = 6
+"""States made from views that are played on beside the play itself."""
+
+
+def _check_worlds(setup: LawSetup, plies: int | None) -> int:
+    """Check that states made from views go on like the play: same actions, same outcome.
+
+    The views are a referee's, from which the rest of the play follows. All actions are random, so
+    that on small boards positions recur.
+    """
+    game, source = setup.game, random.Random(f"{setup.seed}/worlds")
+    state, worlds, ply = setup.start(), list[State](), 0
+    limit = game.info.max_plies if plies is None else plies
+    while game.to_act(state) != TERMINAL and ply < limit:
+        if len(worlds) < WORLDS and source.random() < 0.25:
+            worlds.append(game.sample(game.referee_view(state), ply))
+        action = source.choice(game.legal(state))
+        ply += 1
+        for each in (state, *worlds):
+            game.play(each, action)
+        for world in worlds:
+            same = (game.to_act(world), game.outcome(world)) == (
+                game.to_act(state),
+                game.outcome(state),
+            )
+            _require(same, f"same actions, same outcome ({setup}, ply {ply})")
     return ply
 
 

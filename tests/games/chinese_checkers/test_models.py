@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import json
 from itertools import pairwise
 from typing import Any
@@ -158,6 +159,7 @@ def test_a_view_as_it_travels() -> None:
         "turn": 1,
         "idle": 0,
         "repeats": 1,
+        "past": "eQE9NxAA",
         "corners": [0, 3],
         "ranks": [0, 0],
         "best": [114, 118],
@@ -212,3 +214,74 @@ def test_five_seats_and_every_option_survive_the_wire() -> None:
     assert GAME.legal(again) == GAME.legal(state)
     kept = ("stop", "through", "long_jumps", "win", "repetition")
     assert [int(again[name]) for name in kept] == [2, 0, 1, 1, 1]
+
+
+def _to_and_fro(state: Any, plies: int) -> list[int]:
+    """Return moves in which every seat takes a peg away and back, and so on."""
+    seats, moves = int(state["seats"]), list[int]()
+    st, holes = state.copy(), int(state["holes"])
+    for ply in range(plies):
+        if ply < seats:
+            action = GAME.legal(st)[0]
+        else:
+            source, target = divmod(moves[ply - seats], holes)
+            action = target * holes + source
+        moves.append(action)
+        GAME.play(st, action)
+    return moves
+
+
+@pytest.mark.parametrize(
+    ("seats", "options"), [(2, {}), (3, {}), (6, {}), (2, {"board": "rhombus", "size": 5})]
+)
+def test_a_state_made_of_a_view_sees_every_repetition_coming(
+    seats: int, options: dict[str, Any]
+) -> None:
+    """Made after each of the moves that bring a position back for the third time."""
+    state = _start(seats, **options)
+    moves, worlds = _to_and_fro(state, 4 * seats), list[Any]()
+    for ply, action in enumerate(moves):
+        sent = json.loads(GAME.view_json(state, None))
+        worlds.append(GAME.sample(GAME.View.model_validate(sent), 0))
+        for each in (state, *worlds):
+            GAME.play(each, action)
+        over = ply == len(moves) - 1
+        assert (GAME.outcome(state) is not None) == over
+        for world in worlds:
+            assert GAME.outcome(world) == GAME.outcome(state)
+            assert GAME.view(world, None) == GAME.view(state, None)
+    assert GAME.view(state, None).repeats == 3
+
+
+def test_the_past_ends_where_nothing_can_recur() -> None:
+    state = _start(3, size=2)
+    for action in _to_and_fro(state, 5):
+        GAME.play(state, action)
+    past = GAME.view(state, None).past
+    assert past is not None
+    assert len(past) == len(base64.b64encode(bytes(2 * 5)))
+    GAME.forfeit(state, 0)
+    assert GAME.view(state, None).past is None
+
+
+@pytest.mark.parametrize("past", ["AAAAAAA", "no base64", "//8=", "AAAA" * 10])
+def test_a_past_that_cannot_be_is_refused(past: str) -> None:
+    state = _start()
+    GAME.play(state, GAME.legal(state)[0])
+    view = GAME.dump(GAME.view(state, None)) | {"past": past}
+    with pytest.raises(ValueError, match="past"):
+        GAME.sample(GAME.View.model_validate(view), 0)
+
+
+def test_a_view_without_a_past_still_counts_the_present_position() -> None:
+    """As servers sent them before views had a past."""
+    state = _start()
+    for action in _to_and_fro(state, 4):
+        GAME.play(state, action)
+    seen = GAME.view(state, None)
+    assert seen.repeats == 2
+    world = GAME.sample(seen.model_copy(update={"past": None}), 0)
+    assert GAME.view(world, None).repeats == 2
+    for action in _to_and_fro(state, 4):
+        GAME.play(world, action)
+    assert GAME.outcome(world).reason == "repetition"

@@ -278,3 +278,20 @@ def test_a_view_as_it_travels() -> None:
         "shots": [{"slot": 1, "seat": 1, "row": 1, "column": 15}],
         "wrecks": [],
     }
+
+
+def test_every_state_that_a_seat_may_believe_in_ends_with_the_same_slot() -> None:
+    """What it knows of the rest of the play: nobody fires, so nothing else decides its length."""
+    state = GAME.start(GAME.Options(turns=12), 4, {})
+    while GAME.to_act(state) >= 0:
+        seat = GAME.to_act(state)
+        worlds = [GAME.sample(GAME.view(state, viewer), 3) for viewer in (seat, None)]
+        steps = 0
+        true = state.copy()
+        while GAME.to_act(true) >= 0:
+            for each in (true, *worlds):
+                GAME.play(each, GAME.legal(each)[4])
+            steps += 1
+            assert {GAME.to_act(each) for each in (true, *worlds)} == {GAME.to_act(true)}
+        assert steps == 12 - int(state["ply"])
+        GAME.play(state, GAME.legal(state)[0])
