@@ -58,18 +58,27 @@ class EngineBot(Bot):
         """
         for state, info in _start_states(programme, self.games, self.seats):
             self._prepare(state, info)
-            sample = (lambda seed, st=state: st.copy()) if info.hidden else None
-            found = self._find(state, SearchLimits(0.001, self._depth, sample=sample))
-            _line_notation(registry.get(info.name), state, found)
-            if (warm_up := getattr(self._search, "warm_up", None)) is not None:
-                warm_up(state, self._ev)
+            self._warm_up(state, info)
         self._search = self._ev = None
+
+    def _warm_up(self, state: np.record, info: GameInfo) -> None:
+        """Compile or load what searching plays like that of `state` needs."""
+        sample = (lambda seed: state.copy()) if info.hidden else None
+        found = self._find(state, SearchLimits(0.001, self._depth, sample=sample))
+        _line_notation(registry.get(info.name), state, found)
+        if (warm_up := getattr(self._search, "warm_up", None)) is not None:
+            warm_up(state, self._ev)
+        _WARM.add((self._kind, state.dtype))
 
     def choose(self, turn: Turn) -> Move:
         """Return the move that the search finds."""
         state, budget = turn.state, turn.budget.at_most(self._seconds)
         if self._search is None:
-            self._prepare(state, turn.match.game_rules.info)
+            info = turn.match.game_rules.info
+            self._prepare(state, info)
+            if (self._kind, state.dtype) not in _WARM:
+                # A bot that was not prepared compiles now, before it reads what time is left.
+                self._warm_up(state, info)
         seed = f"{turn.match.id if self._seed is None else self._seed}/{turn.seat}/{turn.ply}"
         sample = turn.sample if turn.match.game_rules.info.hidden else None
 
@@ -99,6 +108,10 @@ class EngineBot(Bot):
         if self._search is None or self._ev is None:
             raise AssertionError("a search is prepared before it is used")
         return self._search.search(state, self._ev, limits)
+
+
+_WARM: set[tuple[type[Search], Any]] = set()
+"""Searches that were warmed up in this process, with the types of their states."""
 
 
 def _nothing(state: np.record) -> np.record:

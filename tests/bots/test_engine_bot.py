@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 import weakref
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from kibitz_games.core import registry
 from kibitz_protocol.wire.lobbies import ProgrammeItem
 from kibitz_search.algorithms.greedy import Greedy
 from kibitz_search.chinese_checkers.evaluation import hand
+from tests.search.algorithms.drawn import two_seats
 
 GAME: Any = registry.get("chinese-checkers")
 
@@ -132,3 +135,20 @@ def test_warming_passes_over_what_it_does_not_play_with_so_many() -> None:
     bot.games, bot.seats = ("chinese-checkers",), (2, 4)
     bot.prepare([ProgrammeItem(game="chinese-checkers", seats=seats) for seats in (2, 3, 4)])
     assert seen == [2, 4]
+
+
+@pytest.mark.parametrize("spec", ["greedy-hand", "iddfs-hand:depth=1,time=60"])
+def test_a_bot_on_a_server_avoids_a_draw_when_it_is_ahead(spec: str) -> None:
+    """It is shown views only, and has to see in them that a position would come a third time."""
+    for case in two_seats(1):
+        state, options = case.state, {"board": "rhombus", "size": 5, "pegs": 3}
+        match = replace(Match.of(snapshot("m1", game="chinese-checkers", options=options)), seat=1)
+        asked: Turn[Any] = Turn(
+            match=match,
+            ply=int(state["ply"]),
+            observation=json.loads(GAME.view_json(state, 1)),
+            budget=Budget(60_000, None, time.monotonic()),
+        )
+        move = load(f"chinese-checkers/{spec}")().choose(asked)
+        drawn = GAME.dump(GAME.encode(state, case.action))
+        assert (move == drawn) is not case.ahead

@@ -695,6 +695,12 @@ def returns(st: Record, out: Values) -> None:
         out[seat] = halves / (2.0 * (i64(st.seats) - 1))
 
 
+@kernel
+def in_contention(st: Record, seat: Int) -> bool:
+    """Return whether a seat has neither finished nor dropped out."""
+    return bool(st.rank[seat] == 0)
+
+
 BY_STEP = 32
 """What a step towards the goal counts in `move_score`, where a step behind counts 1."""
 
@@ -999,6 +1005,7 @@ operations.implement(
     undo=undo,
     returns=returns,
     forfeit=forfeit,
+    in_contention=in_contention,
     move_score=move_score,
     set_side_to_move=set_side_to_move,
     generate_stage=generate_stage,

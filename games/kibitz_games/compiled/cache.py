@@ -20,10 +20,11 @@ import platform
 import shutil
 import sys
 import tempfile
+import threading
 import time
 import warnings
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -67,12 +68,45 @@ def compile_locked(dispatcher: Any) -> Callable[[Any], Any]:
 
     @functools.wraps(load_or_compile)
     def call(signature: Any) -> Any:
-        if _is_cached(dispatcher, signature):
-            return load_or_compile(signature)
-        with global_compiler_lock, _file_lock(lock):
-            return load_or_compile(signature)
+        with _timed():
+            if _is_cached(dispatcher, signature):
+                return load_or_compile(signature)
+            with global_compiler_lock, _file_lock(lock):
+                return load_or_compile(signature)
 
     return call
+
+
+class _CompileTime(threading.local):
+    """How long the thread has compiled and loaded, and whether it does so now."""
+
+    seconds: float = 0.0
+    running: bool = False
+
+
+_COMPILE_TIME = _CompileTime()
+
+
+def compile_seconds() -> float:
+    """Return for how many seconds this thread has compiled or loaded machine code so far.
+
+    Waiting for another process that compiles the same counts. It is 0 in plain mode.
+    """
+    return _COMPILE_TIME.seconds
+
+
+@contextmanager
+def _timed() -> Iterator[None]:
+    """Add the time of the block to `compile_seconds`; that of a callee is part of its caller's."""
+    if _COMPILE_TIME.running:
+        yield
+        return
+    began, _COMPILE_TIME.running = time.monotonic(), True
+    try:
+        yield
+    finally:
+        _COMPILE_TIME.seconds += time.monotonic() - began
+        _COMPILE_TIME.running = False
 
 
 def _is_cached(dispatcher: Any, signature: Any) -> bool:

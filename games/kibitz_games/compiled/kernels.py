@@ -21,6 +21,7 @@ import numpy as np
 
 from kibitz_games.compiled import cache
 from kibitz_games.compiled.cache import cache_directory as cache_directory
+from kibitz_games.compiled.cache import compile_seconds as compile_seconds
 from kibitz_games.compiled.mode import Mode as Mode
 from kibitz_games.compiled.mode import compiled as compiled
 from kibitz_games.compiled.mode import get_mode as get_mode

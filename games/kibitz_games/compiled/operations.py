@@ -62,6 +62,8 @@ The operations
 `returns(st, out)`            when over: write each seat's score, 0.0 (worst) to 1.0, into `out`
                               (float64, at least `seats` long)
 `forfeit(st, seat)`           take a seat out of a play that goes on
+`in_contention(st, seat)`     whether the place of `seat` is still open: it has neither finished nor
+                              dropped out
 `move_score(st, m)`           a quick guess how good `m` is for the seat to act; larger is better,
                               any integer; for sorting moves and for biasing playouts
 `policy_weight(st, m)`        how likely the game's own random player takes `m` (float64), relative
@@ -206,6 +208,12 @@ def forfeit(st: Record, seat: Int) -> None:
 
 
 @default_operation
+def in_contention(st: Record, seat: Int) -> bool:
+    """Return whether the place of a seat is still open; by default it is."""
+    return True
+
+
+@default_operation
 def move_score(st: Record, m: Int) -> Int:
     """Return a quick guess how good `m` is for the seat to act; larger is better."""
     return i64(0)
@@ -324,8 +332,9 @@ def workspace_type(
 ) -> np.dtype[Any]:
     """Return the record type of a workspace for searches of `state` down to `depth` plies.
 
-    Fields: ``stop`` (int64, set it to end the search), ``nodes`` (int64), ``moves`` (int32,
-    [depth + 1, widest]) and ``scores`` (int64, same shape) for generation and ordering,
+    Fields: ``stop`` (int64, set it to end the search), ``nodes`` (int64), ``most`` (int64, nodes
+    after which to end it, 0 for no limit), ``moves`` (int32, [depth + 1, widest]) and ``scores``
+    (int64, same shape) for generation and ordering,
     ``values`` (float64, [depth + 1, 6]) for vectors over seats, ``line`` and ``lengths`` for
     principal variations (int32, [depth + 1, depth + 1] and [depth + 1]), and `extra`. Give the
     ``__file__`` of the module whose kernels use the extra fields as `source`.
@@ -334,6 +343,7 @@ def workspace_type(
     fields = [
         ("stop", np.int64),
         ("nodes", np.int64),
+        ("most", np.int64),
         ("values", np.float64, (rows, MAX_SEATS)),
         ("scores", np.int64, (rows, width)),
         ("moves", np.int32, (rows, width)),

@@ -30,5 +30,6 @@ def warm_up_operations(state: np.record) -> None:
     op.play(st, action)
     op.undo(st, action)
     op.terminal(st)
+    op.in_contention(st, seat)
     op.compute_key(st)
     op.returns(st, out)

@@ -496,6 +496,12 @@ def returns(st: Record, out: Values) -> None:
 
 
 @kernel
+def in_contention(st: Record, seat: Int) -> bool:
+    """Return whether a seat may still get any place: a wreck may, one that dropped out may not."""
+    return bool(st.left[seat] == 0)
+
+
+@kernel
 def move_score(st: Record, m: Int) -> Int:
     """Prefer a shot that hits, then new places, then moves, then turns of the hull."""
     seat = i64(st.side)
@@ -671,6 +677,7 @@ operations.implement(
     undo=undo,
     returns=returns,
     forfeit=forfeit,
+    in_contention=in_contention,
     move_score=move_score,
     compute_key=compute_key,
     points=points,

@@ -3,11 +3,12 @@
 interface    what a search and an evaluation are
 limits       how long and how far a search may look
 result       what a search answers
-timer        ending a search in time, from another thread
+timer        ending a search in time, from another thread, or after so many positions
 outcome      the evaluation that knows no game
 greedy       the best move by what the position is worth after it
 deepening    looking one ply ahead, then two, until the time is up
 iddfs        planning the own moves ahead, as deep as the time allows
+terminal     what a play that is over is worth, to every search
 score        what a position is worth to one of two, and when it is decided
 minimax      every line of play between two, down to a depth
 alphabeta    alpha-beta with a transposition table: the values of minimax, sooner

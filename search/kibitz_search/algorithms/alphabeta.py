@@ -16,12 +16,16 @@ the full window. The root's window is narrow too, around the last value (*aspira
 where the value falls outside.
 
 Moves late in the order are searched one or two plies less deeply, and again in full if they turn
-out well (*late-move reductions*). That may change the value, and so may an entry of the table that
-comes from a deeper search than was asked for. Without the first (``reductions=False``) what is won
-or lost within a depth is known for sure at that depth; without the second as well (``strict=True``)
-all values are those of minimax. A position all of whose lines have come to their end is kept as
-endlessly deep. The key knows nothing of how a position came about, so where the past counts, as
-in repetitions, the table may be wrong about it, as in every such program.
+out well (*late-move reductions*). That may change the value. Without it (``reductions=False``)
+what is won or lost within a depth is known for sure at that depth. A value of the table may come
+from a deeper search than was asked for, and from another way to the position: the key knows nothing
+of how a position came about, so where the past counts, as in repetitions, the table may be wrong
+about it, as in every such program. It is emptied when the match comes back to a position that was
+searched before, as it does not know that this is a repetition. A position all of whose lines have
+come to their end is kept as endlessly deep.
+
+With ``strict=True`` nothing of this happens: nothing is reduced, the table only says which move to
+look at first, leaves are judged where they stand, and all values are those of minimax.
 
 A position at the depth's end is judged where it stands, unless the game says that only few actions
 matter in it (`operations.tactical_moves`): then these are searched until it is quiet again.
@@ -55,9 +59,10 @@ from kibitz_search.algorithms.score import (
     DECIDED,
     is_exact,
     static_eval_diff,
-    terminal_score,
     two_player_only,
 )
+from kibitz_search.algorithms.terminal import two_player_value
+from kibitz_search.algorithms.timer import count_nodes
 
 MAX_DEPTH = 64
 """No line is longer, in plies."""
@@ -92,7 +97,6 @@ ENTRY = kernels.record_type(
         ("value", np.float64),
         ("move", np.int32),
         ("depth", np.int8),  # plies, or UNBOUNDED_DEPTH
-        ("plies", np.int8),  # what was searched, also where `depth` is unbounded
         ("kind", np.int8),  # 0 in an empty entry
     ],
     source=__file__,
@@ -119,9 +123,7 @@ def _tt_probe(table: Table, key: Any) -> Int:
 
 
 @kernel
-def _tt_store(
-    table: Table, key: Any, ply: Int, depth: Int, plies: Int, kind: Int, value: Any, m: Int
-) -> Int:
+def _tt_store(table: Table, key: Any, ply: Int, depth: Int, kind: Int, value: Any, m: Int) -> Int:
     """Write an entry. Values of decided positions are kept as seen from the position."""
     at = _tt_index(table, key)
     if table[at].key != key and table[at].depth > depth:
@@ -135,17 +137,8 @@ def _tt_store(
     e.value = value
     e.move = m
     e.depth = depth
-    e.plies = plies
     e.kind = kind
     return np.int64(at)
-
-
-@kernel
-def _tt_sufficient(ws: op.Record, e: Any, depth: Int) -> bool:
-    """Return whether what an entry says holds for a search of this depth."""
-    if ws.strict != 0:
-        return bool(e.plies == depth or (e.depth == UNBOUNDED_DEPTH and e.plies < depth))
-    return bool(e.depth >= depth)
 
 
 @kernel
@@ -221,7 +214,7 @@ def _update_pv(ws: op.Record, ply: Int, m: Int) -> Int:
 @kernel
 def _tt_cutoff(ws: op.Record, e: Any, ply: Int, depth: Int, alpha: Any, beta: Any) -> Any:
     """Return the value that an entry gives for a window, or nan if that does not decide it."""
-    if beta - alpha > NULL_WINDOW or not _tt_sufficient(ws, e, depth):
+    if beta - alpha > NULL_WINDOW or ws.strict != 0 or e.depth < depth:
         return np.nan
     value = e.value
     if value > DECIDED:
@@ -248,14 +241,16 @@ def _quiesce(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, alpha: Any, 
         return static_eval_diff(ev, st, seat)
     best = -np.inf
     for i in range(n):
+        if ws.stop != 0:
+            break
         m = np.int64(moves[i])
         op.play(st, m)
-        ws.nodes += 1
+        count_nodes(ws, np.int64(1))
         ws.lengths[ply + 1] = 0
         after = np.int64(op.to_act(st))
         low = max(alpha, best)
         if after < 0:
-            value = terminal_score(st, ws, ev, seat, np.int64(ply + 1))
+            value = two_player_value(st, ws, seat, np.int64(ply + 1))
         elif after == seat:
             value = _quiesce(st, ws, ev, np.int64(ply + 1), low, beta)
         else:
@@ -283,7 +278,7 @@ def _after(
     op.play(st, m)
     after = np.int64(op.to_act(st))
     if after < 0:
-        value = terminal_score(st, ws, ev, seat, np.int64(ply + 1))
+        value = two_player_value(st, ws, seat, np.int64(ply + 1))
     elif after == seat:
         value = _quiesce(st, ws, ev, np.int64(ply + 1), low, beta)
     else:
@@ -301,10 +296,12 @@ def _frontier(
     first = np.int64(n > 0 and ws.moves[ply, 0] == hint)
     _score_moves(st, ws, ply, first, n)
     for i in range(n):
+        if ws.stop != 0:
+            break
         m: Int = np.int64(ws.moves[ply, i])
         if i >= first:
             m = _next_move(ws, ply, np.int64(i), n)
-        ws.nodes += 1
+        count_nodes(ws, np.int64(1))
         value = _after(st, ws, ev, ply, m, max(alpha, best), beta)
         if value > best:
             best = value
@@ -328,15 +325,17 @@ def _frontier_delta(
     ws.lengths[ply + 1] = 0
     best = -np.inf
     k = np.int64(0)
-    while best < beta:
+    while best < beta and ws.stop == 0:
         n = np.int64(op.generate_stage(st, k, moves))
         if n < 0:
             break
         k += 1
         for i in range(n):
+            if ws.stop != 0:
+                break
             m = np.int64(moves[i])
             value = base + op.eval_delta(ev, st, m)
-            ws.nodes += 1
+            count_nodes(ws, np.int64(1))
             if value == value:
                 ws.leaves += 1
             else:
@@ -398,6 +397,8 @@ def _search(
         if ply == 0:
             ws.best = best
             ws.finished = n
+    if last and ws.stop != 0:
+        return 0.0
     if last:
         n = np.int64(0)
     for i in range(n):
@@ -407,11 +408,11 @@ def _search(
         if i > 0 or not led:
             m = _next_move(ws, ply, np.int64(i), n)
         op.play(st, m)
-        ws.nodes += 1
+        count_nodes(ws, np.int64(1))
         ws.lengths[ply + 1] = 0
         after = np.int64(op.to_act(st))
         if after < 0:
-            value = terminal_score(st, ws, ev, seat, np.int64(ply + 1))
+            value = two_player_value(st, ws, seat, np.int64(ply + 1))
         else:
             top = beta
             less = np.int64(0)
@@ -461,7 +462,7 @@ def _search(
     elif best <= alpha:
         kind = UPPER
     reach = depth if ws.leaves > leaves else UNBOUNDED_DEPTH
-    _tt_store(table, key, ply, reach, depth, kind, best, hint)
+    _tt_store(table, key, ply, reach, kind, best, hint)
     return best
 
 
@@ -522,10 +523,11 @@ class AlphaBeta(IterativeDeepening):
             ("history", np.int32, (2, HISTORY_SIZE)),
         ]
         super().__init__(op.workspace(state, depth=MAX_DEPTH + 1, extra=extra, source=__file__))
-        self._ws.reductions, self._ws.strict = reductions, strict
+        self._ws.reductions, self._ws.strict = reductions and not strict, strict
         pairs = table * MIB // (BUCKET_SIZE * ENTRY.itemsize)
         self._table: Table = hugepages.zeros(pairs * BUCKET_SIZE, ENTRY)
         self._weights = b""
+        self._plies: dict[int, int] = {}  # of the match when it came to the roots so far, by key
         self._values: list[float] = []  # of the depths so far
         self._has_tactical = op.offers(state.dtype, "tactical_moves")
 
@@ -536,12 +538,15 @@ class AlphaBeta(IterativeDeepening):
 
     def _reset(self, st: np.record, ev: np.record) -> None:
         """Forget what does not hold for a new turn."""
-        weights = ev.tobytes()
-        if weights != self._weights:
+        weights, key, ply = ev.tobytes(), int(st["key"]), int(st["ply"])
+        recurs = self._plies.setdefault(key, ply) != ply
+        self._plies[key] = ply
+        if weights != self._weights or recurs:
             self._table = hugepages.zeros(len(self._table), ENTRY)
             self._weights = weights
         self._values = []
-        self._ws.foresees = op.offers(ev.dtype, "eval_delta") and not self._has_tactical
+        foreseen = op.offers(ev.dtype, "eval_delta") and not self._has_tactical
+        self._ws.foresees = foreseen and not self._ws.strict
         self._ws.first = -1
         self._ws.killers[:] = -1
         self._ws.history[:] >>= 3

@@ -26,6 +26,7 @@ from kibitz_search.algorithms.multiplayer import (
     update_pv,
 )
 from kibitz_search.algorithms.result import WIN_SCORE
+from kibitz_search.algorithms.timer import count_nodes
 from kibitz_search.algorithms.utility import active_seats, relative_scores
 
 SEAT = 8
@@ -43,7 +44,7 @@ def explore(
     ws.lengths[ply] = ply
     over = op.terminal(st)
     if over or ply == limit or (ply > 0 and op.evaluate(ev, st, me) >= WIN_SCORE):
-        ws.nodes += 1
+        count_nodes(ws, np.int64(1))
         ws.open += 0 if over or ply < limit else 1
         relative_scores(st, ev, ws.last, ply, ws.values[ply])
         return ws.values[ply, me]
@@ -84,7 +85,7 @@ def explore(
         if ws.stop != 0 or (ply > 0 and alpha >= beta):
             break
     if ws.stop == 0 and best == np.inf:  # nobody is left to reply
-        ws.nodes += 1
+        count_nodes(ws, np.int64(1))
         relative_scores(st, ev, ws.last, ply, ws.values[ply])
         return ws.values[ply, me]
     return best

@@ -2,7 +2,8 @@
 
 A move is worth what the position after it is to the own seat, `FRIEND` of what it is to each
 friend, less `FOE` of what it is to the foe who is furthest: so a peg stays where a friend jumps
-over it, and goes where it stops the leader of the others. Without friends it is the greedy search.
+over it, and goes where it stops the leader of the others. A move that ends the play is worth what
+the result is to the own seat. Without friends it is the greedy search.
 
 Source: a note in the report "Fun With Chinese Checkers", "a bot that recognizes others of its ilk".
 """
@@ -17,8 +18,10 @@ import numpy as np
 from kibitz_games.compiled import operations as op
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.core.game import GameInfo
+from kibitz_search.algorithms.greedy import best_move
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.result import WIN_SCORE, SearchResult, root_moves
+from kibitz_search.algorithms.terminal import final_share
 
 FRIEND, FOE = 0.5, 0.25
 NEITHER, FRIENDLY, HOSTILE = 0, 1, 2
@@ -27,11 +30,17 @@ NEITHER, FRIENDLY, HOSTILE = 0, 1, 2
 
 @kernel
 def _judge_moves(st: op.Record, ws: op.Record, ev: op.Record, sides: Any, seat: Int, n: Int) -> Any:
-    """Write what each of the first `n` of ``ws.moves[0]`` is worth to the group."""
+    """Write what each of the first `n` of ``ws.moves[0]`` is worth to the group.
+
+    ``ws.share`` is as in the greedy search.
+    """
     for i in range(n):
         m = np.int64(ws.moves[0, i])
         op.play(st, m)
         value = np.float64(op.evaluate(ev, st, seat))
+        ws.share[i] = np.nan
+        if op.terminal(st) and abs(value) < WIN_SCORE:
+            ws.share[i] = final_share(st, seat, ws.values[0])
         ahead = -np.float64(WIN_SCORE)
         for other in range(len(sides)):
             if sides[other] == FRIENDLY:
@@ -49,7 +58,8 @@ class Conspiracy:
     """The search of a group; `friends` are the other seats of it, and may be changed."""
 
     def __init__(self, state: np.record, friends: Collection[int] = ()) -> None:
-        extra = [("worth", np.float64, (op.max_actions(state.dtype),))]
+        actions = op.max_actions(state.dtype)
+        extra = [("worth", np.float64, (actions,)), ("share", np.float64, (actions,))]
         self._ws = op.workspace(state, depth=1, extra=extra, source=__file__)
         self._seats = int(state["seats"])
         self.friends = frozenset(friends)
@@ -66,8 +76,7 @@ class Conspiracy:
         n, seat = len(actions), int(op.to_act(st))
         ws.moves[0, :n] = actions
         _judge_moves(st, ws, ev, self._sides(seat), np.int64(seat), np.int64(n))
-        best = int(np.argmax(ws.worth[:n]))
-        value = float(ws.worth[best])
+        best, value = best_move(st, ev, seat, actions, ws.worth[:n], ws.share[:n])
         return SearchResult(actions[best], value, 1, n, (actions[best],))
 
     def _sides(self, seat: int) -> np.ndarray:

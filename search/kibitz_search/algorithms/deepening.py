@@ -10,7 +10,6 @@ Then any move that was not shown to lose is as good or better, and the most prom
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import ClassVar
@@ -20,7 +19,7 @@ import numpy as np
 from kibitz_games.compiled.operations import Record
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.result import SearchResult, root_moves
-from kibitz_search.algorithms.timer import stop_timer
+from kibitz_search.algorithms.timer import ThinkingTime, stop_timer
 
 
 class IterativeDeepening(ABC):
@@ -28,7 +27,8 @@ class IterativeDeepening(ABC):
 
     Subclasses write `_search_depth`, one depth, and say in `_is_final` when there is no more to
     find. The kernel finds the moves of the root in ``ws.moves[0]``, ``ws.roots`` of them in the
-    order of preference; it counts positions in ``ws.nodes`` and ends soon after ``ws.stop`` is set.
+    order of preference; it counts positions by `timer.count_nodes` and ends soon after ``ws.stop``
+    is set.
     Where a search can learn that a move loses, ``ws.bounds`` says of the first ``ws.finished`` of
     them what they are worth at most.
     """
@@ -43,22 +43,24 @@ class IterativeDeepening(ABC):
         self._losing: set[int] = set()  # moves of the root that were shown to lose
 
     def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
-        """Return the best move of the deepest search that the time allows.
+        """Return the best move of the deepest search that the limits allow.
 
         `state` must not be over and is unchanged; `ev` is the evaluation's record for it. The first
-        depth is always searched to its end, however short the time is.
+        depth is always searched to its end, however short the time is and however few the nodes.
         """
-        deadline = time.monotonic() + limits.seconds
+        thinking = ThinkingTime(limits.seconds)
         st, ws, actions = state.copy(), self._ws, root_moves(state, limits.seed)
-        ws.nodes = ws.stop = 0
+        ws.nodes = ws.stop = ws.most = 0
         ws.moves[0, : len(actions)], ws.roots = actions, len(actions)
         self._losing.clear()
         self._reset(st, ev)
         # The first depth runs to its end, so that there is an answer, however late it is.
         best = self._search_depth(st, ev, 1, None)
         limits.report(best)
-        if len(actions) > 1 and not self._is_final(best):
-            with stop_timer(ws, deadline, limits.cancelled):
+        ws.most = limits.nodes
+        used_up = 0 < limits.nodes <= int(ws.nodes)
+        if len(actions) > 1 and not self._is_final(best) and not used_up:
+            with stop_timer(ws, thinking.deadline, limits.cancelled):
                 best = self._deepen(st, ev, limits, best)
         return replace(best, nodes=int(ws.nodes))
 

@@ -7,6 +7,9 @@ two is as good as a win at once, and on the next turn it would find another win 
 plan come back to a position that it has been to: such a detour gains nothing, and as the others
 stand still, the rules would see repetitions that a real match does not have.
 
+A plan that ends the play is worth what the result is (`terminal.Standing`): a draw as much as the
+others are worth where they stand.
+
 A longer plan is nearly always worth more than a shorter one, so what the time cuts off must not be
 compared with what was searched before: each depth begins with the first move of the best plan so
 far and counts only once that move is done with. (The report keeps one best plan over all
@@ -24,6 +27,8 @@ from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.core.game import GameInfo
 from kibitz_search.algorithms.deepening import IterativeDeepening
 from kibitz_search.algorithms.result import WIN_SCORE, SearchResult
+from kibitz_search.algorithms.terminal import final_share, standing
+from kibitz_search.algorithms.timer import count_nodes
 
 MAX_DEPTH = 15
 """No plan is longer, counted in own moves."""
@@ -33,8 +38,9 @@ MAX_DEPTH = 15
 def _explore(st: op.Record, ws: op.Record, ev: op.Record, seat: Int, limit: Int, depth: Int) -> Any:
     """Judge every plan of up to `limit` own moves after the `depth` moves of ``ws.line[1]``.
 
-    The best plan so far is kept in ``ws.best``, ``ws.best_depth`` and ``ws.line[0]``, the keys of
-    the positions on the way in ``ws.been``. At depth 0 the moves stand in ``ws.moves[0]``
+    The best plan so far is kept in ``ws.best``, ``ws.best_depth`` and ``ws.line[0]``, with its
+    result in ``ws.best_share`` (a share; nan if the play goes on), the keys of the positions on the
+    way in ``ws.been``. At depth 0 the moves stand in ``ws.moves[0]``
     already, ``ws.roots`` of them, in the order of preference; ``ws.finished`` counts those that
     are done with.
     """
@@ -49,16 +55,16 @@ def _explore(st: op.Record, ws: op.Record, ev: op.Record, seat: Int, limit: Int,
         m = np.int64(moves[i])
         ws.line[1, depth] = m
         op.play(st, m)
-        ws.nodes += 1
+        count_nodes(ws, np.int64(1))
         value = op.evaluate(ev, st, seat)
         over = op.terminal(st)
+        share = np.nan
         if over and abs(value) < WIN_SCORE:
-            op.returns(st, ws.values[0])
-            share = ws.values[0, seat]
-            if share != 0.5:  # a tie is worth what the position is worth
-                value = WIN_SCORE * (2.0 * share - 1.0)
+            share = final_share(st, seat, ws.values[0])
+            value = ws.level + WIN_SCORE * (2.0 * share - 1.0 - ws.par)
         if value > ws.best or (value == ws.best and depth < ws.best_depth):
             ws.best = value
+            ws.best_share = share
             ws.best_depth = depth
             for k in range(depth + 1):
                 ws.line[0, k] = ws.line[1, k]
@@ -90,6 +96,9 @@ class Iddfs(IterativeDeepening):
             ("roots", np.int64),
             ("best", np.float64),
             ("best_depth", np.int64),
+            ("best_share", np.float64),
+            ("level", np.float64),
+            ("par", np.float64),
             ("finished", np.int64),
             ("been", np.uint64, (MAX_DEPTH + 1,)),
         ]
@@ -102,6 +111,10 @@ class Iddfs(IterativeDeepening):
             return f"{info.name} does not let the others stand still"
         return None
 
+    def _reset(self, st: np.record, ev: np.record) -> None:
+        self._standing = standing(st, ev, int(op.to_act(st)))
+        self._ws.level, self._ws.par = self._standing.level, self._standing.par
+
     def _search_depth(
         self, st: np.record, ev: np.record, depth: int, before: SearchResult | None
     ) -> SearchResult:
@@ -112,7 +125,10 @@ class Iddfs(IterativeDeepening):
             return before
         line = tuple(ws.line[0, : int(ws.best_depth) + 1].tolist())
         done = depth - int(ws.finished < ws.roots)
-        return SearchResult(line[0], float(ws.best), done, int(ws.nodes), line, own_moves_only=True)
+        share, value = float(ws.best_share), float(ws.best)
+        if not np.isnan(share):
+            value = self._standing.score(share)
+        return SearchResult(line[0], value, done, int(ws.nodes), line, own_moves_only=True)
 
     def _is_final(self, best: SearchResult) -> bool:
         return best.value >= WIN_SCORE

@@ -34,5 +34,6 @@ class Search(Protocol):
 
         `state` must not be over, and is unchanged afterwards. `ev` is the evaluation's record for
         it. Where the game hides something, `state` is one that agrees with what the seat to act
-        knows, and ``limits.sample`` gives others. However short the time is there is an answer.
+        knows, and ``limits.sample`` gives others. However low the limits are there is an answer;
+        one that the search cannot keep is refused by `limits.UnsupportedLimit`.
         """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
@@ -18,16 +19,23 @@ StateSampler = Callable[[int], np.record]
 number the same one."""
 
 
+class UnsupportedLimit(ValueError):
+    """A search was given a limit that it cannot keep."""
+
+
 @dataclass(frozen=True)
 class SearchLimits:
     """How long and how far to search, and what decides where the evaluation does not.
 
-    A search that has no use for one of them pays it no heed.
+    Every search keeps to `seconds`, `depth` and `nodes`, or raises `UnsupportedLimit`. There is an
+    answer however low they are: a search looks at each move once, one ply ahead, before it heeds
+    them. Searches that do no more than that keep to all of them. What is known already, as in a
+    book or a database, counts for none of them.
     """
 
     seconds: float = math.inf
     """The time to search, from the call on; without a limit it ends when there is no more to see.
-    However short it is there is an answer."""
+    Compiling machine code, as the first search of a process may have to, does not count."""
     depth: int = 0
     """How far to look ahead, in plies or whatever the search counts; 0 for as far as it can."""
     seed: int | str = 0
@@ -37,11 +45,18 @@ class SearchLimits:
     sample: StateSampler | None = None
     """Where something is hidden, gives other positions that agree with what the seat knows."""
     nodes: int = 0
-    """How many positions to look at, from searches that can stop so exactly; 0 for no limit. What
-    they find within it does not depend on the machine."""
+    """How many positions to look at, as `SearchResult.nodes` counts them; 0 for no limit. What is
+    found within it does not depend on the machine."""
     on_improvement: ResultListener | None = None
     """Called with the best so far, each time that something is known for sure, by searches that
     take long; it must return soon."""
+
+    def refuse(self, search: object, *names: Literal["depth", "nodes"]) -> None:
+        """Raise `UnsupportedLimit` if a limit is set that `search` cannot keep."""
+        for name in names:
+            if getattr(self, name):
+                kind = type(search).__name__
+                raise UnsupportedLimit(f"{kind} cannot limit its {name}: limit its seconds")
 
     def report(self, found: SearchResult) -> None:
         """Tell whoever wants to hear it the best so far."""

@@ -30,6 +30,7 @@ from kibitz_search.algorithms.multiplayer import (
     store_killer,
     update_pv,
 )
+from kibitz_search.algorithms.timer import count_nodes
 from kibitz_search.algorithms.utility import relative_scores
 
 NOBODY = -1
@@ -70,7 +71,7 @@ def explore(
     ws.lengths[ply] = ply
     over = op.terminal(st)
     if over or ply == limit:
-        ws.nodes += 1
+        count_nodes(ws, np.int64(1))
         ws.open += 0 if over else 1
         relative_scores(st, ev, ws.last, ply, ws.values[ply])
         return np.int64(0)

@@ -28,7 +28,9 @@ from kibitz_search.algorithms.multiplayer import (
     score_moves,
     update_pv,
 )
-from kibitz_search.algorithms.utility import PLY_DISCOUNT, expected_scores
+from kibitz_search.algorithms.terminal import PLY_DISCOUNT
+from kibitz_search.algorithms.timer import count_nodes
+from kibitz_search.algorithms.utility import expected_scores
 
 Chances = Any
 """The chances of all seats after every action of every ply: (plies, actions, seats), float64."""
@@ -62,7 +64,7 @@ def explore(
     ws.lengths[ply] = ply
     over = op.terminal(st)
     if over or ply == limit:
-        ws.nodes += 1
+        count_nodes(ws, np.int64(1))
         ws.open += 0 if over else 1
         expected_scores(st, ev, ws.last, ply, ws.scale, ws.values[ply])
         return np.int64(0)

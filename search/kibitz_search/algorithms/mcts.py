@@ -37,7 +37,6 @@ call a world; they stop within a few plies of ``ws.stop``.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -58,7 +57,8 @@ from kibitz_search.algorithms.playout import (
     rng_state,
 )
 from kibitz_search.algorithms.result import WIN_SCORE, SearchResult, root_moves
-from kibitz_search.algorithms.timer import stop_timer
+from kibitz_search.algorithms.terminal import final_share
+from kibitz_search.algorithms.timer import ThinkingTime, stop_timer
 from kibitz_search.algorithms.utility import expected_scores
 
 MAX_DEPTH = 128
@@ -353,12 +353,11 @@ def winning_move(st: Record, ws: Record, ev: Record, n: Int) -> Int:
     for i in range(n):
         m = np.int64(ws.moves[0, i])
         op.play(st, m)
-        if op.evaluate(ev, st, seat) >= WIN_SCORE:
+        won = op.evaluate(ev, st, seat) >= WIN_SCORE
+        if op.terminal(st):
+            won = won or final_share(st, seat, ws.values[0]) == 1.0
+        if won:
             found = np.int64(i)
-        elif op.terminal(st):
-            op.returns(st, ws.values[0])
-            if ws.values[0, seat] == 1.0:
-                found = np.int64(i)
         op.undo(st, m)
         if found >= 0:
             break
@@ -413,10 +412,11 @@ class Mcts:
     def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
         """Return the most visited action after as many iterations as the time allows.
 
-        `state` must not be over and is unchanged. The depth limits the plies of the tree. Given
-        a sample, nothing but what it returns is looked at.
+        `state` must not be over and is unchanged. The depth limits the plies of the tree, the nodes
+        the iterations. Given a sample, nothing but what it returns is looked at.
         """
-        deadline, sample = time.monotonic() + limits.seconds, limits.sample
+        thinking, sample = ThinkingTime(limits.seconds), limits.sample
+        most = min(self._max_iterations, limits.nodes or self._max_iterations)
         first = rng_state(limits.seed)
         drawn = first & 0xFFFFFFFF
         st = state.copy() if sample is None else sample(drawn).copy()
@@ -429,11 +429,11 @@ class Mcts:
         # One iteration runs to its end, so that there is an answer, however late it is.
         self._iterate(st, ev, 1)
         limits.report(self._result(st, ev))
-        with stop_timer(ws, deadline, limits.cancelled):
+        with stop_timer(ws, thinking.deadline, limits.cancelled):
             if sample is None:
-                self._iterate(st, ev, self._max_iterations)
+                self._iterate(st, ev, most)
             else:
-                self._iterate_samples(st, ev, drawn, sample)
+                self._iterate_samples(st, ev, drawn, sample, most)
         return self._result(st, ev)
 
     def _reset(
@@ -458,12 +458,12 @@ class Mcts:
         iterate(self._worlds, self._ws, ev, self._nodes)
 
     def _iterate_samples(
-        self, st: np.record, ev: np.record, drawn: int, sample: StateSampler
+        self, st: np.record, ev: np.record, drawn: int, sample: StateSampler, most: int
     ) -> None:
         """Iterate in one world after the other."""
         ws = self._ws
-        while not ws.stop and ws.nodes < self._max_iterations:
-            self._iterate(st, ev, min(int(ws.nodes) + self._batch, self._max_iterations))
+        while not ws.stop and ws.nodes < most:
+            self._iterate(st, ev, min(int(ws.nodes) + self._batch, most))
             drawn += 1
             st = sample(drawn)
 

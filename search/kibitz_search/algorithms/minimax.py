@@ -23,9 +23,10 @@ from kibitz_search.algorithms.score import (
     DECIDED,
     is_exact,
     static_eval_diff,
-    terminal_score,
     two_player_only,
 )
+from kibitz_search.algorithms.terminal import two_player_value
+from kibitz_search.algorithms.timer import count_nodes
 
 MAX_DEPTH = 32
 """No line is longer, in plies: nobody looks at every line of so many."""
@@ -50,11 +51,11 @@ def _value(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, depth: Int) ->
             break
         m = np.int64(moves[i])
         op.play(st, m)
-        ws.nodes += 1
+        count_nodes(ws, np.int64(1))
         ws.lengths[ply + 1] = 0
         after = np.int64(op.to_act(st))
         if after < 0:
-            value = terminal_score(st, ws, ev, seat, np.int64(ply + 1))
+            value = two_player_value(st, ws, seat, np.int64(ply + 1))
         elif depth <= 1:
             value = static_eval_diff(ev, st, seat)
             ws.leaves += 1

@@ -8,7 +8,6 @@ where none has one, the *middle* search plays.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, Protocol
@@ -19,6 +18,7 @@ from kibitz_games.core.game import GameInfo
 from kibitz_search.algorithms.interface import Search
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.result import SearchResult
+from kibitz_search.algorithms.timer import ThinkingTime
 
 
 class Oracle(Protocol):
@@ -63,9 +63,8 @@ class PhasedSearch:
 
     def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
         """Return what the first oracle with an answer says, else what the middle search finds."""
-        began = time.monotonic()
+        thinking = ThinkingTime(limits.seconds)
         for oracle in self._oracles:
             if (found := oracle.probe(state, limits)) is not None:
                 return found
-        left = max(0.0, limits.seconds - (time.monotonic() - began))
-        return self._middle.search(state, ev, replace(limits, seconds=left))
+        return self._middle.search(state, ev, replace(limits, seconds=thinking.left))

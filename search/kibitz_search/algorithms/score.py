@@ -1,8 +1,8 @@
-"""Scores of two-player searches: the static difference, and the values of ended plays.
+"""Scores of two-player searches: the static difference, and what values of ended plays say.
 
 A leaf is worth the difference of what the evaluation says to the two seats. A position that is won
 after `n` plies is worth ``WIN_SCORE - n``, one that is lost ``n - WIN_SCORE``: a sooner win is
-better, and a later loss. A tie is worth what the position is worth, as to the greedy search.
+better, and a later loss. A draw is worth 0 (`terminal.two_player_value`).
 
 Values change their sign where the seat to act changes, which is not always after one ply: a
 player may pass, or have several actions in a row.
@@ -28,18 +28,6 @@ def static_eval_diff(ev: op.Record, st: op.Record, seat: Int) -> Any:
     """Return what an undecided position is worth to `seat`."""
     other = np.int64(1 - seat)
     return op.evaluate(ev, st, seat) - op.evaluate(ev, st, other)
-
-
-@kernel
-def terminal_score(st: op.Record, ws: op.Record, ev: op.Record, seat: Int, ply: Int) -> Any:
-    """Return what a play that is over `ply` plies from the root is worth to `seat`."""
-    op.returns(st, ws.values[0])
-    share = ws.values[0, seat]
-    if share > 0.5:
-        return WIN_SCORE - ply
-    if share < 0.5:
-        return ply - WIN_SCORE
-    return static_eval_diff(ev, st, seat)
 
 
 def plies_to_end(value: float) -> int | None:

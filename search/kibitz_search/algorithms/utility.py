@@ -4,9 +4,11 @@ An evaluation judges each seat for itself (`operations.evaluate`). Searches for 
 more: what one seat gains has to be somebody's loss, or nobody would ever stand in anybody's way.
 
 **Leads** (`relative_scores`) are for searches that compare. The lead of a seat is its own worth
-less the mean worth of the others, so the leads of all seats add up to zero, and with two seats each
-is the difference that minimax takes. Where the play is over they follow from the scores instead:
-`WIN_SCORE` for leaving all others behind, ``-WON`` for being last, 0 in the middle or for a tie.
+less the mean worth of the others who still play, so the leads of all seats add up to zero, and with
+two seats each is the difference that minimax takes. Of those who have finished or dropped out every
+other seat is behind or ahead for sure. Where the play is over leads follow from the scores alone:
+`WIN_SCORE` for leaving all others behind, ``-WIN_SCORE`` for being last, 0 in the middle or for a
+draw of all (`terminal`).
 (With more than two seats the leads of a play that is over add up to a little less than zero: each
 seat that is not last has its own reason to finish soon.)
 
@@ -33,9 +35,8 @@ from kibitz_games.compiled import operations as op
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.compiled.operations import Record, Values
 from kibitz_search.algorithms.result import WIN_SCORE
+from kibitz_search.algorithms.terminal import PLY_DISCOUNT, final_shares
 
-PLY_DISCOUNT = 1.0 / 4096
-"""The part of `WIN_SCORE` that a ply costs; a power of two, so that sums of values are exact."""
 LOGISTIC_CLIP = 40.0
 """Beyond so many scales a difference is as good as decided."""
 
@@ -47,19 +48,43 @@ def raw_scores(st: Record, ev: Record, last: Any, out: Values) -> None:
         own = op.evaluate(ev, st, np.int64(seat))
         if own >= WIN_SCORE:
             own = WIN_SCORE * (1.0 - PLY_DISCOUNT * np.int64(last[seat]))
+        elif not op.in_contention(st, np.int64(seat)):
+            own = -WIN_SCORE
         out[seat] = own
 
 
 @kernel
-def discounted(score: float, seats: Int, last: Int, ply: Int) -> float:
-    """Return a final score, less what it loses by coming late.
+def _certain_lead(a: float, b: float) -> float:
+    """Return the lead of a seat worth `a` over one worth `b`, if either finished or dropped out."""
+    if max(a, b) > WIN_SCORE / 2:
+        return float((a if a > WIN_SCORE / 2 else 0.0) - (b if b > WIN_SCORE / 2 else 0.0))
+    lead = 0.0
+    if b < -WIN_SCORE / 2:
+        lead += WIN_SCORE
+    if a < -WIN_SCORE / 2:
+        lead -= WIN_SCORE
+    return lead
 
-    With two seats what one loses the other gains. With more, whoever is not last wants to be done
-    soon, even in the middle; the last one wants to put it off.
+
+@kernel
+def _lead(own: Values, seats: Int, seat: Int) -> float:
+    """Return the lead of a seat in a play that goes on.
+
+    Against those who have finished or dropped out the lead is certain; the others are compared with
+    each other only.
     """
-    if seats > 2 and score > 0.0:
-        return float(score - 0.5 * PLY_DISCOUNT * last)
-    return float(0.5 + (score - 0.5) * (1.0 - PLY_DISCOUNT * ply))
+    certain, worths, rivals = 0.0, 0.0, 0
+    for other in range(seats):
+        if other == seat:
+            continue
+        if max(abs(own[seat]), abs(own[other])) > WIN_SCORE / 2:
+            certain += _certain_lead(own[seat], own[other])
+        else:
+            worths += own[other]
+            rivals += 1
+    if rivals > 0:
+        return float(certain / (seats - 1) + own[seat] - worths / rivals)
+    return float(certain / (seats - 1)) if seats > 1 else float(own[seat])
 
 
 @kernel
@@ -67,20 +92,14 @@ def relative_scores(st: Record, ev: Record, last: Any, ply: Int, out: Values) ->
     """Write the lead of each seat into `out`, which is `ply` plies after the root."""
     seats = np.int64(st.seats)
     if op.terminal(st):
-        op.returns(st, out)
+        final_shares(st, last, ply, out)
         for seat in range(seats):
-            out[seat] = WIN_SCORE * (
-                2.0 * discounted(out[seat], seats, np.int64(last[seat]), ply) - 1.0
-            )
+            out[seat] = WIN_SCORE * (2.0 * out[seat] - 1.0)
         return
     own = np.empty(op.MAX_SEATS)
     raw_scores(st, ev, last, own)
     for seat in range(seats):
-        others = 0.0
-        for other in range(seats):
-            if other != seat:
-                others += own[other]
-        out[seat] = own[seat] - others / (seats - 1) if seats > 1 else own[seat]
+        out[seat] = _lead(own, seats, np.int64(seat))
 
 
 @kernel
@@ -99,9 +118,7 @@ def expected_scores(st: Record, ev: Record, last: Any, ply: Int, scale: float, o
     """Write the share of each seat into `out`, which is `ply` plies after the root."""
     seats = np.int64(st.seats)
     if op.terminal(st):
-        op.returns(st, out)
-        for seat in range(seats):
-            out[seat] = discounted(out[seat], seats, np.int64(last[seat]), ply)
+        final_shares(st, last, ply, out)
         return
     own = np.empty(op.MAX_SEATS)
     raw_scores(st, ev, last, own)

@@ -3,25 +3,23 @@
 With all own pegs in the triangle and no foreign one to come there, the race database is played:
 every move leads to a position that is one move nearer. From further away, once the seat
 `is_separated`, the shortest race that the beam search finds is played, in beams that get wider as
-long as the time lasts; the rest of the last turn's race is kept and played on if nothing better
-turns up, so a race never gets longer from turn to turn.
+long as the time lasts and the nodes allow; the rest of the last turn's race is kept and played on
+if nothing better turns up, so a race never gets longer from turn to turn.
 """
 
 from __future__ import annotations
 
-import time
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from kibitz_games.compiled import operations as op
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.result import SearchResult
-from kibitz_search.algorithms.timer import stop_timer
-from kibitz_search.cancellation import CancelToken
+from kibitz_search.algorithms.timer import ThinkingTime, stop_timer
 from kibitz_search.chinese_checkers import race_db
 from kibitz_search.chinese_checkers.race_beam import MAX_WIDTH, RaceBeam, RaceLine
-from kibitz_search.chinese_checkers.separation import is_separated, undisturbed
+from kibitz_search.chinese_checkers.separation import is_separated, own_pegs, undisturbed
 
 MIN_BEAM = 16
 """The first beam, which runs to its end however little time there is."""
@@ -33,6 +31,8 @@ class RaceEndgame:
     def __init__(self, state: np.record) -> None:
         self._solo = RaceBeam(race_db.for_board(state))
         self._plan: tuple[int, ...] = ()
+        self._expected: list[int] = []
+        """Where the own pegs stand once the first move of the plan is made, ascending."""
         self._solo.warm_up(state, int(op.to_act(state)))
 
     @staticmethod
@@ -48,44 +48,50 @@ class RaceEndgame:
 
     def probe(self, state: np.record, limits: SearchLimits) -> SearchResult | None:
         """Return the next move of the race, None while foreign pegs matter."""
-        deadline, seat = time.monotonic() + limits.seconds, int(op.to_act(state))
+        thinking, seat = ThinkingTime(limits.seconds), int(op.to_act(state))
         race = self._solo.race
         mask = int(race_db.mask_of(race, state, np.int64(seat)))
         if mask >= 0 and undisturbed(state, seat, race.hole[int(state["goal"][seat])].tolist()):
             course: RaceLine | None = self._solo.exact(state, seat, mask)
         elif is_separated(state, seat):
-            course = self._best_line(state, seat, deadline, limits.cancelled)
+            course = self._best_line(state, seat, thinking, limits)
         else:
             course = None
         return _result(course)
 
     def _best_line(
-        self, state: np.record, seat: int, deadline: float, cancelled: CancelToken
+        self, state: np.record, seat: int, thinking: ThinkingTime, limits: SearchLimits
     ) -> RaceLine | None:
-        """Return the best race that can be found in time, or the rest of the last turn's."""
+        """Return the best race that the limits allow to find, or the rest of the last turn's."""
         solo = self._solo
-        solo.ws.stop = 0
-        best = _shorter(self._rest(state), solo.find(state, seat, MIN_BEAM))
-        width = 4 * MIN_BEAM
-        with stop_timer(solo.ws, deadline, cancelled):
-            while width <= MAX_WIDTH and not solo.ws.stop:
+        solo.ws.stop = solo.ws.most = 0
+        best = _shorter(self._rest(state, seat), solo.find(state, seat, MIN_BEAM))
+        nodes, width = int(solo.ws.nodes), 4 * MIN_BEAM
+        with stop_timer(solo.ws, thinking.deadline, limits.cancelled):
+            while width <= MAX_WIDTH and not solo.ws.stop and _below(nodes, limits.nodes):
+                solo.ws.most = max(0, limits.nodes - nodes)
                 best = _shorter(best, solo.find(state, seat, width))
+                nodes += int(solo.ws.nodes)
                 width *= 4
-        self._plan = best.actions if best is not None else ()
-        return best
+        self._keep(state, seat, best)
+        return None if best is None else replace(best, nodes=nodes)
 
-    def _rest(self, state: Any) -> RaceLine | None:
-        """Return the race of the last turn without the move that was played, if it still fits."""
-        holes, seats = int(state["holes"]), int(state["seats"])
-        played = self._plan[:1]
-        mine = [
-            int(action) for action in state["history"][max(0, int(state["ply"]) - seats) :][:seats]
-        ]
-        if not played or played[0] not in mine or len(self._plan) < 2:
-            return None
-        origin = self._plan[1] // holes
-        owner = (int(state["board"][origin]) + 15) >> 4
-        return RaceLine(self._plan[1:], 0) if owner == int(op.to_act(state)) + 1 else None
+    def _keep(self, state: np.record, seat: int, best: RaceLine | None) -> None:
+        """Remember a race, to be played on in the next turn."""
+        self._plan = best.actions if best is not None else ()
+        if self._plan:
+            origin, target = divmod(self._plan[0], int(state["holes"]))
+            self._expected = sorted({*own_pegs(state, seat)} - {origin} | {target})
+
+    def _rest(self, state: np.record, seat: int) -> RaceLine | None:
+        """Return the race of the last turn without its first move, if that is what was played."""
+        played = len(self._plan) > 1 and sorted(own_pegs(state, seat)) == self._expected
+        return RaceLine(self._plan[1:], 0) if played else None
+
+
+def _below(nodes: int, most: int) -> bool:
+    """Return whether more nodes are allowed; 0 is no limit."""
+    return most == 0 or nodes < most
 
 
 def _shorter(a: RaceLine | None, b: RaceLine | None) -> RaceLine | None:

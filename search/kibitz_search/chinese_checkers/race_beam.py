@@ -20,6 +20,7 @@ from kibitz_games.chinese_checkers import rules
 from kibitz_games.compiled import kernels
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.compiled.operations import Moves, Record
+from kibitz_search.algorithms.timer import count_nodes
 from kibitz_search.chinese_checkers.indexing import OUTSIDE
 from kibitz_search.chinese_checkers.race_db import distance, moves_from
 
@@ -44,6 +45,7 @@ _BEAM = [
     ("width", np.int64),
     ("stop", np.int64),
     ("nodes", np.int64),
+    ("most", np.int64),  # nodes after which to stop, 0 for no limit
     ("total", np.int64),  # moves of the best race, LONGEST for none
     ("last", np.int64),  # its last layer that was searched
     ("at", np.int64),  # its place in that layer
@@ -147,7 +149,7 @@ def _add_successors(
         for i in range(n):
             target = i64(moves[i]) - origin * holes
             st.pegs[seat, slot] = target
-            beam.nodes += 1
+            count_nodes(beam, i64(1))
             worth = guess(race, st, seat)
             inside = True
             for each in range(st.each):

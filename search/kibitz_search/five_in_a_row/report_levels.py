@@ -17,7 +17,6 @@ share the best one, among which the seed decides.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ from kibitz_games.five_in_a_row import rules
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.result import SearchResult, root_moves
 from kibitz_search.algorithms.support import one_game_only
-from kibitz_search.algorithms.timer import stop_timer
+from kibitz_search.algorithms.timer import ThinkingTime, count_nodes, stop_timer
 from kibitz_search.five_in_a_row import pattern_board, swap_rule, utility
 from kibitz_search.five_in_a_row.pattern_board import EMPTY, place_stone, remove_stone
 
@@ -83,6 +82,9 @@ def _sort_cells(fd: Record, ws: Record, ev: Record, ply: Int) -> Int:
 @kernel
 def _best_gain(fd: Record, ws: Record, ev: Record, ply: Int) -> Int:
     """Return the most utility of one move; 0 on a full board."""
+    count_nodes(ws, i64(fd.area) - i64(fd.stones))
+    if ws.stop != 0:
+        return i64(0)
     best: Int = i64(-1)
     choice = i64(-1)
     for i in range(fd.area):
@@ -91,7 +93,6 @@ def _best_gain(fd: Record, ws: Record, ev: Record, ply: Int) -> Int:
             score = gain(fd, ev, cell)
             if score > best:
                 best, choice = score, cell
-    ws.nodes += i64(fd.area) - i64(fd.stones)
     ws.lengths[ply] = 0
     if choice < 0:
         return i64(0)
@@ -117,7 +118,7 @@ def best_sum(
     me = i64(fd.side)
     for i in range(n):
         cell, score = i64(ws.moves[ply, i]), i64(ws.scores[ply, i])
-        ws.nodes += 1
+        count_nodes(ws, i64(1))
         ws.lengths[ply + 1] = 0
         value = score
         if fd.classes[me, cell] != FIVE:
@@ -148,7 +149,7 @@ def judge(fd: Record, tb: Record, ws: Record, ev: Record, cell: Int, depth: Int,
 
     The line after it is left in ``ws.line[1]``.
     """
-    ws.nodes += 1
+    count_nodes(ws, i64(1))
     ws.lengths[1] = 0
     score = mover_gain(fd, ev, cell)
     if depth <= 1 or fd.classes[fd.side, cell] == FIVE:
@@ -181,8 +182,8 @@ class ReportLevel:
         plies. `state` must not be over and is unchanged.
         """
         plies = min(limits.depth or self._plies, MAX_DEPTH)
-        with stop_timer(self._ws, time.monotonic() + limits.seconds, limits.cancelled):
-            self._ws.nodes = 0
+        self._ws.nodes, self._ws.most = 0, limits.nodes
+        with stop_timer(self._ws, ThinkingTime(limits.seconds).deadline, limits.cancelled):
             if swap_rule.applies(state):
                 return self._swapped(state, ev, limits.seed, plies)
             fd = pattern_board.from_state(state, self._tb)

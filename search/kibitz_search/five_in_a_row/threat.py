@@ -23,7 +23,6 @@ those of the loser all that are near stones.
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -40,7 +39,7 @@ from kibitz_search.algorithms import hugepages
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.result import WIN_SCORE, SearchResult
 from kibitz_search.algorithms.support import one_game_only
-from kibitz_search.algorithms.timer import stop_timer
+from kibitz_search.algorithms.timer import ThinkingTime, count_nodes, stop_timer
 from kibitz_search.five_in_a_row import pattern_board, swap_rule
 from kibitz_search.five_in_a_row import pattern_classes as kinds
 from kibitz_search.five_in_a_row.pattern_board import EMPTY, place_stone, remove_stone
@@ -63,7 +62,6 @@ ROOT_FOURS = 40
 FEW_ANSWERS = 8
 """With fewer answers to an open three than these, what comes after them is searched as deep."""
 LOWER, UPPER, EXACT = 1, 2, 3
-UNLIMITED_NODES = 1 << 62
 NO_SCORE = 2 * MATE
 """No value."""
 MARGIN = 150
@@ -131,7 +129,7 @@ def by_fours(fd: Record, tb: Record, ws: Record, tt: Any, left: Int) -> Int:
 
     0 if no such win was found. The first move of it is left in ``ws.choice``.
     """
-    ws.nodes += 1
+    count_nodes(ws, i64(1))
     me = i64(fd.side)
     other = 1 - me
     plies = won_by_threats(fd)
@@ -414,9 +412,7 @@ def pvs(
     ``ws.roots`` moves in ``ws.moves[0]`` are done with. The next of them is ``ws.rising`` once it
     has proved better than the best, and ``ws.rising_value`` is then what it is worth at least.
     """
-    ws.nodes += 1
-    if ws.nodes >= ws.most:
-        ws.stop = 1
+    count_nodes(ws, i64(1))
     ws.lengths[ply] = 0
     if ws.stop != 0:
         return i64(0)
@@ -542,8 +538,8 @@ class Threat:
         `state` must not be over and is unchanged. Among moves that look alike the seed decides
         which is tried first.
         """
-        with stop_timer(self._ws, time.monotonic() + limits.seconds, limits.cancelled):
-            self._ws.nodes, self._ws.most = 0, limits.nodes or UNLIMITED_NODES
+        self._ws.nodes, self._ws.most = 0, limits.nodes
+        with stop_timer(self._ws, ThinkingTime(limits.seconds).deadline, limits.cancelled):
             if swap_rule.applies(state):
                 return self._swapped(state, ev, limits.seed, limits.depth)
             fd = pattern_board.from_state(state, self._tb)
@@ -659,7 +655,6 @@ _FIELDS = [
     ("rising", np.int64),  # -1 for none
     ("rising_value", np.int64),
     ("bounds", np.int64, (pattern_board.PLACES,)),  # what moves of the root are worth at most
-    ("most", np.int64),  # nodes, UNLIMITED_NODES for no limit
     ("choice", np.int64),
     ("mark", np.int64),
     ("seen", np.int64, (pattern_board.PLACES,)),

@@ -9,7 +9,6 @@ nothing. The moves are shuffled, and the first of equals is played.
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +22,7 @@ from kibitz_games.line_nim import rules
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.result import WIN_SCORE, SearchResult, root_moves
 from kibitz_search.algorithms.support import one_game_only
-from kibitz_search.algorithms.timer import stop_timer
+from kibitz_search.algorithms.timer import ThinkingTime, count_nodes, stop_timer
 
 CROWDED = 22
 MIN_DEPTH, MAX_DEPTH = 5, 10
@@ -65,7 +64,7 @@ def _value(st: op.Record, ws: op.Record, low: Int, high: Int, depth: Int, ply: I
     for i in range(n):
         m = np.int64(moves[i])
         op.play(st, m)
-        ws.nodes += 1
+        count_nodes(ws, np.int64(1))
         worth = -_value(
             st, ws, np.int64(-high), np.int64(-floor), np.int64(depth - 1), np.int64(ply + 1)
         )
@@ -102,16 +101,18 @@ class ReferenceAgent:
 
         `state` must not be over and is unchanged.
         """
-        deadline = time.monotonic() + limits.seconds
+        thinking = ThinkingTime(limits.seconds)
         st, actions = state.copy(), root_moves(state, limits.seed)
-        self._ws.nodes = self._ws.stop = 0
+        self._ws.nodes = self._ws.stop = self._ws.most = 0
         best = SearchResult(actions[0], 0.0, 0, 0, (actions[0],))
         if len(actions) <= CROWDED:
             # The first ply is looked at to its end, so that there is an answer, however late it is.
             best = self._search_depth(st, actions, 1)
             last = min(limits.depth or MAX_DEPTH, MAX_DEPTH)
-            with stop_timer(self._ws, deadline, limits.cancelled):
-                best = self._deepen(st, actions, last, best)
+            self._ws.most = limits.nodes
+            if not 0 < limits.nodes <= int(self._ws.nodes):
+                with stop_timer(self._ws, thinking.deadline, limits.cancelled):
+                    best = self._deepen(st, actions, last, best)
         return replace(best, nodes=int(self._ws.nodes))
 
     def _deepen(

@@ -88,8 +88,10 @@ class LineNimSolver:
     def search(self, state: np.record, ev: np.record | None, limits: SearchLimits) -> SearchResult:
         """Return a move that is proven to win, the hardest one where all lose, or the best guess.
 
-        `state` must not be over and is unchanged; a depth has no meaning here.
+        `state` must not be over and is unchanged. Only the time can be limited: a table and a proof
+        have no depth, and no answer before they are complete.
         """
+        limits.refuse(self, "depth", "nodes")
         deadline = time.monotonic() + limits.seconds
         cells = free_cells(state)
         self._ws.nodes = self._nodes = 0

@@ -20,6 +20,7 @@ import numpy as np
 from kibitz_games.compiled import kernels
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.compiled.operations import Record
+from kibitz_search.algorithms.timer import count_nodes
 from kibitz_search.number_merge.boundaries import MAX_BOUNDARIES
 
 EXACT, LEAST, AT_MOST = 0, 1, 2
@@ -36,6 +37,7 @@ WORKSPACE = kernels.record_type(
     [
         ("stop", np.int64),
         ("nodes", np.int64),
+        ("most", np.int64),  # nodes after which to stop, 0 for no limit
         ("finished", np.int64),  # moves of the root that were searched
         ("best", np.int64),  # the most that one of them is worth
         ("taken", np.int64),  # and which
@@ -142,7 +144,7 @@ def search(
     for i in range(count):
         place, gain = np.int64(ws.place[ply, i]), np.int64(ws.gain[ply, i])
         after = mask ^ (np.uint64(1) << np.uint64(place))
-        ws.nodes += 1
+        count_nodes(ws, np.int64(1))
         worth = gain - search(
             ws,
             keys,

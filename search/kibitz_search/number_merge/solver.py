@@ -72,21 +72,30 @@ class NumberMergeSolver:
     def search(self, state: np.record, ev: np.record | None, limits: SearchLimits) -> SearchResult:
         """Return the best move that can be proven or, in a long row, found in time.
 
-        `state` must not be over and is unchanged. The depth limits the search ahead only.
+        `state` must not be over and is unchanged. With a limit of depth or nodes it looks ahead and
+        makes no table.
         """
         deadline, flag = time.monotonic() + limits.seconds, limits.cancelled
-        self._ws.nodes = self._ws.stop = 0
+        self._ws.nodes = self._ws.stop = self._ws.most = 0
+        if limits.depth or limits.nodes:
+            return self._limited(state, deadline, limits)
         mask, source = self._row.mask(state), random.Random(limits.seed)
         if mask is None or not self._worths.size:
             self._start_row(BoundarySet(state))
             mask = (1 << self._row.boundaries) - 1
-            view = self._prepare(mask, deadline, limits.depth, flag)
+            view = self._prepare(mask, deadline, flag)
             if view is not None:
                 return self._lookahead_result(state, mask, view)
         lead = _lead(state)
         if lead + int(self._worths[mask]) <= 0 and not self._swindles.size:
             mask = self._prepare_swindles(state, mask, deadline, flag)
         return self._exact_result(state, mask, source)
+
+    def _limited(self, state: np.record, deadline: float, limits: SearchLimits) -> SearchResult:
+        """Return what looking ahead finds within a depth or a number of nodes."""
+        self._start_row(BoundarySet(state))
+        mask = (1 << self._row.boundaries) - 1
+        return self._lookahead_result(state, mask, self._look_ahead(mask, deadline, limits))
 
     def _prepare_swindles(
         self, state: np.record, mask: int, deadline: float, flag: CancelToken
@@ -118,9 +127,7 @@ class NumberMergeSolver:
         self._ws.ends[:edges] = row.ends
         self._swindles = np.zeros(0, np.float32)
 
-    def _prepare(
-        self, mask: int, deadline: float, depth: int, flag: CancelToken
-    ) -> _Finding | None:
+    def _prepare(self, mask: int, deadline: float, flag: CancelToken) -> _Finding | None:
         """Make the table, or return what looking ahead has found."""
         left = deadline - time.monotonic()
         fits = self._row.boundaries <= self._most
@@ -130,7 +137,7 @@ class NumberMergeSolver:
             self._fill()
             return None
         glance = min(left * GLANCE, 2 * expected) if hopeful else left
-        view = self._look_ahead(mask, time.monotonic() + glance, depth, flag)
+        view = self._look_ahead(mask, time.monotonic() + glance, SearchLimits(cancelled=flag))
         if hopeful and not flag.is_set():
             with stop_timer(self._ws, deadline, flag):
                 self._fill()
@@ -206,10 +213,13 @@ class NumberMergeSolver:
 
     # ------------------------------------------------------------------------ without a table
 
-    def _look_ahead(self, mask: int, deadline: float, depth: int, flag: CancelToken) -> _Finding:
-        """Look ahead, depth after depth, until the time is up or nothing is left to see."""
-        view, last = self._search_depth(mask, 1), min(depth or mask.bit_count(), mask.bit_count())
-        with stop_timer(self._ws, deadline, flag):
+    def _look_ahead(self, mask: int, deadline: float, limits: SearchLimits) -> _Finding:
+        """Look ahead, depth after depth, until a limit is reached or nothing is left to see."""
+        view, left = self._search_depth(mask, 1), mask.bit_count()
+        last, self._ws.most = min(limits.depth or left, left), limits.nodes
+        if 0 < limits.nodes <= int(self._ws.nodes):
+            return view
+        with stop_timer(self._ws, deadline, limits.cancelled):
             for deeper in range(2, last + 1):
                 found = self._search_depth(mask, deeper)
                 if self._ws.stop:

@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import filelock
@@ -160,6 +161,20 @@ def test_a_lock_holds_up_who_compiles_that_function_and_nobody_else(tmp_path: Pa
         with pytest.raises(subprocess.TimeoutExpired):
             waiting.wait(timeout=4)
     assert waiting.communicate(timeout=60)[0] == "7.5\n"
+
+
+def test_the_time_of_compiling_is_known_and_no_callee_counts_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    readings = iter((10.0, 17.0, 100.0, 101.0))
+    monkeypatch.setattr(cache, "time", SimpleNamespace(monotonic=lambda: next(readings)))
+    before = cache.compile_seconds()
+    with cache._timed(), cache._timed():
+        pass
+    assert cache.compile_seconds() - before == 7.0
+    with pytest.raises(TypeError), cache._timed():
+        raise TypeError("a kernel that cannot be compiled")
+    assert cache.compile_seconds() - before == 8.0
 
 
 @pytest.mark.e2e

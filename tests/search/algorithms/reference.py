@@ -53,10 +53,13 @@ def after(st: Any, action: int) -> Any:
 
 
 def own(st: Any, ev: Any, last: Last) -> Vector:
+    """Return what each seat is worth to itself; the least of all to one that dropped out."""
     worths = [float(op.evaluate(ev, st, seat)) for seat in range(int(st.seats))]
     decided = [WIN_SCORE * (1 - SOONER * last.get(seat, 0)) for seat in range(len(worths))]
+    gone = [not CHECKERS.in_play(st, seat) for seat in range(len(worths))]
     return [
-        sure if worth >= WIN_SCORE else worth for worth, sure in zip(worths, decided, strict=True)
+        sure if worth >= WIN_SCORE else -WIN_SCORE if out else worth
+        for worth, sure, out in zip(worths, decided, gone, strict=True)
     ]
 
 
@@ -67,11 +70,19 @@ def scores(st: Any) -> Vector:
 
 
 def final(st: Any, last: Last, ply: int) -> Vector:
-    """Return the scores of a play that is over, the sooner the better for all but the last."""
+    """Return the scores of a play that is over, the sooner the better for all but the last.
+
+    Those who share a place do not care when.
+    """
     late = [last.get(seat, 0) * SOONER / 2 for seat in range(int(st.seats))]
+    found = scores(st)
     return [
-        score - off if len(late) > 2 and score else 0.5 + (score - 0.5) * (1 - SOONER * ply)
-        for score, off in zip(scores(st), late, strict=True)
+        score
+        if found.count(score) > 1
+        else score - off
+        if len(late) > 2 and score
+        else 0.5 + (score - 0.5) * (1 - SOONER * ply)
+        for score, off in zip(found, late, strict=True)
     ]
 
 
@@ -79,8 +90,20 @@ def leads(st: Any, ev: Any, last: Last, ply: int) -> Vector:
     if op.terminal(st):
         return [WIN_SCORE * (2 * score - 1) for score in final(st, last, ply)]
     worths = own(st, ev, last)
-    rest = len(worths) - 1
-    return [worth - (sum(worths) - worth) / rest for worth in worths]
+    return [lead(worths, seat) for seat in range(len(worths))]
+
+
+def lead(worths: Vector, seat: int) -> float:
+    """Return the lead of a seat: certain over and under those who are done, else a difference."""
+    mine, *others = worths[seat], *worths[:seat], *worths[seat + 1 :]
+    rivals = [other for other in others if abs(mine) < WIN_SCORE / 2 > abs(other)]
+    sure = 0.0
+    for other in others:
+        if max(mine, other) > WIN_SCORE / 2:
+            sure += mine * (mine > WIN_SCORE / 2) - other * (other > WIN_SCORE / 2)
+        else:
+            sure += WIN_SCORE * ((other == -WIN_SCORE) - (mine == -WIN_SCORE))
+    return sure / len(others) + (mine - sum(rivals) / len(rivals) if rivals else 0.0)
 
 
 def minimax(st: Any, ev: Any, depth: int, me: int, last: Last | None = None, ply: int = 0) -> float:

@@ -22,6 +22,8 @@ from kibitz_search.algorithms.minimax import Minimax
 from kibitz_search.algorithms.result import WIN_SCORE, SearchResult
 from kibitz_search.algorithms.score import plies_to_end
 from kibitz_search.cancellation import CancelToken
+from kibitz_search.chinese_checkers.evaluation import euclid
+from tests.search.algorithms.drawn import two_seats
 from tests.search.algorithms.positions import SETTINGS, Setting, one_by_one, rhombus
 from tests.search.algorithms.retrograde import Retrograde
 from tests.tools import profiles
@@ -37,7 +39,7 @@ def judged(setting: Setting, state: np.record, ev: np.record, found: SearchResul
         assert action in game.legal(st)
         game.play(st, action)
     outcome = game.outcome(st)
-    if outcome is not None and outcome.scores[seat] != 0.5:
+    if outcome is not None:
         return (2 * outcome.scores[seat] - 1) * (WIN_SCORE - len(found.line))
     return float(op.evaluate(ev, st, seat)) - float(op.evaluate(ev, st, 1 - seat))
 
@@ -50,17 +52,44 @@ def test_its_strict_values_are_those_of_minimax(
 ) -> None:
     state = setting.after(choices)
     ev = setting.weights(state)
-    search = AlphaBeta(state, table=1, reductions=False, strict=True)
+    search = AlphaBeta(state, table=1, strict=True)
     found = search.search(state, ev, SearchLimits(depth=depth))
     expected = Minimax(state).search(state, ev, SearchLimits(depth=depth))
     assert found.value == expected.value == judged(setting, state, ev, found)
     assert found.line[0] == found.action
 
 
+@pytest.mark.parametrize("pegs", [1, 2])
+@settings(max_examples=profiles.examples(8), deadline=None)
+@given(choices=some.lists(some.integers(0, 10**6), max_size=40))
+def test_strict_values_know_how_the_match_has_come_about(pegs: int, choices: list[int]) -> None:
+    """On a board on which random moves bring positions back, some of them for the third time."""
+    setting = Setting("chinese-checkers", "hand", {"board": "rhombus", "size": 3, "pegs": pegs})
+    state = setting.after(choices)
+    ev, search = setting.weights(state), AlphaBeta(state, table=1, strict=True)
+    for depth in (3, 6):
+        expected = Minimax(state).search(state, ev, SearchLimits(depth=depth)).value
+        assert search.search(state, ev, SearchLimits(depth=depth)).value == expected
+
+
+def test_the_table_forgets_what_it_knew_before_a_position_came_again() -> None:
+    """What it kept of the replies was found when they did not lead to a draw."""
+    for case in two_seats(2):
+        search, ev = AlphaBeta(case.state, table=1), euclid(case.state)
+        earlier = case.state.copy()
+        for ply in range(int(earlier["ply"]) - 1, -1, -1):
+            op.undo(earlier, np.int64(earlier["history"][ply]))
+        for action in case.state["history"][: int(case.state["ply"])].tolist():
+            if int(earlier["side"]) == int(case.state["side"]):
+                search.search(earlier, ev, SearchLimits(depth=5))
+            op.play(earlier, np.int64(action))
+        assert search.search(earlier, ev, SearchLimits(depth=2)).action != case.action
+
+
 @pytest.mark.parametrize("setting", one_by_one(SETTINGS))
 def test_what_the_table_keeps_from_earlier_turns_changes_no_strict_value(setting: Setting) -> None:
     state, chance, game = setting.start(), random.Random(1), setting.rules
-    ev, search = setting.weights(state), AlphaBeta(state, table=1, reductions=False, strict=True)
+    ev, search = setting.weights(state), AlphaBeta(state, table=1, strict=True)
     while game.outcome(state) is None and int(state["ply"]) < 4:
         found = search.search(state, ev, SearchLimits(depth=3))
         expected = Minimax(state).search(state, ev, SearchLimits(depth=3))
@@ -135,7 +164,7 @@ def test_a_search_that_was_cut_short_says_only_what_it_has_looked_at_to_the_end(
     flag.set()
     ev = STAR.weights(state)
     for seed in range(5):
-        search = AlphaBeta(state, table=1, reductions=False, strict=True)
+        search = AlphaBeta(state, table=1, strict=True)
         # On a busy machine it may take a while until it is cut short: minimax has to follow.
         found = search.search(state, ev, SearchLimits(cancelled=flag, seed=seed, depth=5))
         after = state.copy()

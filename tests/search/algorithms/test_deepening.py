@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 
+from kibitz_games.compiled import kernels
 from kibitz_games.compiled import operations as op
 from kibitz_search.algorithms.deepening import IterativeDeepening
 from kibitz_search.algorithms.limits import SearchLimits
@@ -135,3 +143,49 @@ def test_where_all_moves_lose_the_best_of_them_is_played() -> None:
     number = len(SETTING.rules.legal(SETTING.start()))
     bounds = [-900.0 + place for place in range(number)]
     assert cut_short(*bounds) == (number - 1, bounds[-1], 3, ())
+
+
+def test_a_search_that_has_to_compile_first_looks_as_deep_as_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its first depth takes a thousand seconds, all of them for compiling."""
+    clock, compiled = [0.0], [0.0]
+    deadlines: list[float] = []
+
+    class Cold(Scripted):
+        def _search_depth(self, *given: Any) -> SearchResult:
+            if given[2] == 1:
+                clock[0] += 1000.0
+                compiled[0] += 1000.0
+            return super()._search_depth(*given)
+
+    @contextlib.contextmanager
+    def timer(ws: Any, deadline: float, cancelled: CancelToken) -> Iterator[None]:
+        deadlines.append(deadline - clock[0])
+        yield
+
+    monkeypatch.setattr(kernels, "compile_seconds", lambda: compiled[0])
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("kibitz_search.algorithms.deepening.stop_timer", timer)
+    state: Any = SETTING.start()
+    assert Cold(state).search(state, state, SearchLimits(seconds=2.0)).depth == Scripted.max_depth
+    assert deadlines == [2.0]
+
+
+@pytest.mark.slow
+def test_the_first_search_of_a_process_without_a_cache_thinks_as_long_as_it_may(
+    tmp_path: Path,
+) -> None:
+    code = (
+        "from kibitz_games.core import registry\n"
+        "from kibitz_search.algorithms.limits import SearchLimits\n"
+        "from kibitz_search.algorithms.minimax import Minimax\n"
+        "from kibitz_search.algorithms.outcome import outcome\n"
+        "game = registry.get('connect-four')\n"
+        "state = game.start(game.Options(), 2, {})\n"
+        "print(Minimax(state).search(state, outcome(state), SearchLimits(seconds=2)).depth)\n"
+    )
+    environment = os.environ | {"KIBITZ_CACHE": str(tmp_path / "cache")}
+    command = [sys.executable, "-c", code]
+    run = subprocess.run(command, env=environment, capture_output=True, check=True, timeout=500)
+    assert int(run.stdout) > 3

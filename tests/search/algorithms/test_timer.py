@@ -7,7 +7,10 @@ import threading
 import time
 from types import SimpleNamespace
 
-from kibitz_search.algorithms.timer import stop_timer
+import pytest
+
+from kibitz_games.compiled import kernels
+from kibitz_search.algorithms.timer import ThinkingTime, count_nodes, stop_timer
 from kibitz_search.cancellation import CancelToken
 
 FAR = 1000.0
@@ -60,3 +63,23 @@ def test_nothing_is_left_running() -> None:
     flag.set()  # nobody listens any more
     ws.stop = 0
     assert ws.stop == 0
+
+
+def test_compiling_is_no_thinking(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = iter((50.0, 50.0, 70.0, 70.0))
+    monkeypatch.setattr(kernels, "compile_seconds", lambda: next(compiled))
+    began = time.monotonic()
+    thinking = ThinkingTime(FAR)
+    assert thinking.deadline == pytest.approx(began + FAR, abs=10)
+    assert thinking.deadline == pytest.approx(began + FAR + 20, abs=10)
+    assert thinking.left == pytest.approx(FAR + 20, abs=10)
+
+
+def test_a_search_stops_at_its_number_of_nodes() -> None:
+    count = getattr(count_nodes, "py_func", count_nodes)
+    for most, stops in ((0, [0, 0, 0]), (3, [0, 1, 1]), (1, [1, 1, 1])):
+        ws, seen = SimpleNamespace(stop=0, nodes=0, most=most), []
+        for _ in range(3):
+            count(ws, 2)
+            seen.append(ws.stop)
+        assert (seen, ws.nodes) == (stops, 6)

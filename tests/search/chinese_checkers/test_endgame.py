@@ -94,3 +94,21 @@ def test_the_state_is_left_as_it_was() -> None:
 def test_it_says_where_it_has_no_database() -> None:
     assert "long jumps" in str(RaceEndgame.supports(start(long_jumps=True)))
     assert RaceEndgame.supports(start(size=3)) is None
+
+
+def test_the_race_of_the_last_turn_is_kept_by_a_bot_that_is_shown_views() -> None:
+    """A state made of a view is another record each turn, and knows nothing of the last one."""
+    state = crossed(start(size=3), random.Random(2), 9.0)
+    stage = RaceEndgame(state)
+    played = 0
+    while GAME.outcome(state) is None and played < 4:
+        world = GAME.sample(GAME.View.model_validate(GAME.dump(GAME.view(state, None))), 0)
+        before = stage._rest(world, 0)
+        assert (before is not None) == (played > 0)
+        found = ask(stage, world)
+        if found is None or found.nodes <= 1:  # in the triangle nothing has to be kept
+            break
+        GAME.play(state, found.action)
+        op.set_side_to_move(state, np.int64(0))
+        played += 1
+    assert played > 1

@@ -1,0 +1,154 @@
+"""Every search keeps to every limit, or refuses it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+import pkgutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kibitz_search
+from kibitz_games.core import registry
+from kibitz_search.algorithms.alphabeta import AlphaBeta
+from kibitz_search.algorithms.brs import Brs
+from kibitz_search.algorithms.conspiracy import Conspiracy
+from kibitz_search.algorithms.greedy import Greedy
+from kibitz_search.algorithms.iddfs import Iddfs
+from kibitz_search.algorithms.limits import SearchLimits, UnsupportedLimit
+from kibitz_search.algorithms.maxn import Maxn
+from kibitz_search.algorithms.maxprob import MaxProb
+from kibitz_search.algorithms.mcts import Mcts
+from kibitz_search.algorithms.minimax import Minimax
+from kibitz_search.algorithms.mpmix import MpMix
+from kibitz_search.algorithms.outcome import outcome
+from kibitz_search.algorithms.paranoid import Paranoid
+from kibitz_search.algorithms.result import SearchResult
+from kibitz_search.chinese_checkers.evaluation import hand
+from kibitz_search.chinese_checkers.guided import GuidedMcts
+from kibitz_search.chinese_checkers.phased import PhasedChineseCheckers
+from kibitz_search.five_in_a_row import pattern_classes, utility
+from kibitz_search.five_in_a_row.report_levels import ReportLevel
+from kibitz_search.five_in_a_row.threat import Threat
+from kibitz_search.line_nim.reference_agent import ReferenceAgent
+from kibitz_search.line_nim.solver import LineNimSolver
+from kibitz_search.number_merge.solver import NumberMergeSolver
+from kibitz_search.tanks.networks import EyesNetwork, ReportNetwork
+from kibitz_search.tanks.planners import Planner, hunter
+from kibitz_search.tanks.weights_file import shipped
+
+
+@dataclass(frozen=True)
+class Case:
+    """A search, and a start from which it would go on for very long without limits."""
+
+    search: type[Any]
+    game: str
+    evaluation: Callable[[np.record], np.record]
+    options: dict[str, Any] = field(default_factory=dict)
+    seats: int = 2
+    refuses: tuple[str, ...] = ()
+    looks_once: bool = False
+    """Whether it does no more than to look at each move once."""
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.search.__name__
+
+    def found(self, **limits: Any) -> SearchResult:
+        game = registry.get(self.game)
+        options = game.Options.model_validate(self.options)
+        state = game.start(options, self.seats, game.deal(options, self.seats, 1))
+        search = self.search(state, **self.parameters)
+        result: SearchResult = search.search(
+            state, self.evaluation(state), SearchLimits(seed=1, **limits)
+        )
+        assert result.action in game.legal(state)
+        return result
+
+
+CHECKERS, ROW, TANKS = "chinese-checkers", "five-in-a-row", "tanks"
+SMALL_TABLE = {"table": 1}
+CASES = [
+    Case(Greedy, CHECKERS, hand, looks_once=True),
+    Case(Conspiracy, CHECKERS, hand, looks_once=True),
+    Case(Iddfs, CHECKERS, hand),
+    Case(Minimax, CHECKERS, hand),
+    Case(AlphaBeta, CHECKERS, hand, parameters=SMALL_TABLE),
+    Case(Maxn, CHECKERS, hand, seats=3),
+    Case(Paranoid, CHECKERS, hand, seats=3),
+    Case(Brs, CHECKERS, hand, seats=3),
+    Case(MpMix, CHECKERS, hand, seats=3),
+    Case(MaxProb, CHECKERS, hand, seats=3),
+    Case(Mcts, CHECKERS, hand, parameters=SMALL_TABLE),
+    Case(GuidedMcts, CHECKERS, hand, parameters=SMALL_TABLE),
+    # Without a book: with four seats it is closed, and the race has not begun.
+    Case(PhasedChineseCheckers, CHECKERS, hand, seats=4, options={"size": 3}),
+    Case(Threat, ROW, pattern_classes.usual, parameters=SMALL_TABLE),
+    Case(ReportLevel, ROW, utility.usual, options={"opening": ["e5", "f6"]}),
+    Case(ReferenceAgent, "line-nim", outcome, options={"free": 20}),
+    Case(LineNimSolver, "line-nim", outcome, refuses=("depth", "nodes"), options={"free": 12}),
+    Case(NumberMergeSolver, "number-merge", outcome, options={"length": 30}),
+    Case(Planner, TANKS, hunter, seats=4, looks_once=True),
+    Case(ReportNetwork, TANKS, shipped("ann-report"), seats=4, looks_once=True),
+    Case(EyesNetwork, TANKS, shipped("ann"), seats=4, looks_once=True),
+]
+
+
+def search_classes() -> Iterator[type[Any]]:
+    """Yield the classes of the package that are searches and can be made."""
+    for module in pkgutil.walk_packages(kibitz_search.__path__, "kibitz_search."):
+        for _, each in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            own = each.__module__ == module.name and not getattr(each, "_is_protocol", False)
+            whole = callable(getattr(each, "search", None)) and hasattr(each, "supports")
+            if own and whole and not inspect.isabstract(each):
+                yield each
+
+
+def test_every_search_is_in_the_table() -> None:
+    missing = set(search_classes()) - {case.search for case in CASES}
+    assert {each.__name__ for each in missing} <= {"PhasedSearch"}
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("depth", [1, 2])
+def test_depth(case: Case, depth: int) -> None:
+    if "depth" in case.refuses:
+        with pytest.raises(UnsupportedLimit, match=f"{case} cannot limit its depth: limit its sec"):
+            case.found(depth=depth)
+        return
+    found = case.found(depth=depth)
+    assert found.depth <= depth
+    assert case.looks_once or found.depth == depth or case.search is Mcts
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("nodes", [1, 100, 5000])
+def test_nodes(case: Case, nodes: int) -> None:
+    if "nodes" in case.refuses:
+        with pytest.raises(UnsupportedLimit, match=f"{case} cannot limit its nodes: limit its sec"):
+            case.found(nodes=nodes)
+        return
+    first_look = case.found(depth=1).nodes
+    found = case.found(nodes=nodes)
+    assert found.nodes <= max(nodes, first_look) + BATCH
+    assert found == case.found(nodes=nodes), "the same nodes find the same"
+    if not case.looks_once and nodes == 5000:
+        assert found.nodes > first_look
+
+
+BATCH = 100
+"""Nodes that some searches count at once: the moves of one position."""
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_seconds(case: Case) -> None:
+    """It comes to an end, which without a limit it would not do in days."""
+    case.found(seconds=0.02)
+    found = case.found(seconds=0.0)
+    assert math.isfinite(found.value)
