@@ -284,4 +284,6 @@ def test_a_view_without_a_past_still_counts_the_present_position() -> None:
     assert GAME.view(world, None).repeats == 2
     for action in _to_and_fro(state, 4):
         GAME.play(world, action)
-    assert GAME.outcome(world).reason == "repetition"
+    end = GAME.outcome(world)
+    assert end is not None
+    assert end.reason == "repetition"

@@ -56,7 +56,7 @@ def own(st: Any, ev: Any, last: Last) -> Vector:
     """Return what each seat is worth to itself; the least of all to one that dropped out."""
     worths = [float(op.evaluate(ev, st, seat)) for seat in range(int(st.seats))]
     decided = [WIN_SCORE * (1 - SOONER * last.get(seat, 0)) for seat in range(len(worths))]
-    gone = [not CHECKERS.in_play(st, seat) for seat in range(len(worths))]
+    gone = [not op.in_contention(st, np.int64(seat)) for seat in range(len(worths))]
     return [
         sure if worth >= WIN_SCORE else -WIN_SCORE if out else worth
         for worth, sure, out in zip(worths, decided, gone, strict=True)

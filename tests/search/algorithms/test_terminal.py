@@ -98,7 +98,8 @@ def last_ply(ahead: int) -> np.record:
     pegs = [list(view.pegs[0]), list(view.pegs[1])]
     pegs[1][0] -= ahead  # each hole is a step
     changed = {"pegs": pegs, "best": [99, 99], "ply": 999, "idle": 1}
-    return GAME.sample(view.model_copy(update=changed), 0)
+    state: np.record = GAME.sample(view.model_copy(update=changed), 0)
+    return state
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -172,7 +173,9 @@ def test_who_can_share_the_first_place_of_four_does_not_stay_last(name: str) -> 
     ev = outcome(state)
     result = found(name, state, ev, 1)
     game.play(state, result.action)
-    assert game.outcome(state).ranks == (1, 1, 1, 1)
+    end = game.outcome(state)
+    assert end is not None
+    assert end.ranks == (1, 1, 1, 1)
     assert result.value == pytest.approx(0.5 if name == "mcts" else 0.0)
 
 
