@@ -134,10 +134,10 @@ def _require_players(games: Sequence[GameChoice], numbers: Sequence[int]) -> Non
 @click.option("--delay", metavar="N|Ns", help="How late they see it: 3 plies, or 10s.")
 @click.option(
     "--comments",
-    type=click.Choice(["none", "spectators", "everybody"]),
-    default="spectators",
+    type=click.Choice(["none", "after", "spectators", "everybody"]),
+    default="after",
     show_default=True,
-    help="Who sees comments on a running match; none: nobody may comment.",
+    help="Who sees comments, and what bots say of their moves, before the end; none: no comments.",
 )
 @click.option("--grace", default=60.0, show_default=True, help="Seconds that a lost seat is kept.")
 @click.option(

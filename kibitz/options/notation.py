@@ -96,7 +96,7 @@ def _parse_seat(part: str, text: str) -> SeatSpec:
     raise ValueError(f"expected seats like open,house=GAME/BOT,name=ada, not {part!r} in {text!r}")
 
 
-def parse_spectating(mode: str, delay: str | None, comments: str = "spectators") -> Spectating:
+def parse_spectating(mode: str, delay: str | None, comments: str = "after") -> Spectating:
     """Read ``off``, ``public``, ``referee`` or ``shoulder=SEAT``, and a delay: ``3`` or ``10s``.
 
     `comments` says who sees comments on a running match, as in `Spectating`.

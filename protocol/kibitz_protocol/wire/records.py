@@ -87,10 +87,12 @@ class Spectating(Strict):
     seat: SeatIndex | None = Field(None, description="whose eyes, for `shoulder`")
     delay_plies: int = Field(0, ge=0, le=1000)
     delay_ms: Millis = Field(0, le=3_600_000)
-    comments: Literal["none", "spectators", "everybody"] = Field(
-        "spectators",
-        description="who sees comments on a running match: nobody, for none are taken; those who"
-        " watch it, and not its players; or its players too",
+    comments: Literal["none", "after", "spectators", "everybody"] = Field(
+        "after",
+        description="who sees comments on a running match, and what bots say of their moves:"
+        " `after` shows them when the match is over, `spectators` at once to all who watch,"
+        " `everybody` to players as well; `none` takes no comments. Matches of house bots alone"
+        " are shown with theirs at once, rated matches of others never",
     )
 
 

@@ -9,10 +9,13 @@ are the same for every game:
 2. In a game with hidden information a move or a flag is seen by the seat whose turn it was and by
    the referee; what is public about it is in the view. The cause for which a seat dropped out is
    public, but the detail, which may quote what the bot said, is for that seat and the referee.
-3. The comment of a bot on its own move is not shown to the other seats.
-4. An entry `comment` says itself who sees it, besides its author's seat and the referee: nobody,
-   spectators from whatever viewpoint they watch, or everybody (`comment_audience`). So what
-   spectators say reaches no player unless the host has allowed it.
+3. Until the match ends, a comment reaches its author and referees only: a player may watch its
+   own match as a second guest. Spectators see comments at once only where no player can profit
+   (`comments_are_live`): house bots play alone, or the host of an unrated match has allowed it.
+   From whatever viewpoint they watch, they lose the rest (`spectators_entry`).
+4. The comment of a bot on its own move is never shown to the other seats.
+5. An entry `comment` says itself who sees it, besides its author's seat and the referee: nobody,
+   spectators from whatever viewpoint they watch, or everybody (`comment_audience`).
 
 An entry that a viewer may not see is replaced by a `Hidden` entry with the same number and time, so
 the numbers that a viewer gets have no gap. Whose turn it is, the number of plies, the clocks and
@@ -41,6 +44,7 @@ from kibitz_protocol.wire.records import (
     Moved,
     Noted,
     Resigned,
+    Setup,
     Spectating,
 )
 from kibitz_protocol.wire.values import Fields
@@ -115,20 +119,43 @@ def spectator_viewer(spectating: Spectating) -> Viewer | None:
             return REFEREE
 
 
-def comment_audience(spectating: Spectating, seat: int | None, hidden: bool) -> Audience | None:
+def comments_are_live(setup: Setup) -> bool:
+    """Return whether spectators of a running match are shown comments at once."""
+    if all(player.kind == "house" for player in setup.seats):
+        return True
+    return setup.rated is None and setup.spectating.comments in ("spectators", "everybody")
+
+
+def comment_audience(setup: Setup, seat: int | None, hidden: bool) -> Audience | None:
     """Return who sees a comment while the match runs, None where the host wants none.
 
     `seat` is the author's, None for a spectator; `hidden` is whether the game has hidden
-    information. What a player says may tell what it knows, as a bot's remark on its move may: in
+    information. A player's comment may tell what it knows, as a bot's remark on its move may: in
     such a game spectators see it only where the host lets everybody see all comments.
     """
-    match spectating.comments:
-        case "none":
-            return None
-        case "everybody":
-            return "everybody"
-        case "spectators":
-            return "referee" if hidden and seat is not None else "spectators"
+    wanted = setup.spectating.comments
+    if wanted == "none":
+        return None
+    if not comments_are_live(setup):
+        return "referee"
+    if wanted == "everybody":
+        return "everybody"
+    return "referee" if hidden and seat is not None else "spectators"
+
+
+def spectators_entry(entry: Entry, viewer: Viewer, live: bool) -> Entry:
+    """Return `entry` without the comments that spectators of a running match are not shown.
+
+    `viewer` is as whom they see the game, and `live` whether they see comments at once
+    (`comments_are_live`). A seat's comments are lost at its shoulder too.
+    """
+    if live or viewer == REFEREE:
+        return entry
+    if isinstance(entry, Moved) and entry.comment is not None:
+        return entry.model_copy(update={"comment": None})
+    if isinstance(entry, Commented) and entry.audience == "referee":
+        return without_content(entry)
+    return entry
 
 
 def spectators_see_as(entry: Entry, viewer: Viewer) -> Viewer:

@@ -464,7 +464,7 @@ class MatchEngine:
         seat = -1 if command.seat is None else command.seat
         if state.result is not None:
             return [self._refuse_over(seat)]
-        audience = comment_audience(setup.spectating, command.seat, state.game.info.hidden)
+        audience = comment_audience(setup, command.seat, state.game.info.hidden)
         if audience is None:
             message = "the host lets nobody comment on this match"
             return [Refuse(seat, None, Code.NO_COMMENTS, message, state.ply)]

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, Literal, TypeVar, cast
 
@@ -50,9 +50,11 @@ from kibitz_protocol.wire.visibility import (
     Viewer,
     WantedViews,
     changes_view,
+    comments_are_live,
     depends_on_viewer,
     event_field,
     redact,
+    spectators_entry,
     spectators_see_as,
     view_change,
 )
@@ -195,6 +197,10 @@ class EntryView:
     """Whether the game has hidden information."""
     alike: bool
     """Whether it looks the same to every viewer."""
+    live: bool
+    """Whether spectators see comments at once (`comments_are_live`)."""
+    _without_comments: EntryView | None = None
+    """The same entry without the comments that spectators are not shown."""
     _frames: dict[object, bytes] | None = None
     """By what an event tells of the view, and where it is not alike by its viewer too."""
     _changes: dict[Viewer, bytes] | None = None
@@ -251,7 +257,8 @@ class EntryView:
         """Return the event for spectators who see what `viewer` sees: notes are not for them, and
         comments are for them that are not for a seat.
         """
-        return self.event(self._as_spectator(viewer), wanted)
+        told = self._for_spectators(viewer)
+        return told.event(spectators_see_as(told.entry, viewer), wanted)
 
     def frame(self, viewer: Viewer, wanted: WantedViews = "turn", line: bytes = b"") -> bytes:
         """Return the event for `viewer` framed; `line` is the entry's own, where it is at hand."""
@@ -271,11 +278,23 @@ class EntryView:
         """Return the frames for spectators who see what `viewer` sees, by what they want of it."""
         if viewer is None or not wanted:
             return {}
-        seen = self._as_spectator(viewer)
-        return {each: self.frame(seen, each, line) for each in set(wanted)}
+        told = self._for_spectators(viewer)
+        seen = spectators_see_as(told.entry, viewer)
+        if told is not self:
+            line = b""
+        return {each: told.frame(seen, each, line) for each in set(wanted)}
 
-    def _as_spectator(self, viewer: Viewer) -> Viewer:
-        return spectators_see_as(self.entry, viewer)
+    def _for_spectators(self, viewer: Viewer) -> EntryView:
+        """Return what spectators who see what `viewer` sees are told of the entry."""
+        if self._without_comments is not None and viewer != REFEREE:
+            return self._without_comments
+        entry = spectators_entry(self.entry, viewer, self.live)
+        if entry is self.entry:
+            return self
+        alike = not depends_on_viewer(entry, self.hidden)
+        told = replace(self, entry=entry, alike=alike, _frames=None, _changes=None)
+        self._without_comments = told
+        return told
 
     def _json(self, viewer: Viewer, told: str | None, line: bytes) -> bytes:
         # An entry that looks alike to all is the one that was written (`depends_on_viewer`).
@@ -306,7 +325,7 @@ class EntryView:
 class MatchViews:
     """What viewers are told of a match: its entries as they come, and its present state."""
 
-    __slots__ = ("_present", "_rule", "_turn", "drawn", "state")
+    __slots__ = ("_live", "_present", "_rule", "_turn", "drawn", "state")
 
     def __init__(self, state: MatchState, *, drawn: bool = False) -> None:
         self.state = state
@@ -316,6 +335,7 @@ class MatchViews:
         self._present: StateViews | None = None
         """The views of the present state, once somebody has asked."""
         setup, rule = state.setup, state.game.info.legal_rule
+        self._live = comments_are_live(setup)
         self._turn = b'{"type":"your_turn","match":"%b","game":"%b","seat":' % (
             setup.match.encode(),
             setup.game.encode(),
@@ -351,6 +371,7 @@ class MatchViews:
             before if compared else None,
             hidden,
             not depends_on_viewer(entry, hidden),
+            self._live,
         )
 
     def present(self) -> StateViews:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kibitz_protocol.tools.samples import ENTRIES
+from kibitz_protocol.tools.samples import ENTRIES, SETUP
 from kibitz_protocol.wire.records import (
     Cause,
     Comment,
@@ -19,6 +22,7 @@ from kibitz_protocol.wire.records import (
     Noted,
     Player,
     Resigned,
+    Setup,
     Spectating,
 )
 from kibitz_protocol.wire.values import Fields
@@ -29,10 +33,12 @@ from kibitz_protocol.wire.visibility import (
     apply_change,
     changes_view,
     comment_audience,
+    comments_are_live,
     depends_on_viewer,
     event_field,
     redact,
     spectator_viewer,
+    spectators_entry,
     spectators_see_as,
     view_change,
 )
@@ -173,24 +179,97 @@ def test_a_change_that_is_applied_gives_the_view(before: Fields, after: Fields) 
     assert apply_change(before, view_change(before, after)) == after
 
 
-@pytest.mark.parametrize(
-    ("comments", "seat", "hidden", "audience"),
-    [
-        ("none", None, False, None),
-        ("none", 0, True, None),
-        ("spectators", None, False, "spectators"),
-        ("spectators", None, True, "spectators"),
-        ("spectators", 0, False, "spectators"),
-        ("spectators", 0, True, "referee"),
-        ("everybody", None, True, "everybody"),
-        ("everybody", 0, True, "everybody"),
-    ],
-)
-def test_who_sees_a_comment_is_decided_by_the_host(
-    comments: str, seat: int | None, hidden: bool, audience: str | None
-) -> None:
+HOUSE, PERSON = (Player(player=kind, name=kind, kind=kind) for kind in ("house", "human"))
+LIVE = {
+    # seats, rated, comments: whether spectators are shown comments at once
+    ("house", False, "none"): True,
+    ("house", False, "after"): True,
+    ("house", False, "spectators"): True,
+    ("house", False, "everybody"): True,
+    ("house", True, "none"): True,
+    ("house", True, "after"): True,
+    ("house", True, "spectators"): True,
+    ("house", True, "everybody"): True,
+    ("mixed", False, "none"): False,
+    ("mixed", False, "after"): False,
+    ("mixed", False, "spectators"): True,
+    ("mixed", False, "everybody"): True,
+    ("mixed", True, "none"): False,
+    ("mixed", True, "after"): False,
+    ("mixed", True, "spectators"): False,
+    ("mixed", True, "everybody"): False,
+    ("people", False, "none"): False,
+    ("people", False, "after"): False,
+    ("people", False, "spectators"): True,
+    ("people", False, "everybody"): True,
+    ("people", True, "none"): False,
+    ("people", True, "after"): False,
+    ("people", True, "spectators"): False,
+    ("people", True, "everybody"): False,
+}
+SEATS = {"house": [HOUSE, HOUSE], "mixed": [HOUSE, PERSON], "people": [PERSON, PERSON]}
+AUDIENCES = {
+    # comments: of a spectator, of a seat, of a seat where the game hides something
+    "none": (None, None, None),
+    "after": ("spectators", "spectators", "referee"),
+    "spectators": ("spectators", "spectators", "referee"),
+    "everybody": ("everybody", "everybody", "everybody"),
+}
+"""Who sees comments where they are shown at once."""
+
+
+def setup_of(seats: str, rated: bool, comments: str) -> Setup:
     spectating = Spectating.model_validate({"comments": comments})
-    assert comment_audience(spectating, seat, hidden) == audience
+    update = {"seats": SEATS[seats], "rated": ["a", "b"] if rated else None}
+    return SETUP.model_copy(update={**update, "spectating": spectating})
+
+
+def test_every_kind_of_match_is_decided() -> None:
+    comments = get_args(Spectating.model_fields["comments"].annotation)
+    assert set(LIVE) == set(product(SEATS, (False, True), comments))
+    assert set(AUDIENCES) == set(comments)
+
+
+@pytest.mark.parametrize(("kind", "live"), LIVE.items(), ids=str)
+def test_comments_are_live_only_where_no_player_can_profit(
+    kind: tuple[str, bool, str], live: bool
+) -> None:
+    setup = setup_of(*kind)
+    assert comments_are_live(setup) is live
+    audiences = tuple(
+        comment_audience(setup, seat, hidden)
+        for seat, hidden in ((None, False), (0, False), (0, True))
+    )
+    shown = AUDIENCES[kind[2]]
+    assert audiences == (shown if live or kind[2] == "none" else ("referee",) * 3)
+    assert comment_audience(setup, None, True) == audiences[0]
+
+
+REMARKS = {"remark": SAID, "seat's comment": SECRET.model_copy(update={"seat": 0})}
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize("live", [False, True])
+@pytest.mark.parametrize("viewer", [PUBLIC, REFEREE, 0, 1])
+@pytest.mark.parametrize("name", REMARKS)
+def test_spectators_lose_comments_that_are_not_live(
+    name: str, viewer: int, live: bool, hidden: bool
+) -> None:
+    """Spectators at the public view, of referees, and at the shoulders of author and opponent."""
+    told = spectators_entry(REMARKS[name], viewer, live)
+    shown = redact(told, spectators_see_as(told, viewer), hidden)
+    text = "mine" if name == "remark" else "look at b2"
+    if not live:
+        assert (text in str(shown)) is (viewer == REFEREE)
+    elif viewer in (REFEREE, 0):
+        assert text in str(shown)
+    seq = [each.seq for each in (REMARKS[name], told, shown)]
+    assert len(set(seq)) == 1, "numbers have no hole"
+
+
+def test_spectators_keep_what_is_no_comment() -> None:
+    for entry in (MOVE, FLAG, FORFEIT, SHOUT, ASIDE, BARE):
+        assert spectators_entry(entry, PUBLIC, live=False) is entry
 
 
 def test_spectators_at_a_seats_shoulder_see_what_spectators_say_and_no_notes() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from kibitz_protocol.wire.records import MAX_COMMENT
+from kibitz_protocol.wire.visibility import WantedViews
 from kibitz_server.match.engine import MAX_COMMENTS
 from kibitz_server.net.rate_limit import Rate, RateLimits, SharedBuckets
 from tests.server.match.toy_games import Grid, Veil
@@ -56,13 +57,13 @@ class Match:
         who.receive()
         return any(text.encode() in each for each in who.received)
 
-    def play(self) -> None:
+    def play(self, **comment: Any) -> None:
         """Let the seat to act make its first legal move."""
         runner = self.server.directory.matches[self.key]
         state = runner.engine.state
         action = runner.engine._encode_action(state.game.legal(state.game_state)[0])
         player = (self.ada, self.bob)[state.to_act]
-        done = player.ask("move", match=self.key, ply=state.ply, action=action)
+        done = player.ask("move", match=self.key, ply=state.ply, action=action, **comment)
         assert done["type"] == "done", done
 
     def entries(self, who: ScriptedClient) -> list[dict[str, Any]]:
@@ -71,7 +72,7 @@ class Match:
 
 
 def test_a_comment_is_an_entry_tied_to_its_ply(server: VirtualServer) -> None:
-    match = Match(server)
+    match = Match(server, comments="spectators")
     match.play()
     done = match.say(match.eve)
     assert done["type"] == "done"
@@ -87,6 +88,8 @@ def test_a_comment_is_an_entry_tied_to_its_ply(server: VirtualServer) -> None:
 @pytest.mark.parametrize(
     ("game", "comments", "spectator", "player"),
     [
+        ("toy-grid", "after", set(), {"ada"}),
+        ("toy-veil", "after", set(), {"ada"}),
         ("toy-grid", "spectators", {"eve", "fay"}, {"ada", "eve", "fay"}),
         ("toy-grid", "everybody", {"ada", "bob", "eve", "fay"}, {"ada", "bob", "eve", "fay"}),
         ("toy-veil", "spectators", {"eve", "fay"}, {"ada"}),
@@ -117,7 +120,7 @@ def test_spectators_hear_each_other_from_wherever_they_look(
     server: VirtualServer, mode: str
 ) -> None:
     seat = {"seat": 0} if mode == "shoulder" else {}
-    match = Match(server, "toy-veil", mode=mode, **seat)
+    match = Match(server, "toy-veil", mode=mode, comments="spectators", **seat)
     match.say(match.eve)
     assert match.hears(match.fay)
     assert not match.hears(match.ada)
@@ -171,7 +174,7 @@ def test_who_sees_a_match_late_hears_late(server: VirtualServer) -> None:
 def test_what_does_not_print_is_kept_as_escapes(
     server: VirtualServer, sent: str, kept: str
 ) -> None:
-    match = Match(server)
+    match = Match(server, comments="spectators")
     assert match.say(match.eve, sent)["type"] == "done"
     assert [entry["text"] for entry in match.entries(match.fay)] == [kept]
 
@@ -222,3 +225,113 @@ def test_comments_leave_the_turn_and_its_clock_alone(server: VirtualServer) -> N
     match.say(match.ada)
     assert (state.turn, state.to_act, state.ply, runner.engine.deadline) == before
     assert [each["type"] for each in match.bob.messages()].count("your_turn") == 1
+
+
+# --- before the end, from everywhere that something can be seen -----------------------------------
+
+REMARK, COMMENT = "remark-of-ada", "comment-of-ada"
+MODES: dict[str, dict[str, Any]] = {
+    "public": {"mode": "public"},
+    "late": {"mode": "public", "delay_plies": 1},
+    "author's shoulder": {"mode": "shoulder", "seat": 0},
+    "opponent's shoulder": {"mode": "shoulder", "seat": 1},
+    "referee": {"mode": "referee"},
+    "off": {"mode": "off"},
+}
+KINDS = [
+    (game, mode, comments)
+    for game in GAMES
+    for mode in MODES
+    for comments in ("after", "none", "spectators", "everybody")
+]
+
+
+class Onlookers:
+    """Everybody who can learn something of a match while it runs, a connection each."""
+
+    def __init__(self, server: VirtualServer, match: Match) -> None:
+        self.server, self.match = server, match
+        wanted: tuple[WantedViews, ...] = get_args(WantedViews)
+        self.watching = [server.guest_client(f"watch-{each}", each) for each in wanted]
+        self.walls = [server.guest_client(f"wall-{each}", each) for each in wanted]
+        self.hall, self.lister = server.guest_client("hal"), server.guest_client("lis")
+        self.hall.ask("subscribe", to="hall")
+        lobby = match.key.partition("-")[0]
+        self.hall.ask("join", lobby=lobby, role="spectator")
+        for each in self.watching:
+            each.ask("watch", match=match.key)
+        for each in self.walls:
+            each.ask("wall", matches=[match.key])
+        self.pages = b""
+
+    def look(self) -> None:
+        """Ask for all that can be asked for."""
+        key = self.match.key
+        for each in (*self.watching, *self.walls, self.lister):
+            each.ask("history", match=key)
+            each.ask("report", match=key)
+            each.ask("list_matches")
+            each.ask("list_lobbies")
+        for number, each in enumerate(self.watching):
+            each.ask("unwatch", match=key)
+            again = self.server.guest_client(f"again-{number}")
+            again.ask("watch", match=key)
+            again.ask("history", match=key)
+            again.receive()
+            each.received += again.received
+        for path in (f"/records/{key}.jsonl", "/metrics", "/readyz"):
+            self.pages += self.server.page(path)
+
+    def heard(self) -> tuple[bytes, bytes]:
+        """Return what those were sent who watch, and all others."""
+        watching = [*self.watching, *self.walls]
+        for each in (*watching, self.hall, self.lister):
+            each.receive()
+        others = b"".join([*self.hall.received, *self.lister.received, self.pages])
+        return b"".join(each for who in watching for each in who.received), others
+
+
+@pytest.mark.parametrize(("game", "mode", "comments"), KINDS)
+def test_a_players_second_guest_is_told_no_comment_before_the_end(
+    server: VirtualServer, game: str, mode: str, comments: str
+) -> None:
+    match = Match(server, game, **{"comments": comments, **MODES[mode]})
+    onlookers = Onlookers(server, match)
+    match.play(comment={"value": 0.5, "text": REMARK, "line": [REMARK]})
+    said = match.ada.ask("comment", match=match.key, text=COMMENT)
+    assert (said["type"] == "done") is (comments != "none")
+    match.play()
+    match.play()
+    onlookers.look()
+    seen, others = onlookers.heard()
+    hidden, live = GAMES[game].info.hidden, comments in ("spectators", "everybody")
+    looks = mode in ("referee", "author's shoulder")
+    tells_remark = mode == "referee" or (
+        live and mode not in ("off", "opponent's shoulder") and (looks or not hidden)
+    )
+    tells_comment = (mode == "referee" and comments != "none") or (
+        live and mode != "off" and (looks or not hidden or comments == "everybody")
+    )
+    assert (REMARK.encode() in seen) is tells_remark
+    assert (COMMENT.encode() in seen) is tells_comment
+    for text in (REMARK, COMMENT):
+        assert text.encode() not in others
+    assert not match.hears(match.bob, REMARK)
+    assert match.hears(match.bob, COMMENT) is (comments == "everybody")
+    assert REMARK in json.dumps(match.entries(match.ada))
+    assert REMARK not in json.dumps(match.entries(match.bob))
+
+
+@pytest.mark.parametrize(("game", "mode", "comments"), KINDS)
+def test_at_the_end_all_comments_are_revealed(
+    server: VirtualServer, game: str, mode: str, comments: str
+) -> None:
+    match = Match(server, game, **{"comments": comments, **MODES[mode]})
+    match.play(comment={"text": REMARK})
+    match.ada.ask("comment", match=match.key, text=COMMENT)
+    match.ada.ask("resign", match=match.key)
+    server.advance(0.5)
+    for text in (REMARK, *([] if comments == "none" else [COMMENT])):
+        assert text.encode() in server.page(f"/records/{match.key}.jsonl")
+        for who in (match.bob, match.eve):
+            assert text in json.dumps(match.entries(who))

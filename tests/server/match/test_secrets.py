@@ -40,6 +40,7 @@ SEEN: dict[str, dict[str, Any]] = {
     "shoulder": {"mode": "shoulder"},
     "referee": {"mode": "referee"},
     "off": {"mode": "off"},
+    "quiet": {"mode": "public", "comments": "after"},
 }
 """How spectators may see a match; over the shoulder they look over the one of the seat."""
 
@@ -76,7 +77,11 @@ def pair(name: str, last: bool) -> PlayPair:
 def worlds(
     of: PlayPair, directory: Path, mode: str = "public", **facts: Any
 ) -> tuple[SecrecyTranscript, SecrecyTranscript]:
-    spectating = {**SEEN[mode], **({"seat": of.seat} if mode == "shoulder" else {})}
+    spectating = {
+        "comments": "spectators",
+        **SEEN[mode],
+        **({"seat": of.seat} if mode == "shoulder" else {}),
+    }
     first, second = (
         play_scenario(of, play, directory, spectating=spectating, **facts) for play in (0, 1)
     )

@@ -112,7 +112,7 @@ def frames(connection: ScriptedConnection) -> list[bytes]:
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.mode)
 @pytest.mark.parametrize("views", VIEWS)
 @pytest.mark.parametrize("game", [Grid(), Veil()], ids=lambda game: game.info.name)
-@pytest.mark.parametrize("comments", ["everybody", "spectators"])
+@pytest.mark.parametrize("comments", ["everybody", "spectators", "after"])
 def test_spectators_of_a_tail_are_sent_the_bytes_that_those_of_the_match_are(
     game: Game, views: WantedViews, mode: Spectating, delay: dict[str, int], comments: str
 ) -> None:

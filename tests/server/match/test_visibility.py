@@ -20,6 +20,7 @@ from kibitz_protocol.wire.records import (
     Hidden,
     Moved,
     Player,
+    PlayerKind,
 )
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.visibility import PUBLIC, REFEREE, WantedViews
@@ -59,6 +60,25 @@ def test_a_comment_is_the_only_difference_that_it_makes() -> None:
     assert isinstance(mine.entry, Moved)
     assert mine.entry.comment == Comment(text="the corner")
     assert theirs.entry == mine.entry.model_copy(update={"comment": None})
+
+
+@pytest.mark.parametrize("kind", get_args(PlayerKind))
+@pytest.mark.parametrize("viewer", [PUBLIC, 0, 1])
+def test_spectators_see_at_once_what_house_bots_say_of_their_moves(
+    viewer: int, kind: PlayerKind
+) -> None:
+    """Where house bots play alone; one other player, and it is shown when the match is over."""
+    start = setup(Grid())
+    house = [player.model_copy(update={"kind": "house"}) for player in start.seats]
+    seats = [house[0], house[1].model_copy(update={"kind": kind})]
+    shell = MatchDriver(Grid(), start.model_copy(update={"seats": seats}))
+    shell.do(Play(0, 1, 0, {"x": 0, "y": 0}, Comment(text="the corner")))
+    sight, shown = shell.views[0], kind == "house" and viewer != 1
+    told = [sight.spectator_event(viewer).model_dump_json().encode()]
+    told += sight.spectator_frames(viewer, ["turn", "every"], b"").values()
+    assert {b"the corner" in each for each in told} == {shown}
+    assert b"the corner" in sight.frame(0)
+    assert b"the corner" in sight.spectator_frames(REFEREE, ["turn"])["turn"]
 
 
 def test_an_event_that_changes_nothing_seen_has_no_view() -> None:

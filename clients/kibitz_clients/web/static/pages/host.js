@@ -229,7 +229,8 @@ function accessFields() {
   const seat = number("Seat whose view they see", 1, 1, 16);
   const late = number("Moves that they see it late", 0, 0, 1000);
   const comments = choice("Who sees comments during a match", [
-    ["spectators", "those who watch"], ["everybody", "the players too"], ["none", "nobody: there are none"],
+    ["after", "nobody before the end"], ["spectators", "those who watch"],
+    ["everybody", "the players too"], ["none", "nobody: there are none"],
   ]);
   const rated = check("Rated: counts on the ladder for accounts and house bots", false);
   const start = check("Start when everybody is ready, without the host", true);

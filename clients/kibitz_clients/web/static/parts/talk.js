@@ -3,11 +3,16 @@
 import { fill, h } from "./dom.js";
 
 /** @typedef {import("./course.js").Course} Course */
+/** @typedef {import("./course.js").Entry} Entry */
 
 const LONGEST = 300;
 
 export class Talk {
   #shown = -1;
+  /** What was said here, by the number of its entry. @type {Map<number, string>} */
+  #own = new Map();
+  /** What was drawn last. @type {Course | null} */
+  #course = null;
 
   /** @param {(index: number) => void} go is called with the place that a comment belongs to */
   constructor(go) {
@@ -17,7 +22,10 @@ export class Talk {
     this.root = h("section", { class: "talk", "aria-label": "Kibitzing", hidden: true }, this.log);
   }
 
-  /** Offer a line to say something. @param {(text: string) => Promise<unknown>} say */
+  /**
+   * Offer a line to say something.
+   * @param {(text: string) => Promise<unknown>} say
+   */
   offer(say) {
     const input = h("input", {
       maxlength: LONGEST, "aria-label": "Say something about the match", placeholder: "Say something…",
@@ -25,11 +33,20 @@ export class Talk {
     const submit = (/** @type {Event} */ event) => {
       event.preventDefault();
       const text = input.value.trim();
-      if (text) say(text).then(() => { input.value = ""; }, () => {});
+      if (text) say(text).then((done) => this.#said(input, text, done), () => {});
     };
     this.form = h("form", { onsubmit: submit }, input, h("button", null, "Say"));
     this.root.append(this.form);
     this.root.hidden = false;
+  }
+
+  /** @param {HTMLInputElement} input @param {string} text @param {unknown} done */
+  #said(input, text, done) {
+    const { seq } = /** @type {import("../wire/messages.js").Done} */ (done);
+    input.value = "";
+    this.#own.set(seq ?? 0, text);
+    this.#shown = -1;
+    if (this.#course) this.draw(this.#course);
   }
 
   /** Nothing more is said. */
@@ -41,7 +58,9 @@ export class Talk {
 
   /** @param {Course} course */
   draw(course) {
-    const said = [...course.steps.entries()].filter(([, { entry }]) => entry.kind === "comment");
+    this.#course = course;
+    const steps = [...course.steps.entries()];
+    const said = steps.filter(([, { entry }]) => entry.kind === "comment" || this.#isOwn(entry));
     if (said.length === this.#shown) return;
     this.#shown = said.length;
     this.log.hidden = said.length === 0;
@@ -50,7 +69,20 @@ export class Talk {
       h("button", {
         type: "button", class: "quiet small", "aria-label": `Go to ply ${ply}`, onclick: () => this.go(at + 1),
       }, ply),
-      h("strong", null, /** @type {{name: string}} */ (entry.author).name), ` ${entry.text ?? ""}`)));
+      this.#words(entry))));
     this.log.scrollTop = this.log.scrollHeight;
+  }
+
+  /** Whether an entry that is not shown before the end was said here. @param {Entry} entry */
+  #isOwn(entry) {
+    return entry.kind === "hidden" && this.#own.has(entry.seq);
+  }
+
+  /** @param {Entry} entry */
+  #words(entry) {
+    const author = /** @type {{name: string} | undefined} */ (entry.author)?.name;
+    if (author) return [h("strong", null, author), ` ${entry.text ?? ""}`];
+    return [h("strong", null, "you"), ` ${this.#own.get(entry.seq)} `,
+      h("span", { class: "muted" }, "(shown to others when the match is over)")];
   }
 }

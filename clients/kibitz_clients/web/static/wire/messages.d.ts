@@ -1214,10 +1214,12 @@ export type Spectating = {
   delay_plies?: number;
   delay_ms?: number;
   /**
-   * who sees comments on a running match: nobody, for none are taken; those who watch it, and not
-   * its players; or its players too
+   * who sees comments on a running match, and what bots say of their moves: `after` shows them when
+   * the match is over, `spectators` at once to all who watch, `everybody` to players as well;
+   * `none` takes no comments. Matches of house bots alone are shown with theirs at once, rated
+   * matches of others never
    */
-  comments?: "none" | "spectators" | "everybody";
+  comments?: "none" | "after" | "spectators" | "everybody";
 };
 
 /** One turn of a seat in its ledger; charged = elapsed - allowance, never below 0. */
