@@ -68,6 +68,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Operate": {
         "serve": ("kibitz.commands.serve", "Run a server."),
         "token": ("kibitz.commands.token", "Create, list and revoke the tokens of accounts."),
+        "abort": ("kibitz.commands.abort", "End a match without a result, as the operator."),
         "db": ("kibitz.commands.db", "Check a server's database, and back it up."),
         "nodes": ("kibitz.commands.nodes", "Show the nodes of a PostgreSQL database."),
     },

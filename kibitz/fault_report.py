@@ -10,6 +10,7 @@ from pathlib import Path
 from kibitz.builtin_games import load_games
 from kibitz_protocol import printable
 from kibitz_protocol.wire.recordfile import Record, read_record
+from kibitz_protocol.wire.records import UNDECIDED
 from kibitz_protocol.wire.reports import MatchReport, Received, SeatReport
 
 
@@ -34,7 +35,7 @@ def write_report(found: MatchReport, record: Path, directory: Path) -> Path | No
     The match of ``MATCH.jsonl`` gets ``MATCH.report.txt`` for people and ``MATCH.report.json``
     for programs.
     """
-    if not found.seats and found.cause != "infrastructure":
+    if not found.seats and found.cause not in UNDECIDED:
         return None
     written = directory / f"{record.stem}.report.txt"
     written.write_text("\n".join(report_lines(found, str(record))) + "\n", encoding="utf-8")

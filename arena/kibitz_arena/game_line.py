@@ -23,6 +23,8 @@ TERMINATION_OF: dict[Cause, Termination] = {
     Cause.DISCONNECT: "abandoned",
     Cause.ABANDONED: "abandoned",
     Cause.TAKEOVER: "abandoned",
+    Cause.KICKED: "abandoned",
+    Cause.ABORTED: "unterminated",
     Cause.INFRASTRUCTURE: "unterminated",
 }
 

@@ -24,7 +24,7 @@ from kibitz_arena.journal import (
 )
 from kibitz_arena.schedule import Block, Schedule, ScheduledGame
 from kibitz_arena.tournament import Tournament
-from kibitz_protocol.wire.records import Cause, Result
+from kibitz_protocol.wire.records import UNDECIDED, Result
 from kibitz_protocol.wire.shares import beaten_share
 
 
@@ -175,7 +175,7 @@ class TournamentState:
         report: str | None = None,
     ) -> GameEnded | GameRequeued:
         """Return the entry for a match that is over: what failed is requeued, all else counts."""
-        if result.cause is Cause.INFRASTRUCTURE:
+        if result.cause in UNDECIDED:
             return GameRequeued(at_ms=at_ms, tag=tag, match=match, detail=result.reason)
         return GameEnded(
             at_ms=at_ms,
@@ -239,7 +239,7 @@ class TournamentState:
         game = self._games[own]
         if tuple(entry.players) != game.players or len(entry.result.seats) != len(game.players):
             raise JournalError(f"expected the players {list(game.players)}, got {entry.players}")
-        if entry.result.cause is Cause.INFRASTRUCTURE:
+        if entry.result.cause in UNDECIDED:
             raise JournalError(f"the game {entry.tag!r} failed, which never counts")
         del self._outstanding[entry.tag]
         self.ended[own] = entry

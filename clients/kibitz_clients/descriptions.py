@@ -14,6 +14,7 @@ from kibitz_protocol import printable
 from kibitz_protocol.client.errors import KibitzError, RefusedError, SessionError, UnansweredError
 from kibitz_protocol.wire.lobbies import HouseTrouble
 from kibitz_protocol.wire.records import (
+    UNDECIDED,
     Aborted,
     Cause,
     Comment,
@@ -44,6 +45,8 @@ CAUSE_TEXTS: dict[Cause, str] = {
     Cause.DISCONNECT: "lost the connection",
     Cause.ABANDONED: "left the match",
     Cause.TAKEOVER: "lost its seat to another connection",
+    Cause.KICKED: "was removed by the host",
+    Cause.ABORTED: "aborted by the operator",
     Cause.INFRASTRUCTURE: "the server could not go on",
 }
 _ORDINALS = {1: "1st", 2: "2nd", 3: "3rd"}
@@ -114,6 +117,8 @@ def _entry_text(game: Game | None, happened: Entry) -> str:
             return "resigns"
         case Left(reason="left"):
             return "goes away"
+        case Left(reason="kicked"):
+            return "is removed by the host"
         case Left(reason=reason, grace_ms=grace):
             return f"away ({reason}), {grace // 1000} s to return"
         case Returned(takeover=True):
@@ -124,6 +129,8 @@ def _entry_text(game: Game | None, happened: Entry) -> str:
             return f"out: {CAUSE_TEXTS[cause]}" + (f" ({detail})" if detail else "")
         case Replaced(player=player):
             return f"replaced by {player.name}"
+        case Aborted(operator=True, detail=detail):
+            return f"aborted by the operator: {detail}"
         case Aborted(detail=detail):
             return f"aborted: {detail}"
         case Noted(text=text):
@@ -218,7 +225,7 @@ def result_summary(facts: MatchInfo, result: Result, game: Game | None = None) -
     Where `game` is not known, how it ended is said in the word of the result.
     """
     best = [seat for seat, ended in enumerate(result.seats) if ended.rank == 1]
-    if result.cause is Cause.INFRASTRUCTURE:
+    if result.cause in UNDECIDED:
         won = "not played to the end"
     elif len(best) == len(result.seats) > 1:
         won = "drawn"

@@ -34,7 +34,7 @@ from kibitz_protocol.wire.clocks import until_flag
 from kibitz_protocol.wire.lobbies import HouseTrouble, LobbyBrief, LobbyView, MatchBrief
 from kibitz_protocol.wire.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted
 from kibitz_protocol.wire.recordfile import RecordError
-from kibitz_protocol.wire.records import Cause, Commented, Moved, Result, SeatResult, Setup
+from kibitz_protocol.wire.records import UNDECIDED, Commented, Moved, Result, SeatResult, Setup
 from kibitz_protocol.wire.refusals import Code
 
 LineSink = Callable[[str], None]
@@ -352,7 +352,7 @@ class _MatchStream:
             for line in result_table(ended):
                 self._out(line)
         causes = [brief.result.cause for brief in ended if brief.result]
-        return self._ended.keys() >= self._requested and Cause.INFRASTRUCTURE not in causes
+        return self._ended.keys() >= self._requested and UNDECIDED.isdisjoint(causes)
 
     def _note_end(self, brief: MatchBrief) -> None:
         """Note how a match ended, and write it where its course is not followed."""

@@ -182,7 +182,7 @@ def _check_entry(match: MatchState, entry: Entry) -> None:
         case Forfeited():
             _check_forfeit(match, entry)
         case Left():
-            grace = 0 if entry.reason == "left" else match.setup.conduct.grace_ms
+            grace = 0 if entry.reason in ("left", "kicked") else match.setup.conduct.grace_ms
             _expect("grace_ms", entry.grace_ms, grace)
         case Returned():
             if entry.seat not in match.away and not entry.takeover:

@@ -117,6 +117,13 @@ class Age(click.ParamType[float]):
     help="Let N guests at a time in from a network, such as a classroom's, whoever else may come.",
 )
 @click.option(
+    "--operator",
+    "operators",
+    multiple=True,
+    metavar="NAME",
+    help="An account that may end matches without a result, by `kibitz abort`.",
+)
+@click.option(
     "--origin", "origins", multiple=True, metavar="URL", help="Whose pages browsers connect from."
 )
 @click.option(

@@ -8,7 +8,7 @@ from pathlib import Path
 from kibitz_clients import descriptions, line_output
 from kibitz_protocol import printable
 from kibitz_protocol.wire.lobbies import MatchBrief, Standing
-from kibitz_protocol.wire.records import Cause, Player, Result
+from kibitz_protocol.wire.records import UNDECIDED, Cause, Player, Result
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -93,6 +93,8 @@ ABNORMAL_CAUSES = frozenset(
         Cause.DISCONNECT,
         Cause.ABANDONED,
         Cause.TAKEOVER,
+        Cause.KICKED,
+        Cause.ABORTED,
         Cause.INFRASTRUCTURE,
     }
 )
@@ -122,8 +124,9 @@ def _abnormal(brief: MatchBrief, causes: Container[Cause]) -> Iterable[str]:
     if brief.result is None:
         yield f"match {brief.number} did not finish"
         return
-    if brief.result.cause == Cause.INFRASTRUCTURE:
-        yield f"match {brief.number} was aborted: {brief.result.reason}"
+    if brief.result.cause in UNDECIDED:
+        why = brief.result.reason or "the operator of the server ended it"
+        yield f"match {brief.number} was aborted: {why}"
     for player, seat in zip(brief.seats, brief.result.seats, strict=True):
         if seat.cause in causes:
             detail = f" ({seat.detail})" if seat.detail else ""

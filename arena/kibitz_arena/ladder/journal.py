@@ -21,7 +21,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from kibitz_arena.journal import JournalError
 from kibitz_arena.ladder.config import Ladder
-from kibitz_protocol.wire.records import Cause, PlayerKind, Result
+from kibitz_protocol.wire.records import UNDECIDED, Cause, PlayerKind, Result
 from kibitz_protocol.wire.values import Key, Line, Millis, SafeInt, Seed, Strict, Tag
 
 SCHEMA: Literal["kibitz-ladder/1"] = "kibitz-ladder/1"
@@ -149,7 +149,7 @@ def encode_line(entry: Header | Entry) -> bytes:
 
 def ended_entry(at_ms: int, tag: str, match: str, result: Result) -> GameEnded | GameCancelled:
     """Return the entry of a match that is over: what the server had trouble with never counts."""
-    if result.cause is Cause.INFRASTRUCTURE:
+    if result.cause in UNDECIDED:
         return GameCancelled(at_ms=at_ms, tag=tag, detail=result.reason[:200])
     return GameEnded(
         at_ms=at_ms,

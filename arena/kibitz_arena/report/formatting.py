@@ -19,6 +19,7 @@ ABANDONED_LABELS: Final[dict[Cause, str]] = {
     Cause.DISCONNECT: "disconnected",
     Cause.ABANDONED: "left",
     Cause.TAKEOVER: "taken over",
+    Cause.KICKED: "removed by the host",
 }
 """What exactly PGN's ``abandoned`` was, in a word each."""
 CAUSE_LABELS: Final[dict[Cause, str]] = ABANDONED_LABELS | {
@@ -26,6 +27,7 @@ CAUSE_LABELS: Final[dict[Cause, str]] = ABANDONED_LABELS | {
     Cause.RESIGNATION: "resigned",
     Cause.TIME: "out of time",
     Cause.ILLEGAL: "illegal move",
+    Cause.ABORTED: "aborted by the operator",
     Cause.INFRASTRUCTURE: "server failure",
 }
 """Why a seat dropped out, in a word or two."""

@@ -27,6 +27,8 @@ _FAULT_LABELS: Final = {
     Cause.DISCONNECT: "disconnect",
     Cause.ABANDONED: "abandoned",
     Cause.TAKEOVER: "taken over",
+    Cause.KICKED: "kicked",
+    Cause.ABORTED: "aborted",
 }
 """What to call the causes that should not be."""
 

@@ -12,7 +12,7 @@ from kibitz_arena.runner.services import Services
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import KibitzError
 from kibitz_protocol.wire.recordfile import Record, read_record
-from kibitz_protocol.wire.records import Cause, Moved
+from kibitz_protocol.wire.records import UNDECIDED, Moved
 from kibitz_protocol.wire.reports import MatchReport
 
 
@@ -71,7 +71,7 @@ def has_fault(record: Record) -> bool:
     if record.footer is None:
         return False
     result = record.footer.result
-    failed = result.cause is Cause.INFRASTRUCTURE
+    failed = result.cause in UNDECIDED
     return failed or any(seat.cause is not None for seat in result.seats)
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from kibitz_protocol.client.exchange import Requests
 from kibitz_protocol.wire.messages import (
+    Abort,
     AddComment,
     AskReport,
     Done,
@@ -137,6 +138,15 @@ class MatchRequests(Requests):
         `rate_limited` or `limit` where there are too many. Not repeated after a reconnect.
         """
         return await self._exchange.done(lambda id: AddComment(id=id, match=match, text=text))
+
+    async def abort(self, match: str, reason: str = "") -> Done:
+        """End a running match without a result that counts, as the operator of the server.
+
+        Refused as `unauthorized` unless this client has the token of an account that `kibitz serve
+        --operator NAME` names, and as `over` where the match has ended. Not repeated after a
+        reconnect.
+        """
+        return await self._exchange.done(lambda id: Abort(id=id, match=match, reason=reason))
 
     async def history(self, match: str, first: int = 1, count: int = 200) -> EventList:
         """Return the events of a match from number `first` on, at most `count` (1 to 1000).

@@ -52,6 +52,7 @@ NOT_REPEATABLE: Final[Mapping[type[Request], str]] = MappingProxyType(
         messages.Kick: "would remove a player who has come back meanwhile",
         messages.Rematch: "would play the programme once more",
         messages.AddComment: "would say the same twice",
+        messages.Abort: "a match that is aborted is refused as over",
     }
 )
 """Requests that are not, with the reason. Both tables together name every request."""

@@ -218,6 +218,7 @@ REQUESTS: Final[tuple[messages.ClientMessage, ...]] = (
     messages.LeaveMatch(id=18, match="m1"),
     messages.Note(id=19, match="m1", text="warming up"),
     messages.AddComment(id=24, match="m1", text="that was close"),
+    messages.Abort(id=29, match="m1", reason="the host asked for it"),
     messages.AskReport(id=22, match="m1", seat=1),
     messages.History(id=20, match="m1", first=1, count=50),
 )

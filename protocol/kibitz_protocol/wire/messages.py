@@ -341,6 +341,16 @@ class AddComment(Request):
     text: str = Field(min_length=1, max_length=MAX_COMMENT, description="one line of plain text")
 
 
+class Abort(Request):
+    """End a running match without a result that counts: it is not rated, and not played again. For
+    the operator's accounts only, which `kibitz serve --operator NAME` names.
+    """
+
+    type: Literal["abort"] = "abort"
+    match: Key
+    reason: Line = Field("", description="why, for the record of the match")
+
+
 class AskReport(Request):
     """The forensic report of a match that is over: the host of its lobby is told of every seat at
     fault, anybody else of the own one only. With `seat` of that one, at fault or not."""
@@ -386,6 +396,7 @@ ClientMessage: TypeAlias = Annotated[
     | LeaveMatch
     | Note
     | AddComment
+    | Abort
     | AskReport
     | History,
     Field(discriminator="type"),
@@ -887,6 +898,7 @@ ANSWERS: Final[Mapping[type[Request], type[Answer]]] = MappingProxyType(
         LeaveMatch: Done,
         Note: Done,
         AddComment: Done,
+        Abort: Done,
         AskReport: Reported,
         History: EventList,
     }

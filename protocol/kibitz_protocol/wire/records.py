@@ -51,7 +51,13 @@ class Cause(StrEnum):
     DISCONNECT = "disconnect"
     ABANDONED = "abandoned"
     TAKEOVER = "takeover"
+    KICKED = "kicked"
+    ABORTED = "aborted"
     INFRASTRUCTURE = "infrastructure"
+
+
+UNDECIDED: Final = frozenset({Cause.INFRASTRUCTURE, Cause.ABORTED})
+"""Causes of a match that the server or its operator ended: it counts for nobody."""
 
 
 PlayerKind: TypeAlias = Literal["bot", "human", "house"]
@@ -219,16 +225,20 @@ class Resigned(EntryBase):
     seat: SeatIndex
 
 
+AbsenceReason: TypeAlias = Literal["left", "disconnect", "crash", "kicked"]
+
+
 class Left(EntryBase):
     """A seat's player went away; it forfeits or is replaced after `grace_ms`.
 
     `restart` marks the first entry after a restart of the server. The clock of the open turn begins
     anew then, which counts of what the match forgives (`Setup.lag`).
+    `kicked` says that the host of the lobby removed it. Nobody comes back after that or `left`.
     """
 
     kind: Literal["leave"] = "leave"
     seat: SeatIndex
-    reason: Literal["left", "disconnect", "crash"]
+    reason: AbsenceReason
     grace_ms: Millis
     restart: Literal[True] | None = None
 
@@ -310,10 +320,11 @@ class Commented(EntryBase):
 
 
 class Aborted(EntryBase):
-    """The server could not go on; such a match is never rated."""
+    """The server could not go on, or its operator ended the match; it is never rated."""
 
     kind: Literal["abort"] = "abort"
     detail: Line
+    operator: Literal[True] | None = Field(None, description="whether the operator ended it")
 
 
 class Hidden(EntryBase):

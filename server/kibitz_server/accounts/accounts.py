@@ -115,12 +115,15 @@ class Accounts:
         busy: Callable[[str], bool],
         tickets: Tickets | None = None,
         *,
+        operators: Collection[str] = (),
         organizer: str | None = None,
     ) -> None:
         """`busy(player)` tells whether a guest is connected, or has a seat anywhere.
 
-        `organizer` is the secret of the organizer whose own server this is.
+        `operators` are the names of the accounts that may abort matches, and `organizer` is the
+        secret of the organizer whose own server this is.
         """
+        self._operators = frozenset(map(skeleton, operators))
         self._organizer = None if organizer is None else digest_of(organizer)
         self._viewers: set[str] = set()
         """Guests that the organizer's browsers and terminals are, who come back as such."""
@@ -234,6 +237,10 @@ class Accounts:
         """Whether a player is an account, whom a token names for good."""
         row = self._players.by_key(player)
         return row is not None and row.account
+
+    def is_operator(self, identity: Identity) -> bool:
+        """Whether somebody has an account of the server's operator."""
+        return identity.account and identity.skeleton in self._operators
 
     def void_tokens(self, present: Collection[bytes]) -> set[bytes]:
         """Return which of these digests are of tokens that were revoked or have expired."""

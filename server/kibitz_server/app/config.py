@@ -52,6 +52,8 @@ class Config:
     guests_from: tuple[str, ...] = ()
     """Networks from which guests come besides, each with how many at a time: ``192.0.2.7=40``. An
     address there may have and ask for what so many players may."""
+    operators: tuple[str, ...] = ()
+    """Names of the accounts that may abort matches."""
     origins: tuple[str, ...] = ()
     """Origins whose pages browsers may connect from, such as ``https://example.org``."""
     hosts: tuple[str, ...] = ()

@@ -204,6 +204,7 @@ async def _start(
         connections=connections,
         spawn=tasks.spawn,
         rules=rules,
+        operators=config.operators,
     )
     metrics.gauges = directory.gauges
     context = PeerContext(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -99,10 +99,12 @@ class Directory:
         connections: Connections,
         spawn: Callable[[Callable[[], Awaitable[None]]], None],
         rules: Rules | None = None,
+        operators: Collection[str] = (),
     ) -> None:
         """`clock` counts monotonic milliseconds, `lag` those that it has left out so far.
 
         Without `rules` those of all games are loaded already, or may be loaded on the loop.
+        `operators` are the names of the accounts that may abort matches.
         """
         self.loop = loop
         self.clock = clock
@@ -122,7 +124,9 @@ class Directory:
         self.recently_finished = self.registry.recently_finished
         self.closing = self.registry.closing
         self.tickets = Tickets(loop.time)
-        self.accounts = Accounts(store, guests, self.is_busy, self.tickets, organizer=organizer)
+        self.accounts = Accounts(
+            store, guests, self.is_busy, self.tickets, operators=operators, organizer=organizer
+        )
         self.rating_log = RatingLog(store)
         self.substitutes = Substitutes(self)
         self._rated = RatedMatches(self.rating_log, self.accounts)
@@ -465,7 +469,7 @@ class Directory:
         """Let a player leave a running match."""
         match = self.matches.get(vacate.match)
         if match is not None:
-            match.vacate(vacate.player)
+            match.vacate(vacate.player, vacate.reason)
 
     def members_changed(self, lobby: LobbyRunner) -> None:
         """Somebody has joined the lobby, or is no member any more."""

@@ -40,6 +40,7 @@ class MatchHandlers:
             messages.LeaveMatch: self._leave,
             messages.Note: self._note,
             messages.AddComment: self._comment,
+            messages.Abort: self._abort,
             messages.AskReport: self._report,
             messages.History: self._history,
         }
@@ -140,6 +141,17 @@ class MatchHandlers:
             peer.refuse(request.id, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
             return
         match_requests.comment(match, peer, request.id, identity.player, text)
+
+    def _abort(self, peer: Peer, identity: Identity, request: messages.Abort) -> None:
+        if not self._directory.accounts.is_operator(identity):
+            message = "only accounts of the server's operator abort matches"
+            hint = "the operator names accounts with `kibitz serve --operator NAME`"
+            peer.refuse(request.id, Code.UNAUTHORIZED, message, hint=hint)
+            return
+        match = find_match(self._directory, peer, request.id, request.match)
+        if match is not None:
+            reason = printable.line(request.reason).strip() or "the operator ended it"
+            match_requests.abort(match, peer, request.id, reason)
 
     def _report(self, peer: Peer, identity: Identity, request: messages.AskReport) -> None:
         async def tell() -> None:

@@ -227,10 +227,11 @@ class BeginMatch:
 
 @dataclass(frozen=True, slots=True)
 class VacateSeat:
-    """`player` leaves its seat at the running match `match`."""
+    """`player` leaves its seat at the running match `match`, or was removed from it."""
 
     match: str
     player: str
+    reason: Literal["left", "kicked"] = "left"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ Rules that are nobody else's:
 - When a member leaves a running programme, its matches that have not begun are void: they
   count for nobody, and the others play on. Nobody joins until the round is over.
 - A match that the server's own trouble ended is played once more; a second time it counts as
-  aborted, and for nobody.
+  aborted, and for nobody. One that the operator aborted counts so at once.
+- The host removes nobody while a rated match of the lobby runs, and nobody from a seek.
 - In an arranged lobby the host says match by match what is played, from its start until it
   closes. It starts when the host says, whoever has come by then; who comes later, or comes
   back, may still join, and plays once it has said ready. A match is known by its tag: one that

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from kibitz_protocol.wire.messages import Capabilities
 from kibitz_protocol.wire.refusals import Code
@@ -10,7 +10,7 @@ from kibitz_server.lobby import entries
 from kibitz_server.lobby.admission import seat_for
 from kibitz_server.lobby.commands import Join, NotifyRemoved, Refusal, StopBot, VacateSeat
 from kibitz_server.lobby.house_seats import HouseSeats
-from kibitz_server.lobby.state import SeatedMember
+from kibitz_server.lobby.state import LobbyState, SeatedMember
 from kibitz_server.lobby.transaction import Transaction
 
 
@@ -50,6 +50,7 @@ class Membership:
             raise Refusal(Code.NO_SUCH_PLAYER, f"no member of this lobby: {player!r}")
         if player == by:
             raise Refusal(Code.WRONG_STATE, "a host cannot remove itself; leave instead")
+        _require_kickable(lobby.state)
         has_bot = lobby.state.is_house_seat(member.seat)
         self._remove(member, entries.Kicked)
         lobby.presence.disconnect(player)
@@ -95,4 +96,20 @@ class Membership:
         matches = self._lobby.state.matches_of(player)
         self._lobby.append(entry, player=player, **fields)
         self._lobby.presence.remove(player)
-        self._lobby.ask_all(VacateSeat(match, player) for match in matches)
+        reason: Literal["left", "kicked"] = "kicked" if entry is entries.Kicked else "left"
+        self._lobby.ask_all(VacateSeat(match, player, reason) for match in matches)
+
+
+def _require_kickable(state: LobbyState) -> None:
+    """Refuse to remove a member where that could decide a match in the host's favor."""
+    if state.opened.seek_s is not None:
+        raise Refusal(
+            Code.WRONG_STATE,
+            "nobody is removed from a seek: leave it, and seek again to meet somebody else",
+        )
+    if state.settings.rated and state.running:
+        raise Refusal(
+            Code.WRONG_STATE,
+            "nobody is removed while a rated match of this lobby runs: wait for its end, or ask"
+            " the operator of the server to abort it",
+        )

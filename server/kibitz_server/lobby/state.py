@@ -11,9 +11,9 @@ of the same entries are equal. Who is connected is not in the log: it does not o
     arranged:  gathering --started--> running --closed--> closed
 
 A match of the round is waiting, running, or settled, and settled in one of three ways: it
-*ended* with a result that counts; it was *aborted*, twice, by the server's own trouble, and
-counts for nobody; or it is *void*, never begun, because a player has gone, the host closes, or
-matches before it have failed one after the other (`stopped`).
+*ended* with a result that counts; it was *aborted*, twice by the server's own trouble or once
+by its operator, and counts for nobody; or it is *void*, never begun, because a player has gone, the
+host closes, or matches before it have failed one after the other (`stopped`).
 
 In an arranged lobby the host says which matches to play, as it goes, each under a tag. What
 became of every tag is kept until the lobby closes, and kept small: there may be thousands.
@@ -418,6 +418,10 @@ class LobbyState:
     def _end_match(self, entry: MatchEnded) -> None:
         planned = self.running.pop(entry.match)
         del self.begun[entry.match]
+        if entry.result.cause is Cause.ABORTED:
+            self._settle(planned, entry.result)
+            self.aborted += 1
+            return
         if entry.result.cause is not Cause.INFRASTRUCTURE:
             self.standings.add(planned.players, entry.result)
             self._settle(planned, entry.result)

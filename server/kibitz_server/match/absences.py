@@ -18,8 +18,14 @@ DEPARTURE_TEXTS: Final = {
     "left": "left the match",
     "disconnect": "disconnected and did not come back",
     "crash": "crashed and did not come back",
+    "kicked": "was removed by the host",
 }
 """What the result says of a seat that was given up."""
+
+
+_CAUSES: Final = {"crash": Cause.CRASH, "kicked": Cause.KICKED}
+GONE_FOR_GOOD: Final = frozenset({"left", "kicked"})
+"""Absences that have no grace."""
 
 
 class Due(NamedTuple):
@@ -35,8 +41,8 @@ def next_due(state: MatchState, substituted: Collection[int]) -> Due | None:
     away = {seat: gone for seat, gone in state.away.items() if state.still_plays(seat)}
     waiting = [seat for seat in away if seat not in substituted]
     for seat in waiting:
-        if away[seat].reason == "left":
-            return Due(away[seat].until_ms, seat, Cause.DISCONNECT)
+        if away[seat].reason in GONE_FOR_GOOD:
+            return Due(away[seat].until_ms, seat, cause_of(away[seat]))
     if _all_are_away(state):
         seat = max(away, key=lambda seat: away[seat].until_ms)
         return Due(away[seat].until_ms, seat, Cause.ABANDONED)
@@ -47,7 +53,7 @@ def next_due(state: MatchState, substituted: Collection[int]) -> Due | None:
 
 
 def cause_of(absence: Absence) -> Cause:
-    return Cause.CRASH if absence.reason == "crash" else Cause.DISCONNECT
+    return _CAUSES.get(absence.reason, Cause.DISCONNECT)
 
 
 def _all_are_away(state: MatchState) -> bool:

@@ -6,9 +6,9 @@ Those that every move makes are named tuples, which cost a third of what a froze
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from kibitz_protocol.wire.records import Cause, Comment, Entry, Player, Result
+from kibitz_protocol.wire.records import AbsenceReason, Cause, Comment, Entry, Player, Result
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.values import SentAction
 from kibitz_server.match.visibility import EntryView
@@ -34,13 +34,13 @@ class Resign:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """A seat's player went away: ``left`` for good, otherwise with the match's grace.
+    """A seat's player went away: ``left`` or ``kicked`` for good, else with the match's grace.
 
     `restart` marks the first one after a restart of the server.
     """
 
     seat: int
-    reason: Literal["left", "disconnect", "crash"]
+    reason: AbsenceReason
     restart: bool = False
 
 
@@ -92,9 +92,10 @@ class AddComment:
 
 @dataclass(frozen=True, slots=True)
 class Abort:
-    """The server cannot go on with this match."""
+    """The server cannot go on with this match, or its `operator` ends it."""
 
     detail: str
+    operator: bool = False
 
 
 Command: TypeAlias = Play | Resign | Leave | Return | Replace | Forfeit | Note | AddComment | Abort

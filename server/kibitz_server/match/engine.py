@@ -406,9 +406,10 @@ class MatchEngine:
         if self.state.result is not None or seat in self.state.departed:
             return [self._refuse_over(seat)]
         known = self.state.away.get(seat)
-        if known is not None and (known.reason == "left" or command.reason != "left"):
+        for_good = command.reason in absences.GONE_FOR_GOOD
+        if known is not None and (known.reason in absences.GONE_FOR_GOOD or not for_good):
             return []  # the first absence counts, unless the player now leaves for good
-        grace = 0 if command.reason == "left" else self.state.setup.conduct.grace_ms
+        grace = 0 if for_good else self.state.setup.conduct.grace_ms
         entry = Left(
             seq=self.state.seq + 1,
             at_ms=at,
@@ -484,8 +485,14 @@ class MatchEngine:
 
     def _abort(self, command: Abort, at: int) -> list[Effect]:
         if self.state.result is not None:
-            return []
-        return self._append(Aborted(seq=self.state.seq + 1, at_ms=at, detail=command.detail[:200]))
+            return [self._refuse_over(-1)] if command.operator else []
+        entry = Aborted(
+            seq=self.state.seq + 1,
+            at_ms=at,
+            detail=command.detail[:200],
+            operator=True if command.operator else None,
+        )
+        return self._append(entry)
 
     def _abort_after_standstill(self, at: int) -> list[Effect]:
         """End a match in which the server stood still for longer than the match forgives."""

@@ -14,6 +14,7 @@ from kibitz_protocol.wire.messages import Resign as ResignRequest
 from kibitz_protocol.wire.records import Cause, Player
 from kibitz_protocol.wire.refusals import CloseCode, Code
 from kibitz_server.match.commands import (
+    Abort,
     AddComment,
     Command,
     Forfeit,
@@ -79,6 +80,11 @@ def comment(runner: MatchRunner, peer: Peer, request: int, author: Player, text:
         return AddComment(author, seat, ply, text)
 
     _carry_out(runner, peer, request, command)
+
+
+def abort(runner: MatchRunner, peer: Peer, request: int, reason: str) -> None:
+    """The operator ends the match; it counts for nobody."""
+    _carry_out(runner, peer, request, lambda runner: Abort(reason, operator=True))
 
 
 def _seat_command(

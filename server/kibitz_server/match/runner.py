@@ -373,11 +373,11 @@ class MatchRunner:
 
     # --- what the directory and the lobby do --------------------------------------------------
 
-    def vacate(self, player: str) -> None:
-        """The player has left the lobby, and with it the match."""
+    def vacate(self, player: str, reason: Literal["left", "kicked"] = "left") -> None:
+        """The player has left the lobby, or was removed, and with it the match."""
         seat = self.seat_owned_by(player)
         if seat is not None:
-            self.command(Leave(seat, "left"))
+            self.command(Leave(seat, reason))
 
     def disconnected(self, peer: Peer) -> None:
         """A connection is gone; the seat's grace begins."""

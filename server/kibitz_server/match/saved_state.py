@@ -7,10 +7,9 @@ module (docs/how-to/compiled.md) does not keep.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from kibitz_protocol.wire.clocks import Clock
-from kibitz_protocol.wire.records import Player, Result
+from kibitz_protocol.wire.records import AbsenceReason, Player, Result
 from kibitz_server.match.answered_moves import AnsweredMove
 from kibitz_server.match.result import Departure
 
@@ -19,7 +18,7 @@ from kibitz_server.match.result import Departure
 class Absence:
     """Since when a seat is away, and until when it may return; times of the match."""
 
-    reason: Literal["left", "disconnect", "crash"]
+    reason: AbsenceReason
     since_ms: int
     until_ms: int
 

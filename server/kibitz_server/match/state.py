@@ -241,7 +241,8 @@ class MatchState:
                 self._apply_replace(entry)
             case Aborted():
                 self._end(
-                    Cause.INFRASTRUCTURE, rank_by_departure(len(self.players), [*self.departed])
+                    Cause.ABORTED if entry.operator else Cause.INFRASTRUCTURE,
+                    rank_by_departure(len(self.players), [*self.departed]),
                 )
             case Commented():
                 self.comments += 1

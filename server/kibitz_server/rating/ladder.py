@@ -38,7 +38,7 @@ from openskill.models import PlackettLuce
 from pydantic import Field
 
 from kibitz_protocol.wire.lobbies import LadderLine
-from kibitz_protocol.wire.records import Cause, PlayerKind, Result
+from kibitz_protocol.wire.records import UNDECIDED, PlayerKind, Result
 from kibitz_protocol.wire.values import GameName, Key, Strict
 
 MODEL = PlackettLuce()
@@ -141,7 +141,7 @@ def rated_players(entrants: Sequence[RatedPlayer | None]) -> list[RatedPlayer] |
 def is_ratable(result: Result) -> bool:
     """Whether a result says something about the players."""
     causes = {result.cause, *(seat.cause for seat in result.seats)}
-    return Cause.INFRASTRUCTURE not in causes
+    return causes.isdisjoint(UNDECIDED)
 
 
 def _updated(beliefs: Sequence[SkillEstimate], ranks: Sequence[int]) -> list[SkillEstimate]:

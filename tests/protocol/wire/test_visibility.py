@@ -245,7 +245,10 @@ def test_comments_are_live_only_where_no_player_can_profit(
     assert comment_audience(setup, None, True) == audiences[0]
 
 
-REMARKS = {"remark": SAID, "seat's comment": SECRET.model_copy(update={"seat": 0})}
+REMARKS: dict[str, Entry] = {
+    "remark": SAID,
+    "seat's comment": SECRET.model_copy(update={"seat": 0}),
+}
 
 
 @pytest.mark.parametrize("hidden", [False, True])

@@ -246,16 +246,6 @@ def test_who_leaves_in_the_match_loses_it_and_closes_the_seek(server: VirtualSer
     assert closings(ada) == ["closed"]
 
 
-def test_whom_the_opener_removed_finds_somebody_else(server: VirtualServer) -> None:
-    ada, bob = server.guest_client("ada"), server.guest_client("bob")
-    lobby = seek(ada)["lobby"]
-    seek(bob)
-    members = {each["name"]: each["player"] for each in view(bob)["members"]}
-    assert ada.ask("kick", lobby=lobby, player=members["bob"])["type"] == "done"
-    assert seek(bob)["lobby"] != lobby
-    assert len(lobbies(ada)) == 2, "ada's seek is open again"
-
-
 def test_the_number_of_lobbies_is_limited(server: VirtualServer) -> None:
     ada = server.guest_client("ada")
     settings = {"seats": [{"kind": "open"}], "programme": [{"game": "toy-grid", "seats": 1}]}

@@ -10,6 +10,7 @@ import { seatName } from "../board/describe.js";
 const CAUSES = {
   resignation: "resigned", time: "lost on time", illegal: "sent illegal moves", crash: "crashed",
   disconnect: "lost the connection", abandoned: "left the match", takeover: "lost the seat",
+  kicked: "was removed by the host", aborted: "aborted by the operator",
   infrastructure: "the server could not go on",
 };
 

@@ -11,6 +11,8 @@ const CAUSES = {
   disconnect: "because a player was away",
   abandoned: "because players left",
   takeover: "because a seat was taken over",
+  kicked: "because the host removed a player",
+  aborted: "because the operator ended the match",
   infrastructure: "because of a fault of the server",
 };
 
@@ -24,7 +26,7 @@ export function resultText(result, names, endings = {}) {
   const lines = result.seats.map((seat, i) => ({ rank: seat.rank, name: names[i] ?? `seat ${i + 1}` }));
   const best = lines.filter((line) => line.rank === 1);
   const why = CAUSES[result.cause] ?? said(result.reason, endings);
-  if (result.cause === "infrastructure") return `not played to the end ${why}`;
+  if (result.cause === "infrastructure" || result.cause === "aborted") return `not played to the end ${why}`;
   if (best.length === lines.length && lines.length > 1) return `drawn ${why}`.trim();
   if (lines.length <= 2) return `${best[0]?.name ?? "nobody"} won ${why}`.trim();
   const order = lines.sort((a, b) => a.rank - b.rank);

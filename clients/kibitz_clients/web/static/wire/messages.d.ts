@@ -1,12 +1,26 @@
 // The messages of the protocol as types.
 // Generated from the protocol's models by `make web-types`; do not edit.
 
-/** The server could not go on; such a match is never rated. */
+/**
+ * End a running match without a result that counts: it is not rated, and not played again. For the
+ * operator's accounts only, which `kibitz serve --operator NAME` names.
+ */
+export type Abort = {
+  id: number;
+  type: "abort";
+  match: string;
+  /** why, for the record of the match */
+  reason?: string;
+};
+
+/** The server could not go on, or its operator ended the match; it is never rated. */
 export type Aborted = {
   seq: number;
   at_ms: number;
   kind: "abort";
   detail: string;
+  /** whether the operator ended it */
+  operator?: true;
 };
 
 /**
@@ -109,7 +123,7 @@ export type Capabilities = {
 };
 
 /** Why a seat, or a match, ended. */
-export type Cause = "rules" | "resignation" | "time" | "illegal" | "crash" | "disconnect" | "abandoned" | "takeover" | "infrastructure";
+export type Cause = "rules" | "resignation" | "time" | "illegal" | "crash" | "disconnect" | "abandoned" | "takeover" | "kicked" | "aborted" | "infrastructure";
 
 export type ClientMessage = 
   | Hello
@@ -138,6 +152,7 @@ export type ClientMessage =
   | LeaveMatch
   | Note
   | AddComment
+  | Abort
   | AskReport
   | History;
 
@@ -572,14 +587,15 @@ export type LeaveMatch = {
 /**
  * A seat's player went away; it forfeits or is replaced after `grace_ms`. `restart` marks the first
  * entry after a restart of the server. The clock of the open turn begins anew then, which counts of
- * what the match forgives (`Setup.lag`).
+ * what the match forgives (`Setup.lag`). `kicked` says that the host of the lobby removed it.
+ * Nobody comes back after that or `left`.
  */
 export type Left = {
   seq: number;
   at_ms: number;
   kind: "leave";
   seat: number;
-  reason: "left" | "disconnect" | "crash";
+  reason: "left" | "disconnect" | "crash" | "kicked";
   grace_ms: number;
   restart?: true;
 };
