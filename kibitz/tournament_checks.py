@@ -19,6 +19,10 @@ def startup_problems(event: Tournament, base: Path, server: str | None) -> Itera
         yield ConfigProblem(
             ("rated",), "expected --server: a server of the event's own has no ladder"
         )
+    if event.rated and (event.openings or event.game.options):
+        yield ConfigProblem(
+            ("rated",), "expected no options and no openings, for rated games have the usual ones"
+        )
     for index, entrant in enumerate(event.entrants):
         for key, sentence in _entrant_problems(event, entrant, base, server):
             yield ConfigProblem(("entrants", index, key), sentence)

@@ -119,7 +119,7 @@ def _require_players(games: Sequence[GameChoice], numbers: Sequence[int]) -> Non
 @options_match.rotate_option
 @click.option("--at-once", default=4, show_default=True, type=click.IntRange(1, 1000))
 @click.option("--title", default="lobby", show_default=True, help="The lobby's name.")
-@click.option("--rated", is_flag=True, help="Count the matches on the server's ladder.")
+@click.option("--rated", is_flag=True, help="Count on the server's ladder; for accounts.")
 @click.option("--unlisted", is_flag=True, help="Do not show the lobby in lists.")
 @click.option("--invite", "joinable", flag_value="invite", help="Only with the invite code.")
 @click.option("--closed", "joinable", flag_value="closed", help="Only for reserved seats.")

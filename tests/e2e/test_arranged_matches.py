@@ -13,11 +13,12 @@ from pathlib import Path
 
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError, UnansweredError
-from kibitz_protocol.wire.lobbies import Arrangement, MatchBrief
+from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.lobbies import Arrangement, MatchBrief, ProgrammeItem
 from kibitz_protocol.wire.messages import Capabilities, LobbyNews, MatchEnded, YourTurn
 from kibitz_server.accounts.tokens import TokenAdmin
 from tests.tools.fleet import random_action
-from tests.tools.server_process import ROOT, ServerProcess, drawn_matches, server_process
+from tests.tools.server_process import ROOT, ServerProcess, server_process
 
 NAMES = ("ada", "bob", "cyd", "dan")
 MATCHES = 20
@@ -32,10 +33,10 @@ from kibitz_protocol.wire.messages import LobbyNews, MatchEnded
 from kibitz_protocol.wire.lobbies import LobbySettings, OpenSeat
 from tests.e2e.test_arranged_matches import wanted
 
-async def main(url):
-    async with Client(url, name="host") as client:
+async def main(url, token=None):
+    async with Client(url, name=None if token else "host", token=token) as client:
         settings = LobbySettings(
-            seats=[OpenSeat()] * 4, programme=[], arranged=True, rated=True, at_once=2
+            seats=[OpenSeat()] * 4, programme=[], arranged=True, rated=bool(token), at_once=2
         )
         lobby = (await client.host(settings)).lobby
         print(json.dumps([lobby, client.resume]), flush=True)
@@ -50,9 +51,10 @@ async def main(url):
             if isinstance(news, MatchEnded):
                 print(json.dumps(news.match.tag), flush=True)
 
-asyncio.run(main(sys.argv[1]))
+asyncio.run(main(*sys.argv[1:]))
 """
-"""What the host does until it is killed."""
+"""What the host does until it is killed; its matches are rated where it has an account."""
+CLOCK = TimeControl(move_ms=60_000)
 
 
 def wanted(players: dict[str, str]) -> list[Arrangement]:
@@ -61,7 +63,7 @@ def wanted(players: dict[str, str]) -> list[Arrangement]:
     return [
         Arrangement(
             tag=f"b{number}",
-            item=drawn_matches(3).model_copy(update={"seed": number}),
+            item=ProgrammeItem(game="mnk", seed=number, time_control=CLOCK),
             players=[players[name] for name in pairs[number % len(pairs)]],
         )
         for number in range(MATCHES)
@@ -83,9 +85,9 @@ async def bot(url: str, token: str, lobby: str) -> None:
 
 
 @contextlib.asynccontextmanager
-async def host_process(url: str) -> AsyncIterator[asyncio.subprocess.Process]:
+async def host_process(url: str, *token: str) -> AsyncIterator[asyncio.subprocess.Process]:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", HOST, url, cwd=ROOT, stdout=asyncio.subprocess.PIPE
+        sys.executable, "-c", HOST, url, *token, cwd=ROOT, stdout=asyncio.subprocess.PIPE
     )
     try:
         yield process
@@ -137,8 +139,9 @@ async def test_a_killed_host_and_a_killed_server_get_every_result_exactly_once(
     with server_process(tmp_path) as server:
         with TokenAdmin(tmp_path / "hosted.db") as register:
             tokens = [register.issue(name, "bot").token for name in NAMES]
+            host = register.issue("olga", "human").token
         async with asyncio.timeout(SECONDS), asyncio.TaskGroup() as group:
-            async with host_process(server.url) as process:
+            async with host_process(server.url, host) as process:
                 opened = await said(process)
                 assert isinstance(opened, list)
                 lobby, resume = opened

@@ -17,8 +17,13 @@ def test_house_bots_are_rated_by_their_personality(kibitz: Kibitz) -> None:
         there = ["--server", stack.enter_context(kibitz.start(*words)).json()["url"]]
         assert kibitz.run("ladder", *there).stdout == "no rated match was played yet\n"
         seats = ",".join(f"house={bot}" for bot in BOTS)
-        for rated in ([], ["--rated"]):
-            kibitz.run("host", GAME, "--seats", seats, "--games", "4", *rated, *there)
+        made = kibitz.run("token", "new", "ada", "--db", "kibitz.db", "--json")
+        (kibitz.directory / "ada.token").write_text(json.loads(made.stdout)["token"])
+        host = ["host", GAME, "--seats", seats, "--games", "4", "--tc", "60+1", *there]
+        refused = kibitz.run(*host, "--rated")
+        assert "rated matches are for accounts" in refused.stderr
+        for rated in ([], ["--rated", "--token-file", "ada.token"]):
+            kibitz.run(*host, *rated)
         (table,) = map(json.loads, kibitz.run("ladder", GAME, "--json", *there).stdout.splitlines())
         assert (table["game"], table["matches"], table["players"]) == (GAME, 4, 2)
         assert sorted(line["key"] for line in table["lines"]) == sorted(BOTS)

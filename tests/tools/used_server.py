@@ -21,6 +21,9 @@ from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_se
 LARGE_BOARD = {"columns": 8, "rows": 8, "row": 8}
 GAMES = {game.info.name: game for game in (Grid(), Race())}
 PLIES = 11
+CLOCK = {"move_ms": 3_600_000}
+RATED_PLIES = 7
+"""Plies after which a match of first legal moves is over on the usual board."""
 
 
 @dataclass
@@ -65,6 +68,7 @@ def start_match(server: VirtualServer, *players: ScriptedClient, **settings: Any
         "game": "toy-grid",
         "seats": len(players),
         "options": settings.pop("options", LARGE_BOARD),
+        "time_control": settings.pop("time_control", {}),
     }
     seats = [{"kind": "open"}] * len(players)
     done = players[0].ask("host", settings={"seats": seats, "programme": [item], **settings})
@@ -77,11 +81,12 @@ def start_match(server: VirtualServer, *players: ScriptedClient, **settings: Any
 
 
 def play_plies(server: VirtualServer, match: str, plies: int, *players: ScriptedClient) -> None:
+    by_name = {player.name: player for player in players}
     for _ in range(plies):
         match_runner = server.directory.matches[match]
         game, state = match_runner.engine.state.game, match_runner.engine.state.game_state
         action = game.dump_moves(state, [game.legal(state)[0]])[0]
-        mover = players[match_runner.engine.state.to_act]
+        mover = by_name[match_runner.state.players[match_runner.engine.state.to_act].name]
         done = mover.ask("move", match=match, ply=match_runner.engine.state.ply, action=action)
         assert done["type"] == "done", done
 
@@ -98,9 +103,8 @@ def used_server(directory: Path) -> Iterator[UsedServer]:
         guests = {name: server.guest_client(name) for name in ("ada", "bob", "cat", "dan")}
         rated = [server.account_client("eve"), server.account_client("fay")]
         ada, bob, cat, dan = guests.values()
-        small = {"columns": 2, "rows": 2, "row": 2}
-        finished = start_match(server, *rated, options=small, rated=True)
-        play_plies(server, finished, 3, *rated)
+        finished = start_match(server, *rated, options={}, time_control=CLOCK, rated=True)
+        play_plies(server, finished, RATED_PLIES, *rated)
         damaged, intact = start_match(server, ada, bob), start_match(server, cat, dan)
         play_plies(server, damaged, PLIES, ada, bob)
         play_plies(server, intact, PLIES - 2, cat, dan)

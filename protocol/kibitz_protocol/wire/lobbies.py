@@ -122,8 +122,8 @@ class LobbySettings(Strict):
     )
     rated: bool = Field(
         False,
-        description="count on the server's ladder; players without an account are not rated, and"
-        " neither are their matches",
+        description="count on the server's ladder: for accounts, on conditions that the server"
+        " checks",
     )
     at_once: int = Field(4, ge=1, le=1000, description="how many matches run at the same time")
     auto_start: bool = Field(

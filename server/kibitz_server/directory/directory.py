@@ -129,7 +129,7 @@ class Directory:
         )
         self.rating_log = RatingLog(store)
         self.substitutes = Substitutes(self)
-        self._rated = RatedMatches(self.rating_log, self.accounts)
+        self._rated = RatedMatches(self.rating_log, self.accounts, games)
         self.bot_starter: BotStarter = IdentifiedBotStarter(
             self.accounts, house_bots, self.registry
         )
@@ -274,6 +274,7 @@ class Directory:
             address=counted_address(peer),
             hidden=[name for name in games if self.games[name].info.hidden],
             balanced=[name for name in games if self.games[name].info.balanced],
+            drawn=settings.rated,
         )
         engine, step = LobbyEngine.new(opened, self.clock())
         head = opened.model_dump_json().encode()
@@ -448,7 +449,7 @@ class Directory:
         state = lobby.engine.state
         try:
             game = self.games[begin.planned.item.game]
-            rated = self._rated.keys(state, begin.planned.players)
+            rated = self._rated.keys(state, begin.planned)
             setup = match_setup(state, begin, game, rated=rated, server=self.name)
             engine = MatchEngine.new(game, setup)
             stream = Stream(0, begin.match, "match")

@@ -1,16 +1,24 @@
 """Which matches are rated, as whom their players count, and what is written of them.
 
 Who can be found again is rated: accounts, and house bots, which are their personality. Where one
-player of a match cannot be, nobody is rated.
+player of a match cannot be, nobody is rated, and neither where a condition of rated play does not
+hold (`lobby.rated_conditions`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
+from functools import partial
 
+from pydantic import ValidationError
+
+from kibitz_games.core.game import Game, GameError
+from kibitz_protocol.wire.lobbies import ProgrammeItem
 from kibitz_protocol.wire.records import Player, Result, Setup
 from kibitz_server.accounts.accounts import Accounts
+from kibitz_server.lobby.rated_conditions import RatedPlan, rated_problem
+from kibitz_server.lobby.schedule import PlannedMatch
 from kibitz_server.lobby.state import LobbyState
 from kibitz_server.rating import ladder
 from kibitz_server.rating.log import RatingLog
@@ -19,13 +27,19 @@ from kibitz_server.rating.log import RatingLog
 class RatedMatches:
     """Decides about the matches of one server."""
 
-    def __init__(self, log: RatingLog, accounts: Accounts) -> None:
+    def __init__(self, log: RatingLog, accounts: Accounts, games: Mapping[str, Game]) -> None:
         self._log = log
         self._accounts = accounts
+        self._standard = partial(standard_options, games)
 
-    def keys(self, lobby: LobbyState, players: Sequence[Player]) -> list[str] | None:
+    def keys(self, lobby: LobbyState, planned: PlannedMatch) -> list[str] | None:
         """Return who the players of a match are on the ladder; None where it cannot be rated."""
-        if not lobby.settings.rated:
+        settings, players = lobby.settings, planned.players
+        if not settings.rated:
+            return None
+        account = self._accounts.is_account(lobby.host.player)
+        arranged = [("item", planned.item)] if settings.arranged else []
+        if rated_problem(RatedPlan(settings, account, self._standard, arranged)) is not None:
             return None
         rated = ladder.rated_players([self._rated_player(lobby, player) for player in players])
         return None if rated is None else [each.key for each in rated]
@@ -50,6 +64,20 @@ class RatedMatches:
         if key is None and self._accounts.is_account(player.player):
             key = player.player
         return None if key is None else _ladder_player(player, key)
+
+
+def standard_options(games: Mapping[str, Game], item: ProgrammeItem) -> bool:
+    """Whether an item has the options that its game has by itself.
+
+    So it is said of what cannot be played at all, too: that has refusals of its own.
+    """
+    game = games.get(item.game)
+    if game is None:
+        return True
+    try:
+        return bool(game.Options.from_wire(item.options) == game.Options.from_wire({}))
+    except (ValidationError, GameError):
+        return True
 
 
 def _ladder_player(player: Player, key: str) -> ladder.RatedPlayer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from pydantic import ValidationError
 
@@ -13,6 +14,9 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.values import seed_number
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
+from kibitz_server.directory.rated import standard_options
+from kibitz_server.lobby import rated_conditions
+from kibitz_server.lobby.rated_conditions import RatedPlan
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.lobby.settings import (
     SettingsProblem,
@@ -42,6 +46,9 @@ class HostingChecks:
         full = self._quota_problem(settings, identity, peer)
         if full is not None:
             return Code.LIMIT, full
+        problem = self.rated_problem(settings, account=identity.account)
+        if problem is not None:
+            return problem
         if not all(map(printable.is_safe, settings.name)):
             return Code.BAD_OPTION, "settings.name: expected printable characters"
         for index, item in enumerate(settings.programme):
@@ -52,6 +59,22 @@ class HostingChecks:
         return settings_problem(settings, balanced) or house_bots_problem(
             settings, self._directory.house_bots
         )
+
+    def rated_problem(
+        self,
+        settings: LobbySettings,
+        *,
+        account: bool,
+        arranged: Sequence[tuple[str, ProgrammeItem]] = (),
+    ) -> SettingsProblem | None:
+        """Say why matches of these settings cannot be rated, where they are to be."""
+        standard = partial(standard_options, self._directory.games)
+        return rated_conditions.rated_problem(RatedPlan(settings, account, standard, arranged))
+
+    def rematch_problem(self, lobby: LobbyState) -> SettingsProblem | None:
+        """Say why another round cannot be rated, of a lobby that an earlier server let in."""
+        account = self._directory.accounts.is_account(lobby.host.player)
+        return self.rated_problem(lobby.settings, account=account)
 
     def _quota_problem(self, settings: LobbySettings, identity: Identity, peer: Peer) -> str | None:
         """Say which limit another lobby of these settings would be beyond.
@@ -124,6 +147,15 @@ class HostingChecks:
         What is known already was looked at when it was arranged.
         """
         seen: set[str] = set()
+        new = [
+            (f"matches.{index}.item", each.item)
+            for index, each in enumerate(matches)
+            if lobby.settings.rated and each.tag not in lobby.tags
+        ]
+        account = bool(new) and self._directory.accounts.is_account(lobby.host.player)
+        problem = self.rated_problem(lobby.settings, account=account, arranged=new) if new else None
+        if problem is not None:
+            return problem
         for index, each in enumerate(matches):
             kind = each.item.model_copy(update={"seed": None}).model_dump_json()
             if each.tag in lobby.tags or kind in seen:

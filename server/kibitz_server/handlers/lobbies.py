@@ -29,7 +29,6 @@ _COMMANDS: Mapping[type[ClientMessage], Callable[[str, Any], commands.Command]] 
     messages.Kick: lambda player, request: commands.Kick(player, request.player),
     messages.Ready: lambda player, request: commands.Ready(player, request.ready),
     messages.Start: lambda player, _: commands.Start(player),
-    messages.Rematch: lambda player, _: commands.Rematch(player),
     messages.Close: lambda player, _: commands.Close(player),
 }
 """Requests that nobody but the lobby decides on: the command of each, by player and request."""
@@ -51,6 +50,7 @@ class LobbyHandlers:
             messages.Seek: self._seeks.seek,
             messages.Leave: self._leave,
             messages.Arrange: self._arrange,
+            messages.Rematch: self._rematch,
             **dict.fromkeys(_COMMANDS, self._command),
         }
 
@@ -77,7 +77,7 @@ class LobbyHandlers:
             self._enter_as_spectator(lobby, peer, identity, request)
         else:
             with answered_by(lobby, peer, request.id):
-                lobby.join(peer, identity.player, request.invite, request.id)
+                lobby.join(peer, identity, request.invite, request.id)
 
     def _enter_as_spectator(
         self, lobby: LobbyRunner, peer: Peer, identity: Identity, request: messages.Join
@@ -115,6 +115,16 @@ class LobbyHandlers:
         hidden = {name for name, game in self._directory.games.items() if game.info.hidden}
         arrange = commands.Arrange(identity.key, request.matches, hidden)
         lobby.command(arrange, peer, request.id)
+
+    def _rematch(self, peer: Peer, identity: Identity, request: messages.Rematch) -> None:
+        lobby = find_lobby(self._directory, peer, request.id, request.lobby)
+        if lobby is None:
+            return
+        problem = self._checks.rematch_problem(lobby.engine.state)
+        if problem is not None:
+            peer.refuse(request.id, *problem)
+            return
+        lobby.command(commands.Rematch(identity.key), peer, request.id)
 
     def _command(self, peer: Peer, identity: Identity, request: Any) -> None:
         lobby = find_lobby(self._directory, peer, request.id, request.lobby)

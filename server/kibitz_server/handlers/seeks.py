@@ -57,7 +57,7 @@ class SeekHandler:
         found = next(self._open_seeks(peer, identity, terms), None)
         if found is not None:
             with answered_by(found, peer, request.id):
-                if found.join(peer, identity.player, None, request.id):
+                if found.join(peer, identity, None, request.id):
                     self._leave_finished(identity)
             return
         elsewhere = self._seek_elsewhere(terms)
@@ -74,7 +74,7 @@ class SeekHandler:
             identity.player, settings, peer, request.id, seek_s=request.wait_s
         )
         with answered_by(lobby, peer, request.id):
-            lobby.command(commands.Join(identity.player, _capabilities(peer)))
+            lobby.command(_join(peer, identity))
             self._leave_finished(identity)
 
     def _answer_own(
@@ -120,8 +120,11 @@ class SeekHandler:
             return Code.BAD_OPTION, "terms.item.seed: expected none, for nobody may know the deal"
         if terms.item.seats < 2:
             return Code.BAD_SEATS, "terms.item.seats: expected two or more, to play with others"
-        if terms.rated and not identity.account:
-            return Code.UNAUTHORIZED, "rated matches are for accounts, and you are a guest"
+        settings = seeks.seek_settings(identity.player.name, terms)
+        problem = self._checks.rated_problem(settings, account=identity.account)
+        if problem is not None:
+            code, sentence = problem
+            return code, sentence.replace("settings.programme.0", "terms.item")
         reason = unable_reason(terms.item, _capabilities(peer))
         return None if reason is None else (Code.BAD_SEATS, f"you cannot play this: {reason}")
 
@@ -129,7 +132,7 @@ class SeekHandler:
         self, peer: Peer, identity: Identity, terms: SeekTerms
     ) -> Iterator[LobbyRunner]:
         """Yield the seeks on the same terms that this player may join, the oldest first."""
-        join = commands.Join(identity.player, _capabilities(peer))
+        join = _join(peer, identity)
         for lobby in list(self._directory.lobbies.values()):
             state = lobby.engine.state
             if lobby.closed or not seeks.is_open(state):
@@ -174,6 +177,10 @@ class SeekHandler:
 
 def _capabilities(peer: Peer) -> Capabilities:
     return peer.capabilities or Capabilities()
+
+
+def _join(peer: Peer, identity: Identity) -> commands.Join:
+    return commands.Join(identity.player, _capabilities(peer), account=identity.account)
 
 
 def _admits(lobby: LobbyRunner, join: commands.Join) -> bool:

@@ -3,6 +3,7 @@
 - The host, the player of a reserved seat, and the house bot of a seat need no invite code;
   `joinable` holds for everybody else.
 - A player whom the host removed may not come back.
+- A rated lobby is for accounts and house bots; a host that arranges rated matches has no seat.
 - Nobody joins a programme that runs. An arranged lobby can be joined until it closes.
 - A bot that could play nothing here, or that would leave an item with too few players, is refused.
 """
@@ -36,12 +37,29 @@ def could_seat(spec: SeatSpec, item: ProgrammeItem) -> bool:
 
 def _require_admission(state: LobbyState, join: Join) -> None:
     settings = state.settings
+    if settings.rated:
+        _require_ratable(state, join)
     if join.player.player in state.banned:
         raise Refusal(Code.CLOSED, f"the host removed you from {settings.name!r}")
     if not _is_expected(state, join):
         _require_invite(state, join.invite)
     if state.phase == "running" and not state.accepts_matches:
         raise Refusal(Code.WRONG_STATE, "the programme is running; join when the round is over")
+
+
+def _require_ratable(state: LobbyState, join: Join) -> None:
+    """Refuse who cannot have a rating, and a host that says who plays whom."""
+    if not join.account and join.house_seat is None:
+        raise Refusal(
+            Code.UNAUTHORIZED,
+            f"the matches of {state.settings.name!r} are rated: those are for accounts, and you are"
+            " a guest",
+        )
+    if state.settings.arranged and join.player.player == state.host.player:
+        raise Refusal(
+            Code.WRONG_STATE,
+            "the host arranges the rated matches of this lobby, and so has no seat in it",
+        )
 
 
 def _is_expected(state: LobbyState, join: Join) -> bool:

@@ -23,12 +23,15 @@ from kibitz_server.lobby.schedule import PlannedMatch
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Take a seat. `house_seat` is the seat whose house bot the caller knows this player to be."""
+    """Take a seat. `house_seat` is the seat whose house bot the caller knows this player to be, and
+    `account` whether it has an account.
+    """
 
     player: Player
     capabilities: Capabilities | None = None
     invite: str | None = None
     house_seat: int | None = None
+    account: bool = False
 
 
 @dataclass(frozen=True, slots=True)

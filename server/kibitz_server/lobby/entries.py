@@ -54,6 +54,9 @@ class Opened(EntryBase):
     balanced: list[str] = Field(
         default_factory=list, description="the games of the programme that are played in blocks"
     )
+    drawn: bool = Field(
+        False, description="the server alone draws deals and who begins, as in every rated lobby"
+    )
 
 
 class Joined(EntryBase):

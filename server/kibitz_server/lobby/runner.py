@@ -26,9 +26,10 @@ from kibitz_protocol.wire.messages import (
     MatchEnded,
     MatchStarted,
 )
-from kibitz_protocol.wire.records import Player, Result
+from kibitz_protocol.wire.records import Result
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.unchecked import construct
+from kibitz_server.accounts.identity import Identity
 from kibitz_server.lobby import commands, entries
 from kibitz_server.lobby.commands import Command, Effect, Step
 from kibitz_server.lobby.engine import LobbyEngine
@@ -162,11 +163,13 @@ class LobbyRunner:
             self._let_in(peer, command.player.player)
         return done
 
-    def join(self, peer: Peer, player: Player, invite: str | None, request: int) -> bool:
+    def join(self, peer: Peer, identity: Identity, invite: str | None, request: int) -> bool:
         """Let a player take a seat; return whether it has one now."""
+        player = identity.player
         capabilities = peer.capabilities or _ANY_MATCH
         seat = self.bots.seat_of(player.player)
-        return self.command(commands.Join(player, capabilities, invite, seat), peer, request)
+        join = commands.Join(player, capabilities, invite, seat, identity.account)
+        return self.command(join, peer, request)
 
     def _let_in(self, peer: Peer, player: str) -> None:
         """Let a new member be told of the lobby from now on."""

@@ -144,11 +144,12 @@ class Programme:
         base_seed: int,
         hidden: Collection[str],
         balanced: Collection[str] = (),
+        first: int = 0,
     ) -> Programme:
         """Return the programme of a round; `hidden` and `balanced` name games that are so.
 
-        Each round after the first rotates all seats by one. Raises `Unplayable` when an item has
-        more seats than there are members able to play it.
+        Each round after the first rotates all seats by one, and all are rotated by `first`. Raises
+        `Unplayable` when an item has more seats than there are members able to play it.
         """
         parts: list[Part] = []
         count = blocks = 0
@@ -159,7 +160,7 @@ class Programme:
             parts.append(Part(item, index, able, count + 1, blocks + 1, size, matches, secret))
             count += matches
             blocks += matches // size if size > 1 else 0
-        return cls(parts, round - 1, base_seed, count)
+        return cls(parts, first + round - 1, base_seed, count)
 
     def players(self, number: int) -> tuple[Player, ...]:
         """Return who plays a match, by seat."""
@@ -301,14 +302,19 @@ def derive_seed(seed: int, *path: str | int) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest(), "big")
 
 
-def arranged_seed(item: ProgrammeItem, tag: str, base_seed: int, hidden: Collection[str]) -> int:
+def arranged_seed(
+    item: ProgrammeItem, tag: str, base_seed: int, hidden: Collection[str], *, drawn: bool = False
+) -> int:
     """Return the seed of a match that a host arranged.
 
     It is the one that the host gave, which several matches may share; but where the game hides
-    something it is one of its own, by tag, since the seed of the first to end is published.
+    something it is one of its own, by tag, since the seed of the first to end is published. Where
+    the server draws all deals (`drawn`), the host's seed only says which matches share one.
     """
-    if item.seed is None:
+    if item.seed is None or (drawn and item.game in hidden):
         return derive_seed(base_seed, "tag", tag)
+    if drawn:
+        return derive_seed(base_seed, "deal", item.seed)
     given = seed_number(item.seed)
     return derive_seed(given, "tag", tag) if item.game in hidden else given
 

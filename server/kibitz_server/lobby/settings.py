@@ -106,10 +106,6 @@ def _programme_problem(
 def _conduct_problem(settings: LobbySettings) -> SettingsProblem | None:
     if settings.conduct.on_leave == "replace" and settings.conduct.stand_in is None:
         return Code.BAD_OPTION, "conduct.on_leave 'replace' needs a conduct.stand_in"
-    if settings.rated and settings.conduct.on_leave != "forfeit":
-        return Code.BAD_OPTION, (
-            "conduct.on_leave: expected 'forfeit' in a rated lobby, where nobody plays for another"
-        )
     if settings.spectating.mode == "shoulder" and settings.spectating.seat is None:
         return Code.BAD_OPTION, "spectating.mode 'shoulder' needs a spectating.seat"
     return None

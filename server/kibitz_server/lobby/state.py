@@ -281,7 +281,9 @@ class LobbyState:
             tag=wanted.tag,
             item=wanted.item,
             players=wanted.players,
-            seed=arranged_seed(wanted.item, wanted.tag, self.round_seed(), hidden),
+            seed=arranged_seed(
+                wanted.item, wanted.tag, self.round_seed(), hidden, drawn=self.opened.drawn
+            ),
         )
 
     def require_playable(self) -> None:
@@ -340,6 +342,7 @@ class LobbyState:
             self.settings.programme,
             self._candidates(),
             round=self.round,
+            first=derive_seed(self.round_seed(), "first") if self.opened.drawn else 0,
             base_seed=self.round_seed(),
             hidden=self.opened.hidden,
             balanced=self.opened.balanced,

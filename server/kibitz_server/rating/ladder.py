@@ -3,11 +3,13 @@
 It is a fold over the *rated* matches in the order in which the store has them, and over nothing
 else: no date and no chance is in it, so the same list always gives the same numbers.
 
-What is rated, in full: a match of a lobby whose host said so, where every seat was a player who
-can be found again, all of them different, and that ended by anything but the server's own
-trouble. Who can be found again is an account, or a house bot, which is its personality with its
-parameters, whichever process played. A guest is not: then nobody's match is rated. Leaving a
-match, or losing it on time or by illegal moves, counts as the result says.
+A match is rated if all of this holds: its lobby is rated and keeps the conditions of rated play
+(`lobby.rated_conditions`), every seat has a different player who can be found again, and neither
+the server's own trouble nor its operator ended it. Players who can be found again are accounts, and
+house bots with their usual parameters. A house bot is its personality, whichever process plays. A
+bot with other parameters is another player, of whom hosts could make as many as they like, so
+matches with one count for nobody. With a guest in the match nobody is rated. Leaving a match, or
+losing it on time or by illegal moves, counts as the result says.
 
 The model is Plackett-Luce (Weng and Lin, "A Bayesian approximation method for online ranking",
 JMLR 12, 2011, as the package openskill has it) with its usual values: a player's strength is
@@ -101,7 +103,9 @@ class Ladder:
         self._matches: dict[str, int] = {}
 
     def add(self, counted: RatedMatch) -> None:
-        """Let one match move its players."""
+        """Let one match move its players, unless an earlier server has rated what is not rated."""
+        if any(has_parameters(each) for each in counted.entrants):
+            return
         ranks = self._ratings.setdefault(counted.game, {})
         played = [ranks.setdefault(each.key, PlayerRating(each)) for each in counted.entrants]
         beliefs = _updated([(rank.mu, rank.sigma) for rank in played], counted.ranks)
@@ -129,6 +133,11 @@ class Ladder:
             )
         )
         return [_line(place, rank) for place, rank in enumerate(ranks, start=1)]
+
+
+def has_parameters(entrant: RatedPlayer) -> bool:
+    """Whether a house bot has parameters, and so is not the player that its personality names."""
+    return entrant.kind == "house" and ":" in entrant.key
 
 
 def rated_players(entrants: Sequence[RatedPlayer | None]) -> list[RatedPlayer] | None:

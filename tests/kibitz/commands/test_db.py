@@ -51,7 +51,7 @@ def test_a_damaged_database(world: UsedServer) -> None:
     done = run("check", path)
     assert done.exit_code == 1
     _, match, ledger, last = done.output.splitlines()
-    assert match.startswith(f"match {world.finished}: an entry between 1 and 3 is not")
+    assert match.startswith(f"match {world.finished}: an entry between 1 and 7 is not")
     assert ledger == f"ledger 1: the line of match {world.finished} is damaged"
     assert last.startswith("2 problems; ")
     assert "--accept" in last

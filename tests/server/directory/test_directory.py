@@ -609,17 +609,25 @@ async def test_arranged_matches_of_a_game_that_hides_have_seeds_of_their_own(
 
 async def test_only_matches_between_accounts_are_rated(house: Scenario) -> None:
     with TokenAdmin(house.server.config.db) as register:
-        tokens = [register.issue(name, "bot").token for name in ("Deep", "Thought")]
-    host, (guest,), lobby = await arranged(house, "guest", seats=[OPEN] * 3, rated=True)
-    bots = []
+        tokens = [register.issue(name, "bot").token for name in ("Host", "Deep", "Thought")]
+    guest = await house.guest("guest")
+    callers = []
     for token in tokens:
         caller = await house.call()
         caller.player = (await caller.ask("hello", versions=[1], token=token))["player"]
+        callers.append(caller)
+    host, *bots = callers
+    chosen = {"seats": [OPEN] * 3, "programme": [], "arranged": True, "rated": True}
+    lobby = (await host.ask("host", settings=chosen))["lobby"]
+    assert (await guest.ask("join", lobby=lobby))["code"] == "unauthorized"
+    for caller in bots:
         await caller.ask("join", lobby=lobby)
         await caller.ask("ready", lobby=lobby)
-        bots.append(caller)
-    for tag, pair in (("one", bots), ("two", [bots[0], guest]), ("three", bots[::-1])):
-        await host.ask("arrange", lobby=lobby, matches=[arrangement(tag, *pair)])
+    await host.ask("start", lobby=lobby)
+    clock = {"move_ms": 60_000}
+    for tag, pair in (("one", bots), ("two", bots[::-1])):
+        arranging = arrangement(tag, *pair, time_control=clock)
+        await host.ask("arrange", lobby=lobby, matches=[arranging])
         await play_out(pair)
     (table,) = (await guest.ask("ladder"))["games"]
     assert (table["game"], table["matches"], table["players"]) == ("toy-grid", 2, 2)

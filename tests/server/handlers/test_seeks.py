@@ -129,9 +129,13 @@ def test_how_long_it_waits_is_bounded(server: VirtualServer) -> None:
 def test_accounts_seek_rated_matches(server: VirtualServer) -> None:
     ada, bob = server.account_client("ada"), server.account_client("bob")
     guest = server.guest_client("guest")
-    first = seek(ada, rated=True)
-    assert seek(guest)["lobby"] != first["lobby"]
-    assert seek(bob, rated=True)["lobby"] == first["lobby"]
+    clock = {"move_ms": 1000}
+    assert seek(guest, rated=True, time_control=clock)["code"] == "unauthorized"
+    refused = seek(ada, rated=True)
+    assert refused["message"].startswith("terms.item.time_control: expected a clock")
+    first = seek(ada, rated=True, time_control=clock)
+    assert seek(guest, time_control=clock)["lobby"] != first["lobby"]
+    assert seek(bob, rated=True, time_control=clock)["lobby"] == first["lobby"]
 
 
 def test_leaving_withdraws_a_seek(server: VirtualServer) -> None:

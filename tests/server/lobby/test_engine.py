@@ -939,14 +939,6 @@ def test_only_an_arranged_lobby_may_have_no_programme() -> None:
     assert settings_problem(prepared) is None
 
 
-def test_nobody_plays_for_another_in_a_rated_lobby() -> None:
-    conduct = Conduct(on_leave="replace", stand_in="toy/random")
-    trouble = settings_problem(settings(rated=True, conduct=conduct))
-    assert trouble is not None
-    assert trouble[1].startswith("conduct.on_leave: expected 'forfeit'")
-    assert settings_problem(settings(rated=True)) is None
-
-
 def test_a_house_bot_is_known_by_its_personality() -> None:
     room = LobbyDriver(settings(OpenSeat(), HOUSE))
     room.seat("ada")

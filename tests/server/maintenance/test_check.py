@@ -142,7 +142,7 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     "entry": (_entry, "match {hurt}: an entry between 1 and "),
     "link": (_link, "match {hurt}: an entry between 1 and "),
     "gap": (_gap, "match {hurt}: entries 1 to 1 are missing"),
-    "an entry of the past": (_past_entry, "match {past}: an entry between 1 and 3 is not"),
+    "an entry of the past": (_past_entry, "match {past}: an entry between 1 and 7 is not"),
     "footer": (_footer, "match {past}: its end "),
     "no footer": (_no_footer, "match {past}: its end is damaged"),
     "summary": (_summary, "match {past}: its summary is damaged"),

@@ -232,7 +232,7 @@ function accessFields() {
     ["after", "nobody before the end"], ["spectators", "those who watch"],
     ["everybody", "the players too"], ["none", "nobody: there are none"],
   ]);
-  const rated = check("Rated: counts on the ladder for accounts and house bots", false);
+  const rated = check("Rated: counts on the ladder. For accounts, with a clock and the usual options", false);
   const start = check("Start when everybody is ready, without the host", true);
   const atOnce = number("Matches at the same time", 4, 1, 1000);
   const showSeat = () => { seat.element.hidden = mode.input.value !== "shoulder"; };

@@ -734,10 +734,7 @@ export type LobbySettings = {
   programme: ProgrammeItem[];
   /** play what the host arranges, match by match, from its start until it closes */
   arranged?: boolean;
-  /**
-   * count on the server's ladder; players without an account are not rated, and neither are their
-   * matches
-   */
+  /** count on the server's ladder: for accounts, on conditions that the server checks */
   rated?: boolean;
   /** how many matches run at the same time */
   at_once?: number;
