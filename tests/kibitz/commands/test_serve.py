@@ -45,6 +45,14 @@ def test_a_file_is_read_into_the_parts_of_the_configuration() -> None:
     assert (config.db, config.port, config.quotas.lobbies) == (Path("x.db"), 1, 3)
 
 
+def test_operators_are_named_in_a_file_or_on_the_command_line() -> None:
+    assert make_config({"db": "x.db"}, None).operators == ()
+    assert make_config({"db": "x.db", "operators": ["ada", "Bob"]}, None).operators == (
+        "ada",
+        "Bob",
+    )
+
+
 def test_an_address_in_a_file_is_that_of_a_database() -> None:
     config = make_config({"db": "postgresql://ada:s3cret@db/games"}, None)
     assert config.db == PostgresURL("postgresql://ada:s3cret@db/games")
