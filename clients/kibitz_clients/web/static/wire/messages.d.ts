@@ -102,7 +102,7 @@ export type BotParameter = {
   type: "int" | "float";
   /** the smallest value that is accepted */
   least: number;
-  /** the largest value that is accepted; absent from servers before 0.3 */
+  /** the largest value that is accepted; absent from servers before 0.2 */
   most?: number;
   /** absent where it depends on the match */
   default?: number;
