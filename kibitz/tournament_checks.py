@@ -23,6 +23,10 @@ def startup_problems(event: Tournament, base: Path, server: str | None) -> Itera
         yield ConfigProblem(
             ("rated",), "expected no options and no openings, for rated games have the usual ones"
         )
+    if event.comments == "spectators" and server is not None:
+        yield ConfigProblem(
+            ("comments",), "expected no --server: an entrant could watch there as somebody else"
+        )
     for index, entrant in enumerate(event.entrants):
         for key, sentence in _entrant_problems(event, entrant, base, server):
             yield ConfigProblem(("entrants", index, key), sentence)

@@ -282,6 +282,12 @@ class Tournament(ConfigModel):
     """For every entrant that has none of its own."""
     rated: bool = False
     """Whether the ladder of the server counts the games."""
+    comments: Literal["after", "spectators"] = "after"
+    """When spectators see what entrants say about their moves: ``after`` the game, or
+    ``spectators`` for at once. The latter needs an event's own server, which entrants cannot
+    watch."""
+    spectator_delay: Annotated[float, Field(ge=0, le=3600)] = 0
+    """How many seconds later spectators see each move of a game."""
     retries: Annotated[int, Field(ge=0, le=1000)] = 5
     """How often one game is repeated after a failure of the infrastructure."""
     deadline: Annotated[AwareDatetime, BeforeValidator(_parse_moment)] | None = None

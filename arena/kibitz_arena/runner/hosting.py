@@ -14,7 +14,7 @@ from kibitz_arena.tournament import Tournament
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import HelloRefusedError, RefusedError
 from kibitz_protocol.wire.lobbies import LobbySettings, ReservedSeat
-from kibitz_protocol.wire.records import Conduct
+from kibitz_protocol.wire.records import Conduct, Spectating
 from kibitz_protocol.wire.refusals import Code
 
 START_SECONDS: Final = 600.0
@@ -113,5 +113,9 @@ class TournamentHost:
             rated=self._tournament.rated,
             at_once=MAX_AT_ONCE,
             conduct=Conduct(grace_ms=GRACE_MS),
+            spectating=Spectating(
+                comments=self._tournament.comments,
+                delay_ms=round(self._tournament.spectator_delay * 1000),
+            ),
             commitment=self._tournament.commitment,
         )
