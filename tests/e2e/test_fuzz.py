@@ -36,7 +36,12 @@ CLOSE_FRAME = re.compile(rb"\x88[\x02-\x7d][\x03\x0f]")
 UNLIMITED = {"per_second": 1e9, "burst": 1e9}
 OPTIONS: dict[str, Any] = {
     # No limit on messages, for the sake of speed, but the usual one on lobbies.
-    "tariff": {"socket": UNLIMITED, "account": UNLIMITED, "address": UNLIMITED},
+    "tariff": {
+        "socket": UNLIMITED,
+        "account": UNLIMITED,
+        "address": UNLIMITED,
+        "malformed": UNLIMITED,
+    },
 }
 SETTINGS: dict[str, Any] = {
     "seats": [{"kind": "open"}, {"kind": "open"}],

@@ -2,18 +2,35 @@
 
 Reading is `validate_json` on bytes and nothing else: plain `json.loads` on a peer's data lets
 deep nesting, giant integers and lone surrogates through to code that does not expect them.
+
+The size of a frame bounds what a wrong one costs. pydantic collects every error that it finds, and
+each takes longer to explain than the field took to send. So validation of a list ends at its
+first error (`fail_fast`), an object with too many fields is refused before validation, and only few
+errors are explained.
 """
 
 from __future__ import annotations
 
+from typing import Final
+
 from pydantic import BaseModel, TypeAdapter, ValidationError
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from kibitz_protocol.wire.explain import explain
-from kibitz_protocol.wire.messages import ClientMessage, ServerMessage
+from kibitz_protocol.wire.messages import ClientMessage, Hello, ServerMessage
 from kibitz_protocol.wire.records import Entry, Moved
 from kibitz_protocol.wire.refusals import Code
-from kibitz_protocol.wire.values import RequestId
+from kibitz_protocol.wire.values import MAX_HELLO, RequestId
+
+MAX_FIELDS: Final = 64
+"""Most fields of one object in a request; no message has one with more."""
+MAX_BRACKETS: Final = 2048
+"""Most opening brackets and braces in a request, in its texts too: each may be a list, which takes
+300 bytes and longer to build than any other value."""
+MAX_EXPLAINED: Final = 64
+"""Most errors of one message that are explained; of more only the number is told."""
+_SMALL: Final = 6 * MAX_FIELDS
+"""Bytes in which there is no room for more than `MAX_FIELDS` fields."""
 
 _CLIENT: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage)
 _CLIENT_VALIDATOR = _CLIENT.validator  # what its `validate_json` passes twelve arguments on to
@@ -27,6 +44,12 @@ class _Request(BaseModel):
     id: RequestId = 0
 
 
+class _Typed(_Request):
+    """Just enough of a request to know its type, None where it has none."""
+
+    type: str | None = None
+
+
 class _Answer(BaseModel):
     """Just enough of an answer to know for which request it is."""
 
@@ -34,6 +57,8 @@ class _Answer(BaseModel):
 
 
 _REQUEST = TypeAdapter(_Request)
+_TYPED = TypeAdapter(_Typed)
+_HELLO = TypeAdapter(Hello)
 _ANSWER = TypeAdapter(_Answer)
 
 
@@ -51,8 +76,31 @@ def decode_request(data: bytes | bytearray | str) -> ClientMessage:
 
     Nothing is converted: ``"5"``, ``5.0`` and ``true`` are no integers.
     """
+    if len(data) > _SMALL:
+        _refuse_wide(data)
     try:
         return _CLIENT_VALIDATOR.validate_json(data, strict=True)  # type: ignore[no-any-return]
+    except ValidationError as error:
+        raise _refuse(error, data, _request_id(data)) from None
+
+
+def decode_hello(data: bytes | bytearray) -> Hello:
+    """Read the first message of a connection, or raise `DecodeError`.
+
+    Any other type of request is refused as `hello_first`, without validation.
+    """
+    if len(data) > MAX_HELLO:
+        raise DecodeError(Code.TOO_LARGE, f"hello has {len(data)} bytes, more than {MAX_HELLO}")
+    try:
+        typed = _TYPED.validate_json(data, strict=True)
+    except ValidationError:
+        pass  # the validation as a hello says what is wrong
+    else:
+        if typed.type is not None and typed.type != "hello":
+            raise DecodeError(Code.HELLO_FIRST, "say hello first", typed.id)
+    _refuse_wide(data)
+    try:
+        return _HELLO.validate_json(data, strict=True)
     except ValidationError as error:
         raise _refuse(error, data, _request_id(data)) from None
 
@@ -97,11 +145,38 @@ def encode_entry(entry: Entry) -> bytes:
     )
 
 
+def _refuse_wide(data: bytes | bytearray | str) -> None:
+    """Raise `DecodeError` where there are too many lists, or too many fields in one object.
+
+    What is no JSON is left to the validation.
+    """
+    raw = data.encode() if isinstance(data, str) else data
+    if raw.count(b"[") + raw.count(b"{") > MAX_BRACKETS:
+        problem = f"the message has more than {MAX_BRACKETS} brackets and braces"
+        raise DecodeError(Code.MALFORMED, problem)  # without its id, which only a parser finds
+    if raw.count(b":") <= MAX_FIELDS:
+        return
+    try:
+        parts = [from_json(data)]
+    except ValueError:
+        return
+    for part in parts:  # grows while it is walked
+        if isinstance(part, dict) and len(part) > MAX_FIELDS:
+            problem = f"an object has {len(part)} fields, and no message has one with more than"
+            raise DecodeError(Code.MALFORMED, f"{problem} {MAX_FIELDS}", _request_id(data))
+        inside = part.values() if isinstance(part, dict) else part
+        parts += [each for each in inside if type(each) is dict or type(each) is list]
+
+
 def _refuse(error: ValidationError, data: bytes | bytearray | str, request: int) -> DecodeError:
-    first = error.errors(include_url=False, include_context=False)[0]
+    count = error.error_count()
+    if count > MAX_EXPLAINED:
+        problem = f"{count} things are wrong with this message: compare it with docs/protocol"
+        return DecodeError(Code.MALFORMED, problem, request)
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     # A type inside the message, such as that of a seat, is a part of it like any other.
     unknown = first["type"] == "union_tag_invalid" and not first["loc"]
-    named = unknown and isinstance(first["input"]["type"], str)
+    named = unknown and isinstance(from_json(data)["type"], str)
     return DecodeError(
         Code.UNKNOWN_TYPE if named else Code.MALFORMED, explain(error, data), request
     )

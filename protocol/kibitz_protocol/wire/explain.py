@@ -53,7 +53,8 @@ _LIMITS: Final = {
 
 def explain(error: ValidationError, data: bytes | bytearray | str) -> str:
     """One sentence about the first thing that is wrong with `data`."""
-    details = error.errors(include_url=False)
+    # The input of an error may be most of the frame, and would be built anew for each of them.
+    details = error.errors(include_url=False, include_input=False)
     if details[0]["type"] == "json_invalid":
         return _cut(f"not JSON: {details[0]['ctx']['error']}")
     whole = from_json(data)
@@ -65,7 +66,18 @@ def explain(error: ValidationError, data: bytes | bytearray | str) -> str:
     deepest = max(len(path) for path, _ in same)
     path = next(path for path, _ in same if len(path) == deepest)
     reasons = [detail for other, detail in same if other == path]
-    return _cut(_sentence(path, reasons))
+    return _cut(_sentence(path, reasons, _value_at(whole, path)))
+
+
+def _value_at(whole: object, path: tuple[int | str, ...]) -> object:
+    """Return what is in the data at a path, None for what is missing."""
+    here = whole
+    for part in path:
+        if isinstance(here, dict) and isinstance(part, str):
+            here = here.get(part)
+        elif isinstance(here, list) and isinstance(part, int):
+            here = here[part]
+    return here
 
 
 def _path(detail: ErrorDetails, whole: object) -> tuple[int | str, ...]:
@@ -98,7 +110,7 @@ def _is_tag(part: int | str, here: dict[object, object], index: int) -> bool:
     return index == 0 and part in (here.get("type"), here.get("kind"))
 
 
-def _sentence(path: tuple[int | str, ...], reasons: list[ErrorDetails]) -> str:
+def _sentence(path: tuple[int | str, ...], reasons: list[ErrorDetails], value: object) -> str:
     where = ".".join(_name(part) for part in path)
     reason = _most_telling(reasons)
     match reason["type"]:
@@ -109,11 +121,11 @@ def _sentence(path: tuple[int | str, ...], reasons: list[ErrorDetails]) -> str:
         case "union_tag_not_found":
             return f"{_at(where)}expected an object with a text field {_tag(reason)}"
         case "union_tag_invalid":
-            return _unknown_tag(where, reason)
+            return _unknown_tag(where, reason, value)
         case "invalid_key":
             return f"{where}: expected a text as the name of a field"
     expected = " or ".join(dict.fromkeys(_expectation(one) for one in _alike(reason, reasons)))
-    return f"{_at(where)}expected {expected}{_found(path, reason)}"
+    return f"{_at(where)}expected {expected}{_found(path, value)}"
 
 
 def _at(where: str) -> str:
@@ -138,11 +150,11 @@ def _expectation(reason: ErrorDetails) -> str:
     return reason["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
 
 
-def _unknown_tag(where: str, reason: ErrorDetails) -> str:
+def _unknown_tag(where: str, reason: ErrorDetails, parent: object) -> str:
     """Which of few types was expected; of many, such as all messages, just which was not."""
     expected = reason["ctx"]["expected_tags"]
     place = f"{where}.{_tag(reason)}" if where else _tag(reason)
-    value = reason["input"][_tag(reason)]
+    value = parent.get(_tag(reason)) if isinstance(parent, dict) else None
     if not isinstance(value, str):
         return f"{place}: expected a text, not {_show(value)}"
     found = _show(value)
@@ -155,10 +167,10 @@ def _tag(reason: ErrorDetails) -> str:
     return str(reason["ctx"]["discriminator"]).strip("'")
 
 
-def _found(path: tuple[int | str, ...], reason: ErrorDetails) -> str:
+def _found(path: tuple[int | str, ...], value: object) -> str:
     if SECRETS.intersection(path):
         return ""
-    return f", not {_show(reason['input'])}"
+    return f", not {_show(value)}"
 
 
 def _show(value: object) -> str:

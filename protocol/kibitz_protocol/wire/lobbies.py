@@ -97,7 +97,7 @@ class Arrangement(Strict):
     tag: Tag
     item: ProgrammeItem = Field(description="`games` and `rotate` mean nothing here")
     players: list[Key] = Field(
-        min_length=1, max_length=16, description="members of the lobby, by seat"
+        min_length=1, max_length=16, fail_fast=True, description="members of the lobby, by seat"
     )
 
 
@@ -110,9 +110,10 @@ class LobbySettings(Strict):
         "open", description="who may join: anyone, whoever has the invite code, reserved only"
     )
     watchable: bool = Field(True, description="whether spectators may enter")
-    seats: list[SeatSpec] = Field(min_length=1, max_length=64)
+    seats: list[SeatSpec] = Field(min_length=1, max_length=64, fail_fast=True)
     programme: list[ProgrammeItem] = Field(
         max_length=64,
+        fail_fast=True,
         description="what is played; where the host arranges the matches it may be empty, and"
         " only says what players should be prepared for",
     )

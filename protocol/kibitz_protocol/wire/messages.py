@@ -90,13 +90,13 @@ class GameClaim(Strict):
     """A game that a bot plays, and with how many players (any number when empty)."""
 
     game: GameName
-    seats: list[SafeInt] = Field(default_factory=list, max_length=16)
+    seats: list[SafeInt] = Field(default_factory=list, max_length=16, fail_fast=True)
 
 
 class Capabilities(Strict):
     """What a bot can do; a human can do everything. No games listed means every game."""
 
-    games: list[GameClaim] = Field(default_factory=list, max_length=64)
+    games: list[GameClaim] = Field(default_factory=list, max_length=64, fail_fast=True)
     at_once: int = Field(1, ge=1, le=1000, description="matches at the same time")
     untimed: bool = Field(True, description="whether it plays without a clock")
     min_move_ms: Millis = Field(0, description="refuses clocks that leave less on a move")
@@ -109,7 +109,7 @@ class Hello(Request):
     """Who is there. `token` names an account, `resume` a guest who comes back."""
 
     type: Literal["hello"] = "hello"
-    versions: list[SafeInt] = Field(min_length=1, max_length=16)
+    versions: list[SafeInt] = Field(min_length=1, max_length=16, fail_fast=True)
     name: PlayerName | None = None
     token: Secret | None = None
     resume: Secret | None = None
@@ -248,7 +248,7 @@ class Arrange(Request):
 
     type: Literal["arrange"] = "arrange"
     lobby: Key
-    matches: list[Arrangement] = Field(min_length=1, max_length=MAX_ARRANGEMENTS)
+    matches: list[Arrangement] = Field(min_length=1, max_length=MAX_ARRANGEMENTS, fail_fast=True)
 
 
 class Watch(Request):
@@ -266,7 +266,7 @@ class Wall(Request):
     """
 
     type: Literal["wall"] = "wall"
-    matches: list[Key] = Field(max_length=MAX_WALL)
+    matches: list[Key] = Field(max_length=MAX_WALL, fail_fast=True)
 
 
 class Subscribe(Request):

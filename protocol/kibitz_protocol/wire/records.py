@@ -173,7 +173,7 @@ class Comment(Strict):
     value: float | None = None
     depth: int | None = Field(None, ge=0, le=10_000)
     nodes: Seq | None = None
-    line: list[Line] | None = Field(None, max_length=32)
+    line: list[Line] | None = Field(None, max_length=32, fail_fast=True)
     text: Line | None = None
 
 

@@ -8,10 +8,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StrictBool, StrictInt
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StrictBool,
+    StrictInt,
+)
 
 MAX_FRAME = 16 * 1024
 """Largest frame that the server reads, in bytes."""
+MAX_HELLO = 4 * 1024
+"""Largest frame that the server reads before hello, in bytes."""
 MAX_SAFE_INT = 2**53 - 1
 """Largest integer that every JSON implementation reads back exactly."""
 
@@ -57,7 +67,7 @@ ways to write the same number are the same seed."""
 FieldName: TypeAlias = Annotated[str, Field(min_length=1, max_length=32)]
 Action: TypeAlias = Annotated[dict[FieldName, Scalar], Field(max_length=8)]
 """An action: a flat JSON object that the game's own `Move` model validates next."""
-_Several: TypeAlias = Annotated[list[SafeInt | Word], Field(max_length=400)]
+_Several: TypeAlias = Annotated[list[SafeInt | Word], Field(max_length=400, fail_fast=True)]
 Options: TypeAlias = Annotated[dict[FieldName, Scalar | _Several], Field(max_length=32)]
 """A game's options: a flat JSON object that the game's own `Options` model validates next."""
 

@@ -119,6 +119,7 @@ class Config:
             address=UNLIMITED,
             comments=UNLIMITED,
             comments_an_address=UNLIMITED,
+            malformed=UNLIMITED,
         )
 
     def quota(self) -> Quotas:

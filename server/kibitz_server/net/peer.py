@@ -25,6 +25,7 @@ What a peer does wrong and what it gets:
     another server's name      421                  broken framing        closed 1002
     token in the URL           400                  flood                 closed 1008
     no hello in time           closed 4002          too many requests     429
+    a malformed hello          closed 4002          ten malformed frames  closed 1008
     not JSON, unknown fields   refused, malformed   reads too slowly      closed 4001, aborted
 """
 
@@ -40,7 +41,7 @@ from typing import Protocol, cast
 from websockets.frames import CloseCode as Standard
 from websockets.frames import Opcode
 
-from kibitz_protocol.wire.codec import DecodeError, decode_request
+from kibitz_protocol.wire.codec import DecodeError, decode_hello, decode_request
 from kibitz_protocol.wire.messages import (
     Answer,
     Capabilities,
@@ -55,6 +56,7 @@ from kibitz_protocol.wire.messages import (
     ServerMessage,
 )
 from kibitz_protocol.wire.refusals import HINTS, CloseCode, Code
+from kibitz_protocol.wire.values import MAX_HELLO
 from kibitz_protocol.wire.visibility import WantedViews
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.net import http
@@ -162,6 +164,7 @@ class Peer(asyncio.Protocol):
         "_context",
         "_exchange",
         "_frames",
+        "_malformed",
         "_over_limit",
         "_plays",
         "_reported_gone",
@@ -193,6 +196,8 @@ class Peer(asyncio.Protocol):
         """Reads what comes on the websocket."""
         self._waiting: Callable[[], None] | None = None
         """What waits for a later turn of the loop; nothing is read meanwhile."""
+        self._malformed: Bucket | None = None
+        """How many more malformed frames are put up with, once one has come."""
         self._plays = False
         """Whether it has come to play, so that its round trip will matter."""
         self._over_limit = False
@@ -555,18 +560,20 @@ class Peer(asyncio.Protocol):
 
     def _handle_text(self, payload: bytes | bytearray) -> None:
         try:
-            message = decode_request(payload)
+            # Before hello nothing else is validated: whoever has no right to be here costs little.
+            message = decode_hello(payload) if self.identity is None else decode_request(payload)
         except DecodeError as error:
             self.in_turn(partial(self._refuse_malformed, payload, error))
             return
         if type(message) is not Move:
-            self.in_turn(partial(self._handle_request, message))
+            self.in_turn(partial(self._handle_request, message, len(payload) >> 10))
         elif not self._over_limit or self.charge(1, message.id):
             self.unanswered.add(message.id)
             self._context.handler.move(self, message)
 
-    def _handle_request(self, message: ClientMessage) -> None:
-        if self.charge(self._context.rate_limits.cost(type(message)), message.id):
+    def _handle_request(self, message: ClientMessage, kilobytes: int) -> None:
+        limits = self._context.rate_limits
+        if self.charge(limits.cost(type(message)) + kilobytes * limits.kilobyte, message.id):
             self.unanswered.add(message.id)
             if type(message) in _OF_PLAYERS and self.identity is not None and not self._plays:
                 self._plays = True
@@ -579,8 +586,25 @@ class Peer(asyncio.Protocol):
         except UnicodeDecodeError:
             self.close(Standard.INVALID_DATA, "not UTF-8")
             return
+        if error.code is Code.HELLO_FIRST:
+            if self.charge(1, error.request):
+                self.refuse(error.request, error.code, str(error))
+            return
         if self.charge(self._context.rate_limits.garbage, error.request):
-            self.refuse(error.request, error.code, str(error))
+            hint = f"keep hello under {MAX_HELLO} bytes" if error.code is Code.TOO_LARGE else None
+            self.refuse(error.request, error.code, str(error), hint=hint)
+        if self.identity is None:
+            self.close(CloseCode.NO_HELLO, "the first message is no hello that can be read")
+        elif self._is_malformed_too_often():
+            self._context.metrics.dropped("malformed")
+            self.close(Standard.POLICY_VIOLATION, "too many malformed messages")
+
+    def _is_malformed_too_often(self) -> bool:
+        """Count a malformed frame; return whether there were too many."""
+        now = self._context.loop.time()
+        if self._malformed is None:
+            self._malformed = Bucket(self._context.rate_limits.malformed, now)
+        return self._malformed.charge(1, now) < 0
 
     # --- the end ----------------------------------------------------------------------------
 

@@ -59,8 +59,12 @@ class RateLimits:
     """... and of all players of an address. Each of them stays in a record for good."""
     costs: Mapping[type[Request], float] = field(default_factory=lambda: COSTS)
     """What requests cost; every other one costs 1."""
-    garbage: float = 4
-    """What a frame costs that cannot be read."""
+    garbage: float = 6
+    """What a malformed frame costs ..."""
+    malformed: Rate = Rate(0.1, 10)
+    """... and how many a connection may send until it is closed."""
+    kilobyte: float = 0.5
+    """What each whole KiB of a request costs besides: it takes that long to decode and validate."""
     control: float = 0.5
     """What a ping, a pong or a fragment costs."""
     http: float = 1

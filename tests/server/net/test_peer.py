@@ -8,6 +8,7 @@ import json
 import random
 from collections.abc import AsyncIterator, Coroutine
 from http import HTTPStatus
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -15,7 +16,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 
-from kibitz_protocol.wire.messages import ClientMessage, ListGames, ListLobbies, Move, Ready
+from kibitz_protocol.tools import heavy_frames
+from kibitz_protocol.wire import codec
+from kibitz_protocol.wire.messages import ClientMessage, Hello, ListGames, ListLobbies, Move, Ready
 from kibitz_protocol.wire.records import Player
 from kibitz_protocol.wire.refusals import CloseCode, Code
 from kibitz_server.accounts.identity import Identity
@@ -39,12 +42,15 @@ from tests.server.fakes import (
 )
 from tests.tools import profiles
 
+HELLO = b'{"type":"hello","id":1,"versions":[1]}'
 ADA = Identity(Player(player="ada", name="ada", kind="bot"), account=False, skeleton="ada")
 
 
-def opened(rig: PeerRig | None = None) -> ScriptedConnection:
+def opened(rig: PeerRig | None = None, *, greeted: bool = True) -> ScriptedConnection:
     line = (rig or PeerRig()).open()
     assert line.head().startswith("HTTP/1.1 101")
+    if greeted:
+        line.peer.identity = ADA
     return line
 
 
@@ -62,12 +68,10 @@ def test_a_handshake_is_accepted() -> None:
 def test_a_handshake_may_come_byte_by_byte_and_be_followed_by_frames() -> None:
     rig = PeerRig()
     line = rig.connect()
-    data = HANDSHAKE.format(path="/", more="").encode() + client_frame(
-        b'{"type":"list_games","id":1}'
-    )
+    data = HANDSHAKE.format(path="/", more="").encode() + client_frame(HELLO)
     for byte in data:
         line.feed(bytes([byte]))
-    assert rig.handler.requests == [ListGames(id=1)]
+    assert rig.handler.requests == [Hello(id=1, versions=[1])]
 
 
 @pytest.mark.parametrize(
@@ -644,6 +648,82 @@ def test_what_cannot_be_read_is_refused_and_the_connection_stays(
     assert rig.handler.requests == [ListGames(id=8)]
 
 
+BEFORE_HELLO = {
+    kind: next(heavy_frames.invalid_frames(kind)) for kind in heavy_frames.MODELS if kind != "hello"
+}
+"""A frame of every type but hello that has thousands of unknown fields."""
+
+
+@pytest.mark.parametrize("kind", BEFORE_HELLO)
+def test_before_hello_only_hello_is_validated(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def validated(*_: object, **__: object) -> None:
+        raise AssertionError("a message was validated before hello")
+
+    monkeypatch.setattr(codec, "_CLIENT_VALIDATOR", SimpleNamespace(validate_json=validated))
+    rig = PeerRig()
+    line = opened(rig, greeted=False)
+    line.feed(client_frame(BEFORE_HELLO[kind]))
+    (_, refusal), (_, close) = line.frames()
+    assert json.loads(refusal)["code"] == "too_large"
+    assert int.from_bytes(close[:2], "big") == CloseCode.NO_HELLO
+    rig = PeerRig()
+    line = opened(rig, greeted=False)
+    line.feed(client_frame(json.dumps({**heavy_frames.full_message(kind), "id": 7}).encode()))
+    assert [(each["code"], each["re"]) for each in line.received()] == [("hello_first", 7)]
+    line.feed(client_frame(HELLO))
+    assert rig.handler.requests == [Hello(id=1, versions=[1])]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"{}",
+        b'{"type":"hello","id":1}',
+        b'{"type":"hello","id":1,"versions":[1],"name":"%s"}' % (b"x" * 5000),
+        b"[" * 4000,
+        b'{"type":7,"id":1,"versions":[1]}',
+    ],
+)
+def test_a_malformed_hello_ends_the_connection_at_once(text: bytes) -> None:
+    rig = PeerRig()
+    line = opened(rig, greeted=False)
+    line.feed(client_frame(text) + client_frame(HELLO))
+    (_, refusal), (_, close) = line.frames()
+    assert json.loads(refusal)["code"] in {"malformed", "too_large"}
+    assert int.from_bytes(close[:2], "big") == CloseCode.NO_HELLO
+    assert rig.handler.requests == []
+
+
+def test_a_connection_that_keeps_sending_malformed_frames_is_closed() -> None:
+    """However slowly: the rate limit alone would let it go on."""
+    rig = PeerRig()
+    line = opened(rig)
+    limits = rig.rate_limits
+    for number in range(int(limits.malformed.burst)):
+        line.feed(client_frame(b"{}"))
+        assert line.received()[-1]["code"] == "malformed"
+        rig.loop.advance(limits.garbage / limits.socket.per_second)
+        assert not line.peer.leaving, number
+    rig.loop.advance(1 / limits.malformed.per_second)
+    line.feed(client_frame(b"{}"))
+    assert not line.peer.leaving
+    for _ in range(2):
+        line.feed(client_frame(b"{}"))
+    assert line.close_code() == 1008
+    assert rig.metrics.drops == ["malformed"]
+
+
+def test_a_long_request_costs_more_than_a_short_one() -> None:
+    rig = PeerRig()
+    line = opened(rig)
+    request = b'{"type":"list_games","id":%d}'
+    for number in range(1, 6):
+        line.feed(client_frame(request % number + b" " * 16_000))
+    cost = rig.rate_limits.cost(ListGames) + 15 * rig.rate_limits.kilobyte
+    assert len(rig.handler.requests) == 40 // cost
+
+
 # --- credits ----------------------------------------------------------------------------------
 
 
@@ -875,15 +955,13 @@ def test_a_handshake_that_raises_ends_its_connection(
 
 def test_handshakes_wait_for_their_turn_too_with_what_follows_them() -> None:
     rig = PeerRig()
-    hello = HANDSHAKE.format(path="/", more="").encode() + client_frame(
-        b'{"type":"list_games","id":1}'
-    )
+    hello = HANDSHAKE.format(path="/", more="").encode() + client_frame(HELLO)
     lines = [rig.connect() for _ in range(200)]
     for line in lines:
         line.peer.data_received(hello)
     answered = sum(b"101" in line.transport.written for line in lines)
     assert 0 < answered <= UNITS_A_TURN
-    lines[-1].peer.data_received(client_frame(b'{"type":"list_games","id":2}'))
+    lines[-1].peer.data_received(client_frame(HELLO))
     rig.loop.advance()
     assert len(rig.handler.requests) == 201
 
@@ -988,7 +1066,7 @@ def test_a_pong_that_nobody_asked_for_measures_nothing() -> None:
 
 def test_a_peer_without_hello_is_closed() -> None:
     rig = PeerRig()
-    line = opened(rig)
+    line = opened(rig, greeted=False)
     rig.loop.advance(11)
     assert line.close_code() == CloseCode.NO_HELLO
 
