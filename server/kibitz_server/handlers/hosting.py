@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import Final
 
 from pydantic import ValidationError
 
@@ -29,6 +30,11 @@ from kibitz_server.lobby.state import LobbyState
 from kibitz_server.net.connections import Connections, counted_address
 from kibitz_server.net.peer import Peer
 
+MAX_KINDS: Final = 32
+"""The most games and options that one request may name: the start of each is tried."""
+KIND_COST: Final = 1.0
+"""What each after the first costs of the rate limit."""
+
 
 class HostingChecks:
     """Each returns a refusal's code and a sentence, or None where nothing is wrong."""
@@ -51,8 +57,9 @@ class HostingChecks:
             return problem
         if not all(map(printable.is_safe, settings.name)):
             return Code.BAD_OPTION, "settings.name: expected printable characters"
+        started: set[str] = set()
         for index, item in enumerate(settings.programme):
-            problem = self._game_problem(item, f"settings.programme.{index}")
+            problem = self._game_problem(item, f"settings.programme.{index}", started)
             if problem is not None:
                 return problem
         balanced = {name for name, game in self._directory.games.items() if game.info.balanced}
@@ -118,8 +125,20 @@ class HostingChecks:
         lines = [] if others is None else others.hosted_by(identity.key)
         return [line.house_seats for line in lines if line.lobby not in here]
 
-    def _game_problem(self, item: ProgrammeItem, path: str) -> SettingsProblem | None:
-        """Say why there is no such match; its start is tried, as only the game knows that."""
+    def _game_problem(
+        self, item: ProgrammeItem, path: str, started: set[str]
+    ) -> SettingsProblem | None:
+        """Say why there is no such match; its start is tried, as only the game knows that.
+
+        `started` are the kinds that this request has started already, once each.
+        """
+        flaw = item.time_control.flaw
+        if flaw is not None:
+            return Code.BAD_OPTION, f"{path}.time_control: {flaw}"
+        kind = _kind(item)
+        if kind in started:
+            return None
+        started.add(kind)
         game = self._directory.games.get(item.game)
         if game is None:
             return Code.UNKNOWN_GAME, f"{path}.game: no game {item.game!r} on this server"
@@ -136,8 +155,7 @@ class HostingChecks:
             return code, f"{path}.{error}"
         except GameError as error:
             return Code.BAD_OPTION, f"{path}: {error}"
-        flaw = item.time_control.flaw
-        return None if flaw is None else (Code.BAD_OPTION, f"{path}.time_control: {flaw}")
+        return None
 
     def arrangement_problem(
         self, lobby: LobbyState, matches: Sequence[Arrangement]
@@ -156,18 +174,37 @@ class HostingChecks:
         problem = self.rated_problem(lobby.settings, account=account, arranged=new) if new else None
         if problem is not None:
             return problem
+        started: set[str] = set()
         for index, each in enumerate(matches):
             kind = each.item.model_copy(update={"seed": None}).model_dump_json()
             if each.tag in lobby.tags or kind in seen:
                 continue
             seen.add(kind)
             path = f"matches.{index}.item"
-            problem = self._game_problem(each.item, path) or item_problem(
+            problem = self._game_problem(each.item, path, started) or item_problem(
                 each.item, path, lobby.settings, self._directory.house_bots
             )
             if problem is not None:
                 return problem
         return None
+
+
+def charge_kinds(peer: Peer, request: int, items: Iterable[ProgrammeItem]) -> bool:
+    """Charge a request for the matches whose start it makes the server try.
+
+    Return whether it was paid for; else it is refused.
+    """
+    kinds = len(set(map(_kind, items)))
+    if kinds > MAX_KINDS:
+        message = f"one request names at most {MAX_KINDS} games and options, and this has {kinds}"
+        peer.refuse(request, Code.LIMIT, message, hint="ask for them in several requests")
+        return False
+    return kinds < 2 or peer.charge(KIND_COST * (kinds - 1), request)
+
+
+def _kind(item: ProgrammeItem) -> str:
+    """Return what decides whether a match can begin, but for its seed."""
+    return item.model_dump_json(include={"game", "options", "seats"})
 
 
 def _house_seats(lobbies: Iterable[LobbyRunner]) -> list[int]:

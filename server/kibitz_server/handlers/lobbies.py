@@ -18,7 +18,7 @@ from kibitz_server.handlers.answering import (
     refuse_to_host,
     when_loaded,
 )
-from kibitz_server.handlers.hosting import HostingChecks
+from kibitz_server.handlers.hosting import HostingChecks, charge_kinds
 from kibitz_server.handlers.seeks import SeekHandler
 from kibitz_server.lobby import commands
 from kibitz_server.lobby.runner import LobbyRunner
@@ -60,6 +60,8 @@ class LobbyHandlers:
         when_loaded(self._directory, peer, identity, request.id, games, work)
 
     def _host_loaded(self, peer: Peer, identity: Identity, request: messages.Host) -> None:
+        if not charge_kinds(peer, request.id, request.settings.programme):
+            return
         problem = self._checks.host_problem(request.settings, identity, peer)
         if problem is not None:
             retry = partial(self._host, peer, identity, request)
@@ -108,10 +110,15 @@ class LobbyHandlers:
         lobby = find_lobby(self._directory, peer, request.id, request.lobby)
         if lobby is None:
             return
-        problem = self._checks.arrangement_problem(lobby.engine.state, request.matches)
-        if problem is not None:
-            peer.refuse(request.id, *problem)
-            return
+        state = lobby.engine.state
+        if identity.key == state.host.player:  # nobody else may, and is refused by the lobby
+            fresh = [each.item for each in request.matches if each.tag not in state.tags]
+            if not charge_kinds(peer, request.id, fresh):
+                return
+            problem = self._checks.arrangement_problem(state, request.matches)
+            if problem is not None:
+                peer.refuse(request.id, *problem)
+                return
         hidden = {name for name, game in self._directory.games.items() if game.info.hidden}
         arrange = commands.Arrange(identity.key, request.matches, hidden)
         lobby.command(arrange, peer, request.id)
