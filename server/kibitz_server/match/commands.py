@@ -76,8 +76,11 @@ class Forfeit:
 
 @dataclass(frozen=True, slots=True)
 class Note:
+    """A line for a seat's record; the server's own do not count in the seat's budget."""
+
     seat: int
     text: str
+    is_own: bool = True
 
 
 @dataclass(frozen=True, slots=True)

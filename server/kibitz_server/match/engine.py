@@ -77,6 +77,7 @@ from kibitz_protocol.wire.values import Action
 from kibitz_protocol.wire.visibility import comment_audience
 from kibitz_server.match import absences
 from kibitz_server.match.answered_moves import find_entry
+from kibitz_server.match.budget import MOVE_COMMENTS, NOTES, RETURNS, comment_size, cut
 from kibitz_server.match.commands import (
     Abort,
     Accepted,
@@ -267,6 +268,11 @@ class MatchEngine:
             return total
         return max(0, total - max(0, self._match_time(now) - self._opened_at))
 
+    def return_wait_ms(self, seat: int, now: int) -> int | None:
+        """Return after how long a seat may come back once more, 0 for now, None for never."""
+        used = self.state.used.get(RETURNS.key(seat), 0)
+        return RETURNS.wait_ms(used, self._match_time(now))
+
     def _execute(self, command: Command, at: int) -> list[Effect]:
         match command:
             case Play():
@@ -327,6 +333,9 @@ class MatchEngine:
         if self._is_late(elapsed - allowed):
             raise _TooLate
         action = state.decode(move.action)
+        comment = move.comment
+        if comment is not None and comment_size(comment) > state.left_of(MOVE_COMMENTS, seat, at):
+            comment = cut(comment)
         values = {
             "seq": state.seq + 1,
             "at_ms": at,
@@ -339,7 +348,7 @@ class MatchEngine:
             "wait_ms": opened - state.turn_at,
             "lag_ms": lag or None,
             "id": move.id,
-            "comment": move.comment,
+            "comment": comment,
         }
         return self._advance(construct(Moved, values), action)
 
@@ -457,6 +466,14 @@ class MatchEngine:
     def _note(self, command: Note, at: int) -> list[Effect]:
         if self.state.result is not None:
             return [self._refuse_over(command.seat)]
+        left = self.state.left_of(NOTES, command.seat, at)
+        if command.is_own and len(command.text) > left:
+            message = (
+                f"the notes of this seat have {left} characters left: {NOTES.at_once} at once and"
+                f" {NOTES.per_hour} more an hour, at most {NOTES.most} in a match"
+            )
+            hint = "write less, or keep the notes in a file of your own"
+            return [Refuse(command.seat, None, Code.LIMIT, message, self.state.ply, hint)]
         entry = Noted(seq=self.state.seq + 1, at_ms=at, seat=command.seat, text=command.text)
         return self._append(entry)
 

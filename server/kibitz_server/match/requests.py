@@ -157,11 +157,17 @@ def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> Non
     if runner.closed:
         runner.pending.postpone(waiting)
         return
-    former = runner.seats.claim(seat, peer)
+    former = runner.seats.peers[seat]
+    if former is not None and former.leaving:
+        former = None
+    takeover = former is not None and not same_program(former, peer)
+    returns = takeover or seat in runner.engine.state.away
+    if returns and not runner.may_return(seat, peer, request.id):
+        return
+    runner.seats.claim(seat, peer)
     if former is not None and former is not peer:
         former.close(CloseCode.REPLACED, "a newer connection took the seat")
-    takeover = former is not None and not same_program(former, peer)
-    if takeover or seat in runner.engine.state.away:
+    if returns:
         runner.command(Return(seat, player, takeover))
 
     def answer() -> None:

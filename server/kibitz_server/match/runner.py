@@ -38,6 +38,7 @@ from kibitz_protocol.wire.records import Cause, Moved, Player, Replaced, Result,
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.visibility import WantedViews
+from kibitz_server.match.budget import RETURNS
 from kibitz_server.match.checkpoint import is_due, next_checkpoint
 from kibitz_server.match.commands import (
     Abort,
@@ -398,7 +399,7 @@ class MatchRunner:
         if seat is None or self.engine.state.result is not None:
             return
         if last_words:
-            self.command(Note(seat, last_words[-2000:]))
+            self.command(Note(seat, last_words[-2000:], is_own=False))
         self.command(Leave(seat, "crash"))
 
     def replace(self, seat: int, player: Player, cause: Cause, peer: Peer) -> bool:
@@ -643,6 +644,17 @@ class MatchRunner:
             self.pending.postpone(Request(retry, peer, request))
         else:
             self.pending.hold_answer(self.stream.tail, retry, peer, request, answer)
+
+    def may_return(self, seat: int, peer: Peer, request: int) -> bool:
+        """Whether a seat may come back once more; else the request is refused."""
+        wait_ms = self.engine.return_wait_ms(seat, self._context.clock())
+        if wait_ms is None:
+            message = f"this seat has come back {RETURNS.most} times, which is the most in a match"
+            peer.refuse(request, Code.LIMIT, message, hint="")
+        elif wait_ms:
+            message = f"this seat has come back too often, wait {wait_ms} ms"
+            peer.refuse(request, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
+        return wait_ms == 0
 
     def refuse(self, peer: Peer, request: int, refusal: Refuse) -> None:
         """Answer a request that was refused by the engine."""

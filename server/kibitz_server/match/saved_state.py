@@ -6,7 +6,7 @@ module (docs/how-to/compiled.md) does not keep.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kibitz_protocol.wire.clocks import Clock
 from kibitz_protocol.wire.records import AbsenceReason, Player, Result
@@ -46,3 +46,4 @@ class SavedState:
     sent: tuple[str, ...] = ()
     lag_left: tuple[int, ...] = ()
     standstill_ms: int = 0
+    used: dict[str, int] = field(default_factory=dict)

@@ -44,6 +44,14 @@ from kibitz_protocol.wire.records import (
 from kibitz_protocol.wire.unchecked import all_without_fields_set
 from kibitz_protocol.wire.values import Scalar, without_nulls
 from kibitz_server.match.answered_moves import pack_move, packed, unpacked, without_seat
+from kibitz_server.match.budget import (
+    CUT_COMMENT,
+    MOVE_COMMENTS,
+    NOTES,
+    RETURNS,
+    Allowance,
+    comment_size,
+)
 from kibitz_server.match.result import Departure, match_result, rank_by_departure, tie
 from kibitz_server.match.saved_state import Absence, SavedState
 
@@ -82,6 +90,7 @@ class MatchState:
         "to_act",
         "turn",
         "turn_at",
+        "used",
     )
 
     def __init__(self, game: Game, setup: Setup, state: State | None = None) -> None:
@@ -129,6 +138,8 @@ class MatchState:
         """What each seat's bank for round trips has left."""
         self.standstill_ms = 0
         """What was forgiven for the server's standing still so far, and for its restarts."""
+        self.used: dict[str, int] = {}
+        """What seats have used of their allowances (`budget`)."""
         self.sent: tuple[str, ...] = ("",) * seats if game.info.hidden else ()
         """Per seat the digest of what it was sent, which `sent_digest` keeps; none where the game
         hides nothing, and none where they are not known."""
@@ -181,6 +192,7 @@ class MatchState:
             sent=self.sent,
             lag_left=self.lag_left,
             standstill_ms=self.standstill_ms,
+            used=dict(self.used),
         )
 
     def _load(self, kept: SavedState) -> None:
@@ -202,6 +214,7 @@ class MatchState:
         self.comments = kept.comments
         self.sent = kept.sent
         self.lag_left, self.standstill_ms = kept.lag_left, kept.standstill_ms
+        self.used = dict(kept.used)
 
     # --- one entry after the other ----------------------------------------------------------
 
@@ -235,6 +248,7 @@ class MatchState:
                 self._apply_leave(entry)
             case Returned():
                 self._mark_present(entry.seat)
+                self._use(RETURNS, entry.seat, 1)
                 if entry.takeover:
                     self.taken_over |= {entry.seat}
             case Replaced():
@@ -246,7 +260,10 @@ class MatchState:
                 )
             case Commented():
                 self.comments += 1
-            case Noted() | Hidden():
+            case Noted():
+                if entry.refused is None:
+                    self._use(NOTES, entry.seat, len(entry.text))
+            case Hidden():
                 pass  # a published record hides notes; a hidden move is missed by the next one
             case _:
                 assert_never(entry)
@@ -260,10 +277,20 @@ class MatchState:
         if self.clocks is not None:
             self._charge(entry, self.clocks[seat])
         self.standstill_ms += entry.lag_ms or 0
+        if entry.comment is not None and entry.comment.text != CUT_COMMENT:
+            self._use(MOVE_COMMENTS, seat, comment_size(entry.comment))
         if (request := entry.id) is not None:
             self._refill_bank(seat, entry.allowance_ms)
             self.answered += pack_move(ply, seat, request, self.seq)
         self._make_move(action)
+
+    def _use(self, allowance: Allowance, seat: int, amount: int) -> None:
+        key = allowance.key(seat)
+        self.used[key] = self.used.get(key, 0) + amount
+
+    def left_of(self, allowance: Allowance, seat: int, at_ms: int) -> int:
+        """Return how much a seat has left of an allowance at a time of the match."""
+        return allowance.left(self.used.get(allowance.key(seat), 0), at_ms)
 
     def _make_move(self, action: int) -> None:
         acting = self.game.play_turn(self.game_state, action)
