@@ -291,7 +291,7 @@ async def _gather(
     name: str, clients: list[Client], watchers: Iterable[Client], item: ProgrammeItem
 ) -> None:
     settings = LobbySettings(
-        name=name, seats=[OpenSeat()] * item.seats, programme=[item], at_once=1000
+        name=name, seats=[OpenSeat()] * item.seats, programme=[item], at_once=item.games or 1
     )
     lobby = await _host(clients[0], settings)
     for watcher in watchers:

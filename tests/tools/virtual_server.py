@@ -182,9 +182,16 @@ class VirtualServer:
     def _start(self) -> None:
         loop = self._loop = VirtualLoop(self._scheduler)
         limits = RateLimits(
-            socket=UNLIMITED, account=UNLIMITED, address=UNLIMITED, comments=UNLIMITED
+            socket=UNLIMITED,
+            account=UNLIMITED,
+            address=UNLIMITED,
+            comments=UNLIMITED,
+            openings=UNLIMITED,
+            lobby_changes=UNLIMITED,
+            lobby_changes_a_player=UNLIMITED,
         )
-        connections = Connections(loop.loop, limits, Quotas())
+        quotas = Quotas(matches_a_lobby=1000, matches_a_player=1000)
+        connections = Connections(loop.loop, limits, quotas)
         figures = Metrics()
         self.store = ReliableStore(self.path, loop, cast(Any, None))
         self._running = True

@@ -7,8 +7,8 @@ The fields here, and those of the dataclasses among them, are the keys of the fi
 from __future__ import annotations
 
 import socket
-from dataclasses import dataclass, field, fields
-from typing import Annotated
+from dataclasses import dataclass, field, fields, replace
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -23,6 +23,10 @@ from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.timeouts import TimeoutConfig
 from kibitz_server.storage.location import Database, NodeIdentity, PostgresURL, database_of
 
+_RATES: dict[str, Any] = {
+    limit.name: UNLIMITED for limit in fields(RateLimits) if limit.type == "Rate"
+}
+UNLIMITED_RATES = RateLimits(**_RATES)
 UNLIMITED_QUOTAS = Quotas(**{limit.name: 10**9 for limit in fields(Quotas)})
 UNLIMITED_DOWNLOADS = DownloadLimits(at_once=10**9, an_address=10**9, held_bytes=10**12)
 
@@ -111,16 +115,17 @@ class Config:
 
     def rate_limits(self) -> RateLimits:
         """Return what holds: nothing where the server is unlimited, but for an event's entrants."""
-        if not self.unlimited or self.organizer is not None:
+        if self.unlimited and self.organizer is not None:  # only the organizer opens lobbies there
+            return replace(
+                self.tariff,
+                openings=UNLIMITED,
+                lobby_changes=UNLIMITED,
+                lobby_matches=UNLIMITED,
+                arranged=UNLIMITED,
+            )
+        if not self.unlimited:
             return self.tariff
-        return RateLimits(
-            socket=UNLIMITED,
-            account=UNLIMITED,
-            address=UNLIMITED,
-            comments=UNLIMITED,
-            comments_an_address=UNLIMITED,
-            malformed=UNLIMITED,
-        )
+        return UNLIMITED_RATES
 
     def quota(self) -> Quotas:
         """Return what holds: nothing where the server is unlimited."""

@@ -28,6 +28,7 @@ from kibitz_server.directory.failover import Failover
 from kibitz_server.directory.hall import Hall
 from kibitz_server.directory.hall_sharing import HallSharing
 from kibitz_server.directory.loading import Loader, games_of
+from kibitz_server.directory.match_room import MatchRoom
 from kibitz_server.directory.match_setup import aborted_result, match_setup, utc_now
 from kibitz_server.directory.other_nodes import BetweenNodes, Elsewhere, OtherNodes
 from kibitz_server.directory.rated import RatedMatches
@@ -37,9 +38,11 @@ from kibitz_server.directory.rules import Rules
 from kibitz_server.directory.substitutes import Substitutes
 from kibitz_server.directory.tails import Tails
 from kibitz_server.housebots.process import BotStarter, HouseBots
+from kibitz_server.lobby.budget import lobby_limits
 from kibitz_server.lobby.commands import BeginMatch, VacateSeat
 from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.entries import Opened
+from kibitz_server.lobby.room import Room
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.lobby.views import lobby_brief
 from kibitz_server.match.checkpoint import checkpoint_interval
@@ -123,6 +126,8 @@ class Directory:
         self.lobbies = self.registry.lobbies
         self.recently_finished = self.registry.recently_finished
         self.closing = self.registry.closing
+        self.room: Room = MatchRoom(self.registry, connections.quotas)
+        self.lobby_limits = lobby_limits(connections.rate_limits)
         self.tickets = Tickets(loop.time)
         self.accounts = Accounts(
             store, guests, self.is_busy, self.tickets, operators=operators, organizer=organizer
@@ -276,7 +281,9 @@ class Directory:
             balanced=[name for name in games if self.games[name].info.balanced],
             drawn=settings.rated,
         )
-        engine, step = LobbyEngine.new(opened, self.clock())
+        engine, step = LobbyEngine.new(
+            opened, self.clock(), limits=self.lobby_limits, room=self.room
+        )
         head = opened.model_dump_json().encode()
         lobby = LobbyRunner(self, engine, Stream(0, opened.lobby, "lobby"))
         self.store.create(lobby.stream, head, owner=None, waiter=lobby)

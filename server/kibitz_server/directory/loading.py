@@ -17,8 +17,10 @@ from kibitz_games.core.game import Game
 from kibitz_protocol.wire.lobbies import MatchBrief
 from kibitz_protocol.wire.records import Footer, Result, Setup
 from kibitz_server.directory.match_setup import DAMAGED_LOG, aborted_result
+from kibitz_server.lobby.budget import LobbyLimits
 from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.entries import ENTRY
+from kibitz_server.lobby.room import Room
 from kibitz_server.lobby.runner import LobbyContext, LobbyRunner
 from kibitz_server.match import checkpoint, code_digest, record
 from kibitz_server.match.checkpoint import Checkpoints
@@ -35,6 +37,9 @@ LOG = logging.getLogger("kibitz.directory")
 
 class RunnersContext(RunnerContext, LobbyContext, Protocol):
     """What matches and lobbies need around them."""
+
+    lobby_limits: LobbyLimits
+    room: Room
 
 
 class Loader:
@@ -67,7 +72,12 @@ class Loader:
     def lobby(self, stored: Stored) -> LobbyRunner:
         """Return a lobby that is restored, before `Resume`. Raises `ValueError`."""
         log = [ENTRY.validate_json(line) for line in [stored.head, *stored.lines]]
-        engine = LobbyEngine.restore(log, self._context.clock())
+        engine = LobbyEngine.restore(
+            log,
+            self._context.clock(),
+            limits=self._context.lobby_limits,
+            room=self._context.room,
+        )
         return LobbyRunner(self._context, engine, stored.stream, restored=True)
 
     def result(self, match: str, seats: int) -> Result | None:

@@ -66,6 +66,11 @@ class Registry:
         """Note that a player has none any more."""
         _discard(self._seats, player, match.key)
 
+    def seats_outside(self, player: str, lobby: str) -> int:
+        """Return how many running matches of other lobbies a player has a seat at."""
+        mine = f"{lobby}-"
+        return sum(not key.startswith(mine) for key in self._seats.get(player, ()))
+
     def matches_of(self, player: str) -> list[MatchRunner]:
         """Return the running matches that a player has, or had, a seat at."""
         keys = sorted(self._seats.get(player, ()))

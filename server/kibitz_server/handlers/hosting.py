@@ -55,6 +55,12 @@ class HostingChecks:
         problem = self.rated_problem(settings, account=identity.account)
         if problem is not None:
             return problem
+        most = self._connections.quotas.matches_a_lobby
+        if settings.at_once > most:
+            return Code.LIMIT, (
+                f"settings.at_once: at most {most} matches of a lobby run at the same time on this"
+                f" server, and this asks for {settings.at_once}"
+            )
         if not all(map(printable.is_safe, settings.name)):
             return Code.BAD_OPTION, "settings.name: expected printable characters"
         started: set[str] = set()
@@ -82,6 +88,14 @@ class HostingChecks:
         """Say why another round cannot be rated, of a lobby that an earlier server let in."""
         account = self._directory.accounts.is_account(lobby.host.player)
         return self.rated_problem(lobby.settings, account=account)
+
+    def charge_opening(self, peer: Peer, identity: Identity, request: int) -> bool:
+        """Charge for a lobby that is about to be opened; where that fails, refuse the request."""
+        wait_ms = self._connections.charge_opening(peer, identity)
+        if wait_ms:
+            message = f"too many lobbies were opened, wait {wait_ms} ms"
+            peer.refuse(request, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
+        return not wait_ms
 
     def _quota_problem(self, settings: LobbySettings, identity: Identity, peer: Peer) -> str | None:
         """Say which limit another lobby of these settings would be beyond.

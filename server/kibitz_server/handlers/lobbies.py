@@ -67,7 +67,8 @@ class LobbyHandlers:
             retry = partial(self._host, peer, identity, request)
             refuse_to_host(self._directory, peer, request.id, problem, retry)
             return
-        self._directory.open_lobby(identity.player, request.settings, peer, request.id)
+        if self._checks.charge_opening(peer, identity, request.id):
+            self._directory.open_lobby(identity.player, request.settings, peer, request.id)
 
     def _join(self, peer: Peer, identity: Identity, request: messages.Join) -> None:
         lobby = find_lobby(self._directory, peer, request.id, request.lobby)

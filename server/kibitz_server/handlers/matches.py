@@ -72,8 +72,14 @@ class MatchHandlers:
 
     def _note(self, peer: Peer, identity: Identity, request: messages.Note) -> None:
         match = find_match(self._directory, peer, request.id, request.match)
-        if match is not None:
-            match_requests.note(match, peer, request.id, request.text)
+        if match is None:
+            return
+        wait_ms = self._connections.charge_note(identity, len(request.text))
+        if wait_ms:
+            message = f"too many notes, wait {wait_ms} ms"
+            peer.refuse(request.id, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
+            return
+        match_requests.note(match, peer, request.id, request.text)
 
     # --- the past -----------------------------------------------------------------------------
 

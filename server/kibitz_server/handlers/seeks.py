@@ -70,6 +70,8 @@ class SeekHandler:
             retry = partial(self.seek, peer, identity, request)
             refuse_to_host(self._directory, peer, request.id, problem, retry)
             return
+        if not self._checks.charge_opening(peer, identity, request.id):
+            return
         lobby = self._directory.open_lobby(
             identity.player, settings, peer, request.id, seek_s=request.wait_s
         )

@@ -164,10 +164,11 @@ def sender(command: Command) -> str:
 class Refusal(Exception):
     """A command cannot be carried out. Raised by a check before anything has changed."""
 
-    def __init__(self, code: Code, message: str) -> None:
+    def __init__(self, code: Code, message: str, retry_after_ms: int | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
+        self.retry_after_ms = retry_after_ms
 
 
 # --- effects ------------------------------------------------------------------------------
@@ -202,6 +203,7 @@ class Refuse:
     player: str
     code: Code
     message: str
+    retry_after_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

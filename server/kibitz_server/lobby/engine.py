@@ -44,6 +44,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
+from kibitz_server.lobby.budget import LobbyBudget, LobbyLimits, lobby_limits
 from kibitz_server.lobby.commands import (
     Append,
     Arrange,
@@ -70,14 +71,18 @@ from kibitz_server.lobby.house_seats import HouseSeats
 from kibitz_server.lobby.match_flow import MatchFlow
 from kibitz_server.lobby.membership import Membership
 from kibitz_server.lobby.presence import Presence
+from kibitz_server.lobby.room import Room, UnlimitedRoom
 from kibitz_server.lobby.seeks import SeekTimer
 from kibitz_server.lobby.state import LobbyState
 from kibitz_server.lobby.transaction import Transaction
+from kibitz_server.net.rate_limit import RateLimits
 
 MIN_GRACE_MS = 30_000
 """A member may be disconnected at least this long, however short the matches' grace is."""
 IDLE_MS = 15 * 60_000
 """How long a lobby stays where nobody is."""
+DEFAULT_LIMITS = lobby_limits(RateLimits())
+UNLIMITED_ROOM = UnlimitedRoom()
 
 
 class LobbyEngine:
@@ -94,20 +99,31 @@ class LobbyEngine:
         "state",
     )
 
-    def __init__(self, state: LobbyState, now: int, idle_ms: int) -> None:
+    def __init__(
+        self, state: LobbyState, now: int, idle_ms: int, limits: LobbyLimits, room: Room
+    ) -> None:
         self.state = state
         self.presence = Presence(state.members, now)
         self._idle_ms = idle_ms
         self._seek_timer = SeekTimer(state, now)
-        self._transaction = Transaction(state, self.presence)
+        budget = LobbyBudget(limits, now)
+        self._transaction = Transaction(state, self.presence, budget, room, now)
         self._house = HouseSeats(self._transaction)
         self._members = Membership(self._transaction, self._house)
         self._flow = MatchFlow(self._transaction, self._house)
 
     @classmethod
-    def new(cls, opened: Opened, now: int, *, idle_ms: int = IDLE_MS) -> tuple[LobbyEngine, Step]:
+    def new(
+        cls,
+        opened: Opened,
+        now: int,
+        *,
+        idle_ms: int = IDLE_MS,
+        limits: LobbyLimits = DEFAULT_LIMITS,
+        room: Room = UNLIMITED_ROOM,
+    ) -> tuple[LobbyEngine, Step]:
         """Open a lobby whose settings have no `settings_problem`; its host counts as connected."""
-        engine = cls(LobbyState(opened), now, idle_ms)
+        engine = cls(LobbyState(opened), now, idle_ms, limits, room)
         engine._transaction.ask(Append(opened))
         engine.presence.arrive(opened.host.player)
         for seat in range(len(opened.settings.seats)):
@@ -115,9 +131,17 @@ class LobbyEngine:
         return engine, engine._take_step(now)
 
     @classmethod
-    def restore(cls, log: Sequence[Entry], now: int, *, idle_ms: int = IDLE_MS) -> LobbyEngine:
+    def restore(
+        cls,
+        log: Sequence[Entry],
+        now: int,
+        *,
+        idle_ms: int = IDLE_MS,
+        limits: LobbyLimits = DEFAULT_LIMITS,
+        room: Room = UNLIMITED_ROOM,
+    ) -> LobbyEngine:
         """Fold a log. Nobody is connected yet; handle `Resume` next."""
-        return cls(LobbyState.restore(log), now, idle_ms)
+        return cls(LobbyState.restore(log), now, idle_ms, limits, room)
 
     def handle(self, command: Command, now: int) -> Step:
         """Carry a command out, or refuse it.
@@ -125,13 +149,14 @@ class LobbyEngine:
         When this or `tick` raises anything, nothing of it may be carried out, and the lobby is of
         no use any more if `state.seq` has gone on: it is ahead of its log.
         """
+        self._transaction.now = now
         try:
             self._execute(command, now)
             self._advance()
             return self._take_step(now)
         except Refusal as refusal:
             assert self._transaction.empty, "a refused command has no other effect"
-            refuse = Refuse(sender(command), refusal.code, refusal.message)
+            refuse = Refuse(sender(command), refusal.code, refusal.message, refusal.retry_after_ms)
             return Step([refuse], self._deadline(now))
         except BaseException:
             self._transaction.take_effects()
@@ -141,6 +166,7 @@ class LobbyEngine:
         """Drop members who are away for too long, and close the lobby if nobody is here."""
         if self.state.phase == "closed":
             return Step([], None)
+        self._transaction.now = now
         try:
             self._members.drop_absent(now, self._grace_ms())
             self._advance()
@@ -205,7 +231,8 @@ class LobbyEngine:
         idle = None if self.state.playing else self.presence.empty_for(self._idle_ms)
         seek = self._seek_timer.due(self.state)
         planning = now if self._flow.goes_on else None
-        due = [planning, self.presence.first_overdue(self._grace_ms()), idle, seek]
+        away = self.presence.first_overdue(self._grace_ms())
+        due = [planning, self._flow.retry_at, away, idle, seek]
         return min((each for each in due if each is not None), default=None)
 
     def _grace_ms(self) -> int:

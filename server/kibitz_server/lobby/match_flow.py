@@ -18,6 +18,7 @@ from kibitz_server.lobby.commands import (
 )
 from kibitz_server.lobby.entries import CloseReason
 from kibitz_server.lobby.house_seats import HouseSeats
+from kibitz_server.lobby.room import LATER_MS, SOON_MS
 from kibitz_server.lobby.schedule import Unplayable, next_matches
 from kibitz_server.lobby.seeks import is_over
 from kibitz_server.lobby.transaction import Transaction
@@ -26,12 +27,14 @@ from kibitz_server.lobby.transaction import Transaction
 class MatchFlow:
     """Starts the rounds of one lobby, begins and counts their matches, and closes it."""
 
-    __slots__ = ("_goes_on", "_house", "_lobby")
+    __slots__ = ("_goes_on", "_house", "_lobby", "retry_at")
 
     def __init__(self, lobby: Transaction, house: HouseSeats) -> None:
         self._lobby = lobby
         self._house = house
         self._goes_on = False
+        self.retry_at: int | None = None
+        """When matches may begin for which there was no room; None where none wait for that."""
 
     @property
     def goes_on(self) -> bool:
@@ -56,6 +59,8 @@ class MatchFlow:
         lobby.require_host(command.by)
         fresh = new_arrangements(state, command)
         if fresh:
+            size = sum(len(each.model_dump_json()) for each in fresh)
+            lobby.budget.charge_arranged(size, lobby.now)
             matches = [state.arranged_match(each, command.hidden) for each in fresh]
             lobby.append(entries.Arranged, matches=matches)
         lobby.ask(AnswerArranged(command.by, [each.tag for each in command.matches]))
@@ -72,6 +77,7 @@ class MatchFlow:
                 "an arranged lobby has no rematch: arrange its matches again under other tags",
             )
         self._require_finished()
+        lobby.charge_change(by)
         lobby.append(entries.Rematched, round=state.round + 1)
         lobby.accept(by)
         for seat in self._house.empty():
@@ -83,8 +89,11 @@ class MatchFlow:
         member = lobby.require_member(by)
         if state.phase != "gathering" or state.round == 1:
             self._require_finished()
+            lobby.charge_change(by)
             lobby.append(entries.Rematched, round=state.round + 1)
             member = state.members[by]
+        elif not member.ready:
+            lobby.charge_change(by)
         if not member.ready:
             lobby.append(entries.Readied, player=by, ready=True)
         lobby.accept(by)
@@ -137,6 +146,7 @@ class MatchFlow:
         self._goes_on = False
         if not state.started and self._starts_by_itself():
             self._append_started()
+        self.retry_at = None
         if state.phase == "running":
             self._stop_failing()
             self._begin_matches()
@@ -176,30 +186,49 @@ class MatchFlow:
 
     def _begin_matches(self) -> None:
         lobby, state = self._lobby, self._lobby.state
-        if not state.waiting or len(state.running) >= state.settings.at_once:
+        at_once = min(state.settings.at_once, lobby.room.most_in_lobby)
+        if not state.waiting or len(state.running) >= at_once:
             return
-        capacity = self._capacity()
+        left = min(lobby.room.on_server(), lobby.budget.matches_left(lobby.now))
+        places = min(left, lobby.room.at_once())
+        if not places:
+            self.retry_at = lobby.now + (SOON_MS if left else LATER_MS)
+            return
+        capacity, is_reduced = self._capacity()
         chosen = next_matches(
             state.waiting.playable(frozenset(who for who, places in capacity.items() if places)),
             state.running.values(),
-            at_once=state.settings.at_once,
+            at_once=min(at_once, len(state.running) + places),
             capacity=capacity,
             fewest=state.fewest_seats(),
         )
         self._goes_on = state.waiting.cut_short
+        if len(chosen) == places and len(state.running) + places < at_once:
+            self.retry_at = lobby.now + SOON_MS
+        elif is_reduced:
+            self.retry_at = lobby.now + LATER_MS
+        lobby.budget.charge_matches(len(chosen), lobby.now)
         for number, players in [(each.number, list(each.players)) for each in chosen]:
             match = state.match_key(number)
             lobby.append(entries.MatchBegun, number=number, match=match, players=players)
             lobby.ask(BeginMatch(match, state.running[match]))
 
-    def _capacity(self) -> dict[str, int]:
-        """Return how many matches each connected member plays at the same time."""
+    def _capacity(self) -> tuple[dict[str, int], bool]:
+        """Return how many matches each connected member plays at the same time.
+
+        And whether it is fewer for anybody than it could play, because of what it plays elsewhere.
+        """
         state, connected = self._lobby.state, self._lobby.presence.connected
-        return {
+        wanted = {
             player: each.capabilities.at_once
             for player, each in state.members.items()
             if player in connected and (each.ready or not state.settings.arranged)
         }
+        room = self._lobby.room
+        may = {
+            player: min(most, room.for_player(player, state.id)) for player, most in wanted.items()
+        }
+        return may, may != wanted
 
     # --- requirements: each holds, or the command is refused ------------------------------
 

@@ -29,6 +29,8 @@ class Membership:
         if player.player not in lobby.state.members:
             seat = seat_for(lobby.state, command)
             capabilities = command.capabilities or Capabilities()
+            if player.kind != "house":
+                lobby.charge_change(player.player)
             lobby.append(entries.Joined, player=player, seat=seat, capabilities=capabilities)
         lobby.presence.arrive(player.player)
         lobby.accept(player.player)
@@ -68,6 +70,7 @@ class Membership:
                     Code.WRONG_STATE,
                     f"ready is said while the lobby is gathering; it is {lobby.state.phase}",
                 )
+            lobby.charge_change(player)
             lobby.append(entries.Readied, player=player, ready=ready)
         lobby.accept(player)
 

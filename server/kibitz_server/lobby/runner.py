@@ -310,7 +310,13 @@ class LobbyRunner:
         retry: Callable[[LobbyRunner], object],
     ) -> None:
         """Refuse a request: it speaks of the lobby as it is, which may not be on the disk yet."""
-        answer = partial(peer.refuse, request, refusal.code, refusal.message)
+        answer = partial(
+            peer.refuse,
+            request,
+            refusal.code,
+            refusal.message,
+            retry_after_ms=refusal.retry_after_ms,
+        )
         self.pending.hold_answer(self.stream.tail, retry, peer, request, answer)
 
     def _answer(

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from kibitz_protocol.wire.refusals import Code
+from kibitz_server.lobby.budget import LobbyBudget
 from kibitz_server.lobby.commands import Accepted, Append, Effect, Refusal
 from kibitz_server.lobby.entries import Entry
 from kibitz_server.lobby.presence import Presence
+from kibitz_server.lobby.room import Room
 from kibitz_server.lobby.state import LobbyState, SeatedMember
 
 
@@ -18,11 +20,22 @@ class Transaction:
     The checks raise `Refusal`; a command makes all of them before it appends anything.
     """
 
-    __slots__ = ("_effects", "presence", "state")
+    __slots__ = ("_effects", "budget", "now", "presence", "room", "state")
 
-    def __init__(self, state: LobbyState, presence: Presence) -> None:
+    def __init__(
+        self,
+        state: LobbyState,
+        presence: Presence,
+        budget: LobbyBudget,
+        room: Room,
+        now: int,
+    ) -> None:
         self.state = state
         self.presence = presence
+        self.budget = budget
+        self.room = room
+        self.now = now
+        """The caller's time of the present command."""
         self._effects: list[Effect] = []
 
     @property
@@ -47,6 +60,12 @@ class Transaction:
     def accept(self, player: str) -> None:
         """Answer a player that its request is done."""
         self._effects.append(Accepted(player))
+
+    def charge_change(self, player: str) -> None:
+        """Charge a player for an entry that it is about to cause; the server's bots are free."""
+        member = self.state.members.get(player)
+        if member is None or member.player.kind != "house":
+            self.budget.charge_change(player, self.now)
 
     def take_effects(self) -> list[Effect]:
         """Return what was asked for, and begin anew."""

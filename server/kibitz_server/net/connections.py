@@ -40,6 +40,12 @@ class Quotas:
     """... in those that were opened from one address ..."""
     house_bots_in_all: int = 64
     """... and in all, substitutes included; each is a process."""
+    matches_a_lobby: int = 100
+    """Matches that run at the same time in one lobby ..."""
+    matches_a_player: int = 100
+    """... those that one player plays, in all lobbies of the server ..."""
+    matches_in_all: int = 2000
+    """... and those that run on the server; what is beyond that begins when others have ended."""
     matches_elsewhere: int = 500
     """Matches of other nodes that a node follows for its own spectators; of what is beyond that
     these are sent to the node that has it."""
@@ -80,6 +86,9 @@ class Connections:
         """The connections of each player, the newest last."""
         self._account_buckets: SharedBuckets[str] = SharedBuckets(rate_limits.account)
         self._player_comments: SharedBuckets[str] = SharedBuckets(rate_limits.comments)
+        self._notes: SharedBuckets[str] = SharedBuckets(rate_limits.notes)
+        self._openings: SharedBuckets[str] = SharedBuckets(rate_limits.openings)
+        self._address_openings: SharedBuckets[str] = SharedBuckets(rate_limits.openings_an_address)
         self._address_comments: SharedBuckets[str] = SharedBuckets(rate_limits.comments_an_address)
         self._elsewhere: Mapping[str, int] = {}
         """At how many other nodes players are as well."""
@@ -129,6 +138,23 @@ class Connections:
             rate = rate_of_people(limits.comments_an_address, limits.comments, people)
             waits.append(self._address_comments.charge(address, now, rate))
         return max(waits)
+
+    def charge_note(self, identity: Identity, characters: int) -> int:
+        """Charge a player for a note; return 0, or after how many milliseconds it may write it."""
+        return self._notes.charge(identity.key, self._loop.time(), cost=characters)
+
+    def charge_opening(self, peer: Peer, identity: Identity) -> int:
+        """Charge a player and an address for a lobby that is opened.
+
+        Return 0, or after how many milliseconds both may open one.
+        """
+        now, address = self._loop.time(), counted_address(peer)
+        wait_ms = self._openings.charge(identity.key, now)
+        if wait_ms or address is None:
+            return wait_ms
+        limits, people = self.rate_limits, self._guest_networks.people(peer.address)
+        rate = rate_of_people(limits.openings_an_address, limits.openings, people)
+        return self._address_openings.charge(address, now, rate)
 
     @property
     def peers(self) -> Collection[Peer]:

@@ -57,6 +57,20 @@ class RateLimits:
     """Comments of a player, in all matches ..."""
     comments_an_address: Rate = Rate(5, 50)
     """... and of all players of an address. Each of them stays in a record for good."""
+    notes: Rate = Rate(100, 400_000)
+    """Characters of a player's notes, in all matches."""
+    openings: Rate = Rate(180 / 3600, 60)
+    """Lobbies that a player opens ..."""
+    openings_an_address: Rate = Rate(1800 / 3600, 600)
+    """... and all players of an address."""
+    lobby_changes: Rate = Rate(1200 / 3600, 1200)
+    """Joins, ready flags and rematches in one lobby ..."""
+    lobby_changes_a_player: Rate = Rate(120 / 3600, 60)
+    """... and of one player in it."""
+    lobby_matches: Rate = Rate(7200 / 3600, 2000)
+    """Matches that begin in one lobby; more begin later."""
+    arranged: Rate = Rate(4_000_000 / 3600, 4_000_000)
+    """Characters of what the host of one lobby arranges."""
     costs: Mapping[type[Request], float] = field(default_factory=lambda: COSTS)
     """What requests cost; every other one costs 1."""
     garbage: float = 6
@@ -164,15 +178,15 @@ class SharedBuckets(Generic[K]):
             self._idle[key] = bucket
         self._evict(now)
 
-    def charge(self, key: K, now: float, rate: Rate | None = None) -> int:
-        """Take 1 from the bucket of `key`, which nobody has to use otherwise.
+    def charge(self, key: K, now: float, rate: Rate | None = None, cost: float = 1) -> int:
+        """Take `cost` from the bucket of `key`, which nobody has to use otherwise.
 
-        Return 0, or after how many milliseconds there is 1 in it; nothing is taken then.
+        Return 0, or after how many milliseconds there is enough; nothing is taken then.
         """
         bucket = self.acquire(key, now, rate)
-        missing = 1 - bucket.level(now)
+        missing = cost - bucket.level(now)
         if missing <= 0:
-            bucket.charge(1, now)
+            bucket.charge(cost, now)
         self.release(key, now)
         return 0 if missing <= 0 else max(1, round(missing / bucket.rate.per_second * 1000))
 

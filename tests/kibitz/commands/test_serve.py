@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,8 +15,14 @@ from kibitz.cli import kibitz
 from kibitz.commands import serve as serving
 from kibitz.commands.serve import _log, make_config, serve
 from kibitz_protocol import printable
+from kibitz_protocol.wire.codec import MAX_BRACKETS, MAX_FIELDS
 from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.app import Config
+from kibitz_server.handlers.hosting import MAX_KINDS
+from kibitz_server.match.budget import BOUNDS, Allowance
+from kibitz_server.net.connections import Quotas
+from kibitz_server.net.downloads import DownloadLimits
+from kibitz_server.net.rate_limit import RateLimits
 from kibitz_server.storage.location import PostgresURL
 
 FILE = """
@@ -216,7 +223,46 @@ def test_what_cannot_be_is_refused_before_the_start(
 def test_the_table_of_limits_says_what_is_usual() -> None:
     page = (Path(__file__).parents[3] / "docs" / "reference" / "limits.md").read_text()
     config = make_config({"db": "x.db"}, None)
-    rows = re.findall(r"\| ([0-9,]+) \| `(quotas|downloads)\.(\w+)` \|", page)
+    rows = re.findall(r"\| ([0-9,.]+) \| `(quotas|downloads|tariff)\.(\w+)` \|", page)
     assert len(rows) >= 8
     for said, part, key in rows:
-        assert getattr(getattr(config, part), key) == int(said.replace(",", "")), key
+        assert getattr(getattr(config, part), key) == float(said.replace(",", "")), key
+
+
+OPTIONS = {
+    "connections": "--max-connections",
+    "lobbies_in_all": "--max-lobbies",
+    "house_bots_in_all": "--max-house-bots",
+}
+
+
+def test_the_table_of_limits_has_every_limit() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "limits.md").read_text()
+    limits = {"quotas": Quotas, "tariff": RateLimits, "downloads": DownloadLimits}
+    for part, kind in limits.items():
+        for key in {each.name for each in fields(kind)} - {"costs"}:
+            named = f"`{part}.{key}`" in page or f"`{OPTIONS.get(key, '?')}`" in page
+            assert named or (part, key) == ("downloads", "retry_after_s"), f"{part}.{key}"
+
+
+def test_the_table_of_limits_says_how_much_a_log_takes() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "limits.md").read_text()
+    limits = RateLimits()
+    for key in (
+        "openings",
+        "openings_an_address",
+        "lobby_changes",
+        "lobby_changes_a_player",
+        "lobby_matches",
+        "notes",
+    ):
+        rate = getattr(limits, key)
+        an_hour = round(rate.per_second * 3600)
+        said = f"| {rate.burst:,} at once, {an_hour:,} an hour | `tariff.{key}` |"
+        assert said in page, said
+    for bound in BOUNDS.values():
+        if isinstance(bound, Allowance):
+            first = f"| {bound.at_once:,} at once, {bound.per_hour:,} an hour"
+            assert f"{first}, {bound.most:,} in all |" in page, bound
+    assert f"| {MAX_FIELDS}, and {MAX_BRACKETS:,} |" in page
+    assert f"| {MAX_KINDS} |" in page

@@ -36,6 +36,9 @@ def matches(server: VirtualServer, count: int, **settings: Any) -> list[str]:
     for request in ("join", "ready"):
         for player in players:
             player.ask(request, lobby=key)
+    for _ in range(count):  # few begin at any moment
+        if len(server.directory.matches) < count:
+            server.advance(0.02)
     assert len(server.directory.matches) == count
     return [f"{key}-1-{number}" for number in range(1, count + 1)]
 

@@ -1,0 +1,111 @@
+"""How much is appended to the log of one lobby. Pure.
+
+Every kind of entry that a client can cause has a bound, because the log of a lobby is read whole
+after a restart. `BOUNDS` says for each kind what bounds it. Budgets are by the clock and forget
+what was used when the server starts again; house bots, which the server starts, have none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.lobby import entries
+from kibitz_server.lobby.commands import Refusal
+from kibitz_server.lobby.entries import Entry
+from kibitz_server.net.rate_limit import Bucket, Rate, RateLimits, SharedBuckets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LobbyLimits:
+    """How much may happen in one lobby."""
+
+    changes: Rate
+    """Joins, ready flags and rematches, of everybody together ..."""
+    changes_a_player: Rate
+    """... and of one player."""
+    matches: Rate
+    """Matches that begin."""
+    arranged: Rate
+    """Characters of what a host arranges."""
+
+
+def lobby_limits(limits: RateLimits) -> LobbyLimits:
+    """Return what a lobby may do on a server with these rate limits."""
+    return LobbyLimits(
+        changes=limits.lobby_changes,
+        changes_a_player=limits.lobby_changes_a_player,
+        matches=limits.lobby_matches,
+        arranged=limits.arranged,
+    )
+
+
+CHANGES: Final = "changes"
+MATCHES: Final = "matches"
+ARRANGED: Final = "arranged"
+BOUNDS: Final[Mapping[type[Entry], str]] = MappingProxyType(
+    {
+        entries.Joined: CHANGES,
+        entries.Readied: CHANGES,
+        entries.Rematched: CHANGES,
+        entries.Arranged: ARRANGED,
+        entries.MatchBegun: MATCHES,
+        entries.MatchEnded: "follows an entry `match_begun`",
+        entries.Left: "follows an entry `joined`",
+        entries.Kicked: "follows an entry `joined`",
+        entries.Started: "follows the opening or an entry `rematched`",
+        entries.Stopped: "one of a round",
+        entries.HouseLost: "`MAX_BOT_FAILURES` of a seat and round",
+        entries.Opened: "one of a lobby, and the rate limit on opening lobbies",
+        entries.Closing: "one of a lobby",
+        entries.Closed: "one of a lobby",
+        entries.TakenOver: "is made by the nodes of a cluster",
+    }
+)
+"""What bounds the entries of each kind: a field of `LobbyLimits`, or a reason."""
+
+
+class LobbyBudget:
+    """What is left of the limits of one lobby. Times are the caller's monotonic milliseconds."""
+
+    __slots__ = ("_arranged", "_changes", "_matches", "_players")
+
+    def __init__(self, limits: LobbyLimits, now: int) -> None:
+        self._changes = Bucket(limits.changes, now / 1000)
+        self._players: SharedBuckets[str] = SharedBuckets(limits.changes_a_player)
+        self._matches = Bucket(limits.matches, now / 1000)
+        self._arranged = Bucket(limits.arranged, now / 1000)
+
+    def charge_change(self, player: str, now: int) -> None:
+        """Charge a player for an entry, or raise `Refusal`."""
+        wait_ms = _wait_ms(self._changes, 1, now) or self._players.charge(player, now / 1000)
+        if wait_ms:
+            message = f"too many changes of this lobby, wait {wait_ms} ms"
+            raise Refusal(Code.RATE_LIMITED, message, wait_ms)
+        self._changes.charge(1, now / 1000)
+
+    def charge_arranged(self, characters: int, now: int) -> None:
+        """Charge the host for what it arranges, or raise `Refusal`."""
+        wait_ms = _wait_ms(self._arranged, characters, now)
+        if wait_ms:
+            message = f"too much is arranged in this lobby, wait {wait_ms} ms"
+            raise Refusal(Code.RATE_LIMITED, message, wait_ms)
+        self._arranged.charge(characters, now / 1000)
+
+    def matches_left(self, now: int) -> int:
+        """Return how many matches may begin now."""
+        return max(0, math.floor(self._matches.level(now / 1000)))
+
+    def charge_matches(self, count: int, now: int) -> None:
+        """Charge for matches that begin, of which there are enough left."""
+        self._matches.charge(count, now / 1000)
+
+
+def _wait_ms(bucket: Bucket, cost: float, now: int) -> int:
+    """Return after how long a bucket has enough, 0 for now."""
+    missing = cost - bucket.level(now / 1000)
+    return 0 if missing <= 0 else max(1, round(missing / bucket.rate.per_second * 1000))
