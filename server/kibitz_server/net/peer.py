@@ -566,14 +566,14 @@ class Peer(asyncio.Protocol):
             self.in_turn(partial(self._refuse_malformed, payload, error))
             return
         if type(message) is not Move:
-            self.in_turn(partial(self._handle_request, message, len(payload) >> 10))
+            self.in_turn(partial(self._handle_request, message, len(payload) >> 12))
         elif not self._over_limit or self.charge(1, message.id):
             self.unanswered.add(message.id)
             self._context.handler.move(self, message)
 
-    def _handle_request(self, message: ClientMessage, kilobytes: int) -> None:
+    def _handle_request(self, message: ClientMessage, pages: int) -> None:
         limits = self._context.rate_limits
-        if self.charge(limits.cost(type(message)) + kilobytes * limits.kilobyte, message.id):
+        if self.charge(limits.cost(type(message)) + pages * limits.size, message.id):
             self.unanswered.add(message.id)
             if type(message) in _OF_PLAYERS and self.identity is not None and not self._plays:
                 self._plays = True

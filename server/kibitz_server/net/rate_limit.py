@@ -77,8 +77,8 @@ class RateLimits:
     """What a malformed frame costs ..."""
     malformed: Rate = Rate(0.1, 10)
     """... and how many a connection may send until it is closed."""
-    kilobyte: float = 0.25
-    """What each whole KiB of a request costs besides: it takes that long to decode and validate."""
+    size: float = 1
+    """What each whole 4 KiB of a request cost besides, for decoding and validation."""
     control: float = 0.5
     """What a ping, a pong or a fragment costs."""
     http: float = 1

@@ -720,7 +720,7 @@ def test_a_long_request_costs_more_than_a_short_one() -> None:
     request = b'{"type":"list_games","id":%d}'
     for number in range(1, 6):
         line.feed(client_frame(request % number + b" " * 16_000))
-    cost = rig.rate_limits.cost(ListGames) + 15 * rig.rate_limits.kilobyte
+    cost = rig.rate_limits.cost(ListGames) + 3 * rig.rate_limits.size
     assert len(rig.handler.requests) == 40 // cost
 
 
