@@ -103,7 +103,9 @@ class LobbyHandlers:
         lobby.command(commands.Leave(identity.key), peer, request.id)
 
     def _arrange(self, peer: Peer, identity: Identity, request: messages.Arrange) -> None:
-        games = {each.item.game for each in request.matches}
+        lobby = self._directory.lobbies.get(request.lobby)
+        hosts = lobby is not None and lobby.engine.state.host.player == identity.key
+        games = {each.item.game for each in request.matches} if hosts else set()
         work = partial(self._arrange_loaded, peer, identity, request)
         when_loaded(self._directory, peer, identity, request.id, games, work)
 

@@ -51,6 +51,7 @@ RIGHTS: Final[dict[str, dict[str, str]]] = {
     "unsubscribe": ANYBODY,
     "rejoin": SEAT_ONLY,
     "move": SEAT_ONLY,
+    "abort": dict.fromkeys(ANYBODY, "unauthorized"),  # for operators
     "resign": SEAT_ONLY,
     "leave_match": SEAT_ONLY,
     "note": SEAT_ONLY,
