@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, TypeVar, get_args
 import pytest
 
 from kibitz_protocol.wire.messages import ClientMessage
+from kibitz_server.accounts.names import skeleton
 from tests.server.directory.test_hall_sharing import Scene
 from tests.server.match.toy_games import Grid
 from tests.tools.simulation import make_template
@@ -27,8 +28,9 @@ TYPES = {each.model_fields["type"].default for each in get_args(get_args(ClientM
 PEOPLE = ("hal", "ada", "bob", "eve", "pat", "sam")
 """The host of the lobbies; two players; a spectator; a player of nothing; somebody else."""
 ACCOUNTS = ("ivy", "joe")
-"""Who play a rated match."""
+"""They play a rated match; joe is an operator."""
 ITEM = {"game": "toy-grid", "seats": 2}
+RATED = {**ITEM, "time_control": {"main_ms": 60_000, "increment_ms": 1000}}
 SMALL = {**ITEM, "options": {"columns": 2, "rows": 2, "row": 2}}
 SOUGHT = {"item": {**ITEM, "time_control": {"main_ms": 60_000}}}
 READS = ("hello", "list_games", "list_lobbies", "list_matches", "ladder", "history", "report")
@@ -40,6 +42,7 @@ class World:
 
     def __init__(self, server: VirtualServer) -> None:
         self.server = server
+        server.directory.accounts._operators = frozenset({skeleton("joe")})
         self.clients = {name: server.guest_client(name) for name in PEOPLE}
         self.clients |= {name: server.account_client(name) for name in ACCOUNTS}
         self.gathering = self._host("hal", seats=3, auto_start=False)
@@ -47,7 +50,7 @@ class World:
         self.arranged = self._host("hal", arranged=True, programme=[])
         self.running = self._host("hal", programme=[{**SMALL, "games": 2}], watchable=True)
         self.finished = self._host("hal", programme=[SMALL])
-        self.rated = self._host("ivy", rated=True)
+        self.rated = self._host("ivy", rated=True, programme=[RATED])
         self._ask("ada", "join", lobby=self.gathering)
         for lobby in (self.full, self.arranged, self.running, self.finished):
             self._fill(lobby, "ada", "bob")
@@ -174,6 +177,7 @@ def commands(world: World) -> list[tuple[str, str, dict[str, Any]]]:
                 (name, "comment", {"match": match, "text": "hm"}),
                 (name, "resign", {"match": match}),
                 (name, "leave_match", {"match": match}),
+                (name, "abort", {"match": match}),
             ]
         for lobby in lobbies:
             found += [
@@ -229,6 +233,7 @@ CHANGES: dict[str, Callable[[World], object]] = {
     "the last move": lambda world: world.play(times=2),
     "a resignation": asks("ada", "resign", match="match"),
     "a resignation with a rating": asks("ivy", "resign", match="rated_match"),
+    "an abort": asks("joe", "abort", match="match"),
     "leaving a match": asks("bob", "leave_match", match="match"),
     "a note": asks("ada", "note", match="match", text="hm"),
     "a comment of a player": asks("ada", "comment", match="match", text="hm"),
