@@ -90,12 +90,16 @@ class RawConnection:
 
     def refusal(self) -> dict[str, Any]:
         """Return the next refusal, of whatever request."""
+        return self.wait_for("refused")
+
+    def wait_for(self, type: str) -> dict[str, Any]:
+        """Return the next message of a type; others are passed over."""
         while True:
             opcode, data = self.frame()
             message = json.loads(data) if opcode == Opcode.TEXT else {}
-            if message.get("type") == "refused":
-                refused: dict[str, Any] = message
-                return refused
+            if message.get("type") == type:
+                found: dict[str, Any] = message
+                return found
 
     def hello(self, name: str, **fields: object) -> dict[str, Any]:
         return self.ask("hello", versions=[1], name=name, **fields)

@@ -39,9 +39,10 @@ from tests.tools.virtual_server import ScriptedClient, VirtualServer
 Request: TypeAlias = tuple[str, dict[str, Any]]
 COUNTED = {("move", "illegal"), ("move", "malformed")}
 """Refusals that count against a seat."""
-ENDING = ("kick", "leave", "resign", "leave_match", "close")
+ENDING = ("kick", "leave", "resign", "leave_match", "abort", "close")
 """Requests that end something; they come after all others."""
 REFUSALS: dict[str, set[str]] = {
+    "abort": {"no_such_match", "over", "unauthorized"},
     "arrange": {
         "damaged",
         "no_such_lobby",
@@ -232,6 +233,7 @@ def invalid(world: RefusingWorld) -> list[Request]:
         found += [("move", {"match": match, "ply": 7, "action": {"x": 0, "y": 0}})]
         found += [(type, {"match": match, "text": "hm"}) for type in ("note", "comment")]
         found += [(type, {"match": match}) for type in plain]
+    found += [("abort", {"match": match}) for match in ("nothing", world.over)]
     return found
 
 

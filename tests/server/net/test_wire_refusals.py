@@ -86,8 +86,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningMatch]:
         for what in ("join", "ready"):
             for player in (ada, bob):
                 assert player.ask(what, lobby=running.lobby)["type"] == "done"
-        [brief] = eve.ask("list_matches")["matches"]
-        running.match = brief["match"]
+        running.match = bob.wait_for("snapshot")["match"]
         assert eve.ask("watch", match=running.match)["type"] == "done"
         for ply, player in enumerate((ada, bob)):
             played = player.ask("move", match=running.match, ply=ply, action={"cell": ply})

@@ -44,7 +44,14 @@ def in_head(world: UsedServer) -> Callable[[Path], None]:
 
 
 def in_segment(world: UsedServer) -> Callable[[Path], None]:
-    return lambda path: flip_bit(path, "stretch", "lines", where_stream(world.damaged), 0.95)
+    def damage(path: Path) -> None:
+        with closing(
+            sqlite3.connect(path, isolation_level=None)
+        ) as db:  # nothing is read before it
+            db.execute(f"DELETE FROM checkpoint WHERE {where_stream(world.damaged)}")
+        flip_bit(path, "stretch", "lines", where_stream(world.damaged), 0.95)
+
+    return damage
 
 
 def in_link(world: UsedServer) -> Callable[[Path], None]:
