@@ -66,6 +66,15 @@ async def play(agent: Agent, stride: int) -> str:
     raise AssertionError("a match of a game has an end")
 
 
+async def running_match(agent: Agent) -> str:
+    """Return the match that the server lists, once its beginning is on the disk."""
+    while True:
+        for line in (await call(agent, "list_lobbies")).splitlines():
+            if line.startswith("match "):
+                return line.split(":")[0].removeprefix("match ")
+        await asyncio.sleep(0.02)
+
+
 @pytest.mark.parametrize("name", registry.names())
 async def test_agents_play_and_watch_a_match(name: str, tmp_path: Path) -> None:
     game = registry.get(name)
@@ -87,12 +96,7 @@ async def test_agents_play_and_watch_a_match(name: str, tmp_path: Path) -> None:
             text, failed = await outcome(late, "join_lobby", lobby=lobby)
             assert failed
             assert "the programme is running" in text
-            [line] = [
-                line
-                for line in (await call(late, "list_lobbies")).splitlines()
-                if line.startswith("match ")
-            ]
-            match = line.split(":")[0].removeprefix("match ")
+            match = await running_match(late)
             assert "(you)" not in await call(late, "watch", match=match)
             strides = [7 * seat + 3 for seat in range(seats)]
             ended = await asyncio.gather(*map(play, agents, strides))

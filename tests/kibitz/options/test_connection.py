@@ -50,6 +50,7 @@ WORDS: dict[str, list[str]] = {
     "lobby close": ["CODE"],
     "lobby rematch": ["CODE"],
     "ladder keep": ["FILE"],
+    "abort": ["MATCH"],
 }
 """What else a command needs, so that it would connect."""
 EXPLICIT = {"arena"}
