@@ -32,8 +32,8 @@ COMPARE = {
 }
 """Commands whose result rests on what bots play, and what tests how they treat faults."""
 OTHERS = (
-    "abort bot bots db export games join ladder lobbies lobby matches mcp new-bot new-game nodes pbrain"
-    " replay report seek serve token train verify watch"
+    "abort bot bots db export games join ladder lobbies lobby matches mcp new-bot new-game nodes"
+    " pbrain replay report seek serve token train verify watch"
 )
 """Commands that compare nothing: they list, draw, connect, keep, or train by their own games."""
 
