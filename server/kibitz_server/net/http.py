@@ -4,6 +4,7 @@
     GET /readyz                   200 when matches may start, 503 while starting or draining
     GET /metrics                  what prometheus collects
     GET /records/<match>.jsonl    the record of a finished match
+    GET /ws                       426 for whatever asks for no websocket
 
 Everything else is 404, and every other method but HEAD is 405. Connections are not kept. A page
 is short and made at once; a record is made while it is sent (`StreamedPage`).
@@ -18,16 +19,19 @@ from http import HTTPStatus
 from typing import Protocol
 
 from websockets.datastructures import Headers
-from websockets.http11 import Response
+from websockets.http11 import MAX_LINE_LENGTH, Request, Response
 
 from kibitz_server.storage.errors import UnusableDatabase
 
 TEXT = "text/plain; charset=utf-8"
 JSON_LINES = "application/jsonl; charset=utf-8"
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
+WEBSOCKET_PATH = "/ws"
+"""Where websockets are served, and nothing else."""
 _RECORD = re.compile(r"/records/([A-Za-z0-9_-]{1,32})\.jsonl")
 
 _PATH = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*")
+_URL = re.compile(r"https?://(?P<host>[^/?#]*)(?P<path>.*)", re.IGNORECASE | re.DOTALL)
 
 
 class PageSource(Protocol):
@@ -48,6 +52,8 @@ class Page:
     content_type: str = TEXT
     allow: bool = False
     retry_after_s: int | None = None
+    upgrade: bool = False
+    """Whether a websocket is what is served at this path."""
 
     def response(self, *, head: bool = False) -> Response:
         """Return the page as it travels; without its body for HEAD."""
@@ -57,6 +63,10 @@ class Page:
             headers["Allow"] = "GET, HEAD"
         if self.retry_after_s is not None:
             headers["Retry-After"] = str(self.retry_after_s)
+        if self.upgrade:
+            headers["Upgrade"] = "websocket"
+            del headers["Connection"]
+            headers["Connection"] = "Upgrade, close"
         body = b"" if head else self.body
         return Response(self.status.value, self.status.phrase, headers, body)
 
@@ -103,8 +113,15 @@ def _headers(content_type: str) -> Headers:
 NOT_FOUND = Page(HTTPStatus.NOT_FOUND, b"not found\n")
 NOT_ALLOWED = Page(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET is served here\n", allow=True)
 BAD_REQUEST = Page(HTTPStatus.BAD_REQUEST, b"not an HTTP request that is served here\n")
-HEADERS_TOO_LARGE = Page(
-    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, b"the headers are longer than 16 KiB\n"
+REQUEST_LINE_TOO_LONG = Page(
+    HTTPStatus.REQUEST_URI_TOO_LONG,
+    f"the request line is longer than {MAX_LINE_LENGTH} bytes\n".encode(),
+)
+WEBSOCKET_ONLY = Page(
+    HTTPStatus.UPGRADE_REQUIRED,
+    b"this path is for websockets, and the request asks for none; a proxy in between has to speak"
+    b" HTTP/1.1 to this server and to pass on the headers Upgrade and Connection\n",
+    upgrade=True,
 )
 BUSY = Page(HTTPStatus.SERVICE_UNAVAILABLE, b"too many connections\n")
 TOKEN_IN_URL = Page(
@@ -128,6 +145,12 @@ def wrong_host() -> Page:
     )
 
 
+def headers_too_large(limit: str) -> Page:
+    """Return the page for headers that are more than a limit, such as "more than 128 headers"."""
+    page = f"{limit}\n".encode()
+    return Page(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, page)
+
+
 def bad_request(why: str) -> Page:
     return Page(HTTPStatus.BAD_REQUEST, f"{why}\n".encode())
 
@@ -141,10 +164,31 @@ def split_target(target: str) -> tuple[str, str] | None:
     """Return path and query of a request's target; None where it is none of this server's.
 
     A target is an absolute path of what a path is made of (RFC 9112, section 3.2.1, and RFC 3986,
-    section 3.3); the other forms are for proxies. It is not taken for a URL that has a host.
+    section 3.3); `origin_form` makes such targets of URLs. It is not taken for a URL that has a
+    host.
     """
     path, _, query = target.partition("?")
     return (path, query) if _PATH.fullmatch(path) and "#" not in query else None
+
+
+def origin_form(request: Request) -> Request:
+    """Return a request for a whole URL as the same request for its path, and any other unchanged.
+
+    Servers must accept URLs, which is what clients send to proxies, and must go by the host of
+    the URL and not by that of the header (RFC 9112, section 3.2.2).
+    """
+    url = _URL.fullmatch(request.path)
+    if url is None:
+        return request
+    headers = request.headers.copy()
+    given = len(headers.get_all("Host"))
+    if given == 1:  # where there are two the request is refused, URL or not
+        del headers["Host"]
+    if given == 1 or request.protocol == "HTTP/1.0":
+        headers["Host"] = url["host"]
+    path = url["path"]
+    target = path if path.startswith("/") else f"/{path}"
+    return Request(target, headers, request.method, request.protocol)
 
 
 def is_record(path: str) -> bool:
@@ -153,6 +197,8 @@ def is_record(path: str) -> bool:
 
 def page_at(method: str, path: str, site: PageSource) -> Page | Awaitable[Page | StreamedPage]:
     """Return the page that is at a path, at once or in a while."""
+    if path == WEBSOCKET_PATH:
+        return WEBSOCKET_ONLY
     record = _RECORD.fullmatch(path)
     if record is None and path not in {"/healthz", "/readyz", "/metrics"}:
         return NOT_FOUND

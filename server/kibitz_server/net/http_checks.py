@@ -11,9 +11,19 @@ from websockets.http11 import Request
 from kibitz_server.net import http
 from kibitz_server.net.access import AccessPolicy
 
-WEBSOCKET_PATHS = frozenset({"/", "/ws"})
+_WEBSOCKET_PATHS = frozenset({"/", http.WEBSOCKET_PATH})
 """Where websockets are served."""
 _SECRET_PARAMETERS = re.compile(r"token|secret|resume|instance|auth|password|key", re.IGNORECASE)
+
+
+def asks_for_websocket(request: Request) -> bool:
+    """Whether a websocket is among the protocols that a request offers to go on with.
+
+    Any other offer is ignored, and so are those of HTTP/1.0 (RFC 9110, section 7.8): `curl --http2`
+    and the HTTP client of the JDK offer HTTP/2 with every request.
+    """
+    offered = ",".join(request.headers.get_all("Upgrade")).lower().split(",")
+    return request.protocol == "HTTP/1.1" and "websocket" in map(str.strip, offered)
 
 
 def malformed_page(access: AccessPolicy, request: Request) -> http.Page | None:
@@ -21,6 +31,10 @@ def malformed_page(access: AccessPolicy, request: Request) -> http.Page | None:
     headers = request.headers
     if http.split_target(request.path) is None or len(headers.get_all("Authorization")) > 1:
         return http.BAD_REQUEST
+    if request.protocol == "HTTP/1.0" and "Host" not in headers:
+        # Health checks send none, and need none. Browsers, in which the names of other sites may
+        # lead here (DNS rebinding), always do.
+        return None
     return None if access.knows_host(headers) else http.wrong_host()
 
 
@@ -35,8 +49,8 @@ def forbidden_page(
     path, _, query = request.path.partition("?")
     if any(_SECRET_PARAMETERS.search(name) for name, _ in parse_qsl(query, True)):
         return http.TOKEN_IN_URL
-    upgrade = "Upgrade" in headers
+    upgrade = asks_for_websocket(request)
     allowed = access.allows_handshake(headers, servers) if upgrade else access.allows_page(headers)
     if not allowed:
         return http.FOREIGN_ORIGIN
-    return http.NOT_FOUND if upgrade and path not in WEBSOCKET_PATHS else None
+    return http.NOT_FOUND if upgrade and path not in _WEBSOCKET_PATHS else None

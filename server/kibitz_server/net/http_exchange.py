@@ -25,15 +25,15 @@ from http import HTTPStatus
 from typing import Protocol
 
 from websockets.datastructures import Headers
-from websockets.exceptions import SecurityError
-from websockets.http11 import Request, Response
+from websockets.exceptions import HeaderLineTooLong, RequestLineTooLong, TooManyHeaders
+from websockets.http11 import MAX_LINE_LENGTH, MAX_NUM_HEADERS, Request, Response
 
 from kibitz_server.net import http
 from kibitz_server.net.access import AccessPolicy, BadHeader
 from kibitz_server.net.addresses import address_group
 from kibitz_server.net.downloads import Downloads
 from kibitz_server.net.handshakes import KnownHandshakes, bearer_token, handshake_response
-from kibitz_server.net.http_checks import forbidden_page, malformed_page
+from kibitz_server.net.http_checks import asks_for_websocket, forbidden_page, malformed_page
 from kibitz_server.net.page_sender import PageSender, download_refusal
 from kibitz_server.net.rate_limit import RateLimiter, RateLimits
 from kibitz_server.net.send_queue import SendQueue
@@ -162,7 +162,7 @@ class HttpExchange:
         data = self._data
         end = data.find(_END_OF_HEAD)
         if end > HEADER_BYTES or (end < 0 and len(data) > HEADER_BYTES):
-            self.reply(http.HEADERS_TOO_LARGE)
+            self.reply(_too_large_page(data))
         elif end >= 0:
             self._connection.in_turn(partial(self._answer, end + len(_END_OF_HEAD)))
 
@@ -206,9 +206,15 @@ class HttpExchange:
             self._upgrade_again(*known, rest)
             return
         try:
-            request = parse_request(head)
-        except SecurityError:
-            self.reply(http.HEADERS_TOO_LARGE)
+            request = http.origin_form(parse_request(head))
+        except RequestLineTooLong:
+            self.reply(http.REQUEST_LINE_TOO_LONG)
+            return
+        except HeaderLineTooLong:
+            self.reply(http.headers_too_large(f"a header is longer than {MAX_LINE_LENGTH} bytes"))
+            return
+        except TooManyHeaders:
+            self.reply(http.headers_too_large(f"there are more than {MAX_NUM_HEADERS} headers"))
             return
         except (EOFError, ValueError, NotImplementedError) as error:
             LOG.debug("no HTTP from %s: %r", self._connection.address, error)
@@ -220,7 +226,7 @@ class HttpExchange:
             page = http.bad_request(str(error))
         if page is not None:
             self.reply(page, head=request.method == "HEAD")
-        elif "Upgrade" in request.headers:
+        elif asks_for_websocket(request):
             self._upgrade(request, head, rest)
         else:
             self._serve_page(request, alone=not rest)
@@ -374,7 +380,8 @@ def parse_request(head: bytes) -> Request:
     """Parse the head of a request, all of which is there.
 
     Raises `EOFError`, `ValueError` or `NotImplementedError` where it is no request, and
-    `SecurityError` where it is beyond the library's limits.
+    `RequestLineTooLong`, `HeaderLineTooLong` or `TooManyHeaders` where it is beyond the library's
+    limits.
     """
     lines = iter(head.split(b"\n"))
 
@@ -391,6 +398,13 @@ def parse_request(head: bytes) -> Request:
         request: Request = done.value
         return request
     raise AssertionError("the parser waits for more than the whole head")
+
+
+def _too_large_page(data: bytes) -> http.Page:
+    """Return the page for a head that is too long as a whole, or one line of which has no end."""
+    if len(data.partition(b"\r\n")[0]) > MAX_LINE_LENGTH:
+        return http.REQUEST_LINE_TOO_LONG
+    return http.headers_too_large(f"the headers are longer than {HEADER_BYTES} bytes")
 
 
 def _wants_another(request: Request) -> bool:

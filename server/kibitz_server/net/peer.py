@@ -20,7 +20,7 @@ nothing and the other side can read why (a lingering close); then aborted when i
 What a peer does wrong and what it gets:
 
     no handshake in time       aborted              binary frame          closed 1003
-    headers over 16 KiB        431                  text that is no UTF-8 closed 1007
+    headers too long, too many 431                  text that is no UTF-8 closed 1007
     foreign origin             403                  message over 16 KiB   closed 1009
     another server's name      421                  broken framing        closed 1002
     token in the URL           400                  flood                 closed 1008
