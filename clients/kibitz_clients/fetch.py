@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias
 
 from kibitz_protocol.wire.recordfile import Record, parse_record
+from kibitz_protocol.wire.server_address import page_url
 
 TIMEOUT_S: Final = 15.0
 MAX_BYTES: Final = 64 * 1024 * 1024
@@ -37,11 +38,8 @@ async def fetch_record(url: str, match: str) -> Record:
 
 
 def record_url(url: str, match: str) -> str:
-    """Return where the record of a match is: the same host and port, plain HTTP."""
-    parts = urllib.parse.urlsplit(url)
-    scheme = "https" if parts.scheme == "wss" else "http"
-    path = f"/records/{urllib.parse.quote(match)}.jsonl"
-    return urllib.parse.urlunsplit((scheme, parts.netloc, path, "", ""))
+    """Return where the record of a match is: plain HTTP beside the websocket."""
+    return page_url(url, f"records/{urllib.parse.quote(match)}.jsonl")
 
 
 def download(address: str, pause: Callable[[float], None] = time.sleep) -> bytes:

@@ -23,8 +23,8 @@ from kibitz_arena.ladder.directory import LadderDirectory
 from kibitz_arena.ladder.feed import Feed, FeedLine
 from kibitz_clients import line_output
 from kibitz_protocol import printable
-from kibitz_protocol.client.client import websocket_url
 from kibitz_protocol.wire.lobbies import LadderTable
+from kibitz_protocol.wire.server_address import websocket_url
 
 if TYPE_CHECKING:
     from kibitz_arena.ladder.runner import LadderRunner

@@ -6,7 +6,7 @@ import datetime
 import io
 import json
 from typing import Literal
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit
 
 import click
 import segno
@@ -15,6 +15,7 @@ from kibitz.commands.serve import db_option
 from kibitz.options.connection import server_option
 from kibitz.output import echo, echo_json
 from kibitz.text import result_tables
+from kibitz_protocol.wire.server_address import page_url
 from kibitz_server.accounts.names import BadName
 from kibitz_server.accounts.tokens import TokenAdmin, TokenLine
 from kibitz_server.storage.errors import StoreError
@@ -70,11 +71,10 @@ def new(
 def _page(server: str) -> str:
     """Return the page of a server, whose address may be that of its websocket."""
     parts = urlsplit(server)
-    scheme = {"ws": "http", "wss": "https"}.get(parts.scheme, parts.scheme)
-    if scheme not in {"http", "https"} or not parts.hostname:
+    if parts.scheme not in {"ws", "wss", "http", "https"} or not parts.hostname:
         expected = "expected an address like https://games.example.org"
         raise click.BadParameter(f"{expected}, not {server!r}", param_hint="--server")
-    return urlunsplit((scheme, parts.netloc, "/", "", ""))
+    return page_url(server)
 
 
 def _qr_code(text: str) -> str:

@@ -23,6 +23,7 @@ from kibitz_bots.adapters.external_program import (
 from kibitz_bots.adapters.launcher import launch_command
 from kibitz_bots.adapters.line_process import program_name
 from kibitz_bots.spec import SpecError
+from kibitz_protocol.wire.server_address import websocket_url
 
 
 def bot_or_program(bots: Sequence[str]) -> tuple[str, ...]:
@@ -63,10 +64,11 @@ class Program:
     ) -> tuple[list[str], dict[str, str]]:
         """Return the command line that seats it, under a supervisor, and what it is told."""
         if self.connects:
-            said = {"KIBITZ_SERVER": url, "KIBITZ_LOBBY": lobby, "KIBITZ_NAME": name}
+            place = websocket_url(url)
+            said = {"KIBITZ_SERVER": place, "KIBITZ_LOBBY": lobby, "KIBITZ_NAME": name}
             return launch_command(self.foreign.command, self.foreign.limits, supervised=True), said
-        place = ["--url", url, "--lobby", lobby, "--name", name, "--at-once", str(at_once)]
-        return child_command("kibitz_bots", *place, *self.foreign.argv(), supervised=True), {}
+        words = ["--url", url, "--lobby", lobby, "--name", name, "--at-once", str(at_once)]
+        return child_command("kibitz_bots", *words, *self.foreign.argv(), supervised=True), {}
 
 
 def program_of_word(word: str, options: Mapping[str, Any]) -> Program | None:

@@ -36,6 +36,8 @@ async def serving(status: str, body: bytes) -> AsyncIterator[str]:
     [
         ("ws://host:1/", "http://host:1/records/M2.jsonl"),
         ("wss://host", "https://host/records/M2.jsonl"),
+        ("wss://host/kibitz", "https://host/kibitz/records/M2.jsonl"),
+        ("wss://host/kibitz/ws", "https://host/kibitz/records/M2.jsonl"),
     ],
 )
 def test_records_are_beside_the_websocket(url: str, address: str) -> None:

@@ -14,6 +14,7 @@ from pydantic import ConfigDict, Field
 from kibitz_arena.ladder.rating import EntrantRating
 from kibitz_arena.ladder.state import Entrant, LadderState, Outcome, PlayedGame
 from kibitz_protocol.wire.records import Cause, PlayerKind
+from kibitz_protocol.wire.server_address import page_url
 from kibitz_protocol.wire.values import Tolerant
 
 SCHEMA: Literal["kibitz-ladder/1"] = "kibitz-ladder/1"
@@ -155,9 +156,8 @@ def build_feed(
 
 
 def record_address(server: str, match: str) -> str:
-    """Return where the record of a match is, on the server whose websocket is at `server`."""
-    page = f"http{server.removeprefix('ws')}" if server.startswith("ws") else server
-    return f"{page.rstrip('/')}/records/{match}.jsonl"
+    """Return where the record of a match is, on the server at `server`."""
+    return page_url(server, f"records/{match}.jsonl")
 
 
 def _order(line: FeedLine) -> tuple[bool, float, str]:

@@ -2,8 +2,11 @@
 
 Every file is at ``/static/<digest>/...``, where the digest is that of the whole tree: so modules
 import each other by relative paths, and everything there may be kept for ever. The paths of the
-application (`APP_PATHS`) are all answered with the shell, which names the digest. Files are read
-when the site is made; what is changed on the disk later shows after the next start.
+application (`APP_PATHS`) are all answered with the shell, which names the digest. The shell names
+its files relative to the path that it is served at, and the modules find everything else relative
+to their own (`parts/address.js`). So a proxy may serve the site below a path that is not known
+here. Files are read when the site is made; what is changed on the disk later shows after the next
+start.
 """
 
 from __future__ import annotations
@@ -54,17 +57,23 @@ class WebSite:
     def __init__(self, files: Mapping[str, bytes]) -> None:
         """`files` has contents by paths inside the folder, such as ``wire/stage.js``."""
         self.digest = _digest(files)
-        root = f"/static/{self.digest}"
-        self._shell = _web_file(SHELL, _fill_shell(files, root), immutable=False)
+        root = f"static/{self.digest}"
+        self._shells = [
+            _web_file(SHELL, _fill_shell(files, f"{way_up}{root}"), immutable=False)
+            for way_up in ("", "../")
+        ]
+        """The shell for paths like ``/host``, and for those like ``/match/m1``."""
         self._files = {
-            f"{root}/{name}": _web_file(name, body, immutable=True)
+            f"/{root}/{name}": _web_file(name, body, immutable=True)
             for name, body in files.items()
             if name != SHELL
         }
 
     def file(self, path: str) -> WebFile | None:
         """Return what is at a path, None where there is nothing."""
-        return self._shell if APP_PATHS.fullmatch(path) else self._files.get(path)
+        if APP_PATHS.fullmatch(path):
+            return self._shells[path.count("/") - 1]
+        return self._files.get(path)
 
     @property
     def paths(self) -> list[str]:

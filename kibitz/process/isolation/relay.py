@@ -17,6 +17,8 @@ from asyncio import StreamReader, StreamWriter
 from typing import Final
 from urllib.parse import urlsplit
 
+from kibitz_protocol.wire.server_address import websocket_url
+
 HEAD_BYTES: Final = 16 * 1024
 """The longest request that opens a websocket."""
 HEAD_SECONDS: Final = 10.0
@@ -34,7 +36,7 @@ class Relay:
         parts = urlsplit(url)
         self._host = parts.hostname or "127.0.0.1"
         self._port = parts.port or 80
-        self._path = (parts.path or "/").encode()
+        self._path = (urlsplit(websocket_url(url)).path or "/").encode()
         self._control, self._theirs = socket.socketpair()
         self._control.setblocking(False)
         self._servers: list[asyncio.Server] = []

@@ -52,6 +52,7 @@ from kibitz_protocol.client.session import (
     Unanswered,
 )
 from kibitz_protocol.wire.messages import Capabilities, Welcome
+from kibitz_protocol.wire.server_address import websocket_url
 from kibitz_protocol.wire.visibility import WantedViews
 
 _log = logging.getLogger(__name__)
@@ -61,7 +62,7 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
     """A player's connection to a server, kept up until the end of the `async with` block.
 
     `url` is the server's address (``ws://`` or ``wss://``; ``http://`` and ``https://`` mean the
-    same). Who connects is said by one
+    same), with its path where a proxy serves it under one. Who connects is said by one
     of: `name`, for a guest; `token`, for an account; `resume`, the secret of an earlier welcome,
     for a guest who comes back. `organizer` goes with `name` or `resume`: the secret of an event's
     own server, which lets nobody else in. `kind` is what others see, `capabilities` what a bot can
@@ -259,11 +260,3 @@ def _first_request_id(identity: ClientIdentity) -> int:
     if identity.token is None and identity.resume is None:
         return 1
     return int(time.time() * 1000)
-
-
-def websocket_url(url: str) -> str:
-    """Return the websocket address of a server whose address is that of its pages, perhaps."""
-    for page, socket in (("http://", "ws://"), ("https://", "wss://")):
-        if url.lower().startswith(page):
-            return socket + url[len(page) :]
-    return url

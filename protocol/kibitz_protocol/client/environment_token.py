@@ -13,7 +13,7 @@ from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
-from kibitz_protocol.client.client import websocket_url
+from kibitz_protocol.wire.server_address import websocket_url
 
 DEFAULT_SERVER: Final = "ws://127.0.0.1:8765"
 _PORTS: Final = {"ws": 80, "wss": 443}

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from kibitz_protocol.wire.server_address import websocket_url
 from kibitz_server.accounts.accounts import Guests
 from kibitz_server.maintenance.retention import RetentionPolicy
 from kibitz_server.net.access import AccessPolicy, access_policy
@@ -47,7 +48,7 @@ class Config:
     node: str | None = None
     """The name of one of several servers on a PostgreSQL database; none has it for itself."""
     public_url: str | None = None
-    """Where clients reach this node, such as ``wss://a.example.org``."""
+    """Where clients reach this node, such as ``wss://a.example.org``, its path included."""
     guests: Guests = "loopback"
     """Who may come without a token: those on the same machine, anyone, or nobody."""
     organizer: Annotated[str, Field(min_length=32)] | None = field(default=None, repr=False)
@@ -97,7 +98,7 @@ class Config:
             raise ValueError("node and public_url are given together, or neither of them")
         if not isinstance(self.db, PostgresURL):
             raise ValueError("nodes share a PostgreSQL database: db is postgresql://...")
-        return NodeIdentity(self.node, self.public_url)
+        return NodeIdentity(self.node, websocket_url(self.public_url))
 
     def guest_networks(self) -> GuestNetworks:
         """Return where guests come from besides. Raises `ValueError` where that cannot be."""

@@ -66,13 +66,15 @@ def site_response(
 ) -> Response:
     """Return the answer to a request for a file; `keep` the connection for another one.
 
-    `servers` are websocket addresses to which a page may connect besides that of its own server.
+    `servers` are websocket addresses, to whose origins a page may connect besides its own.
     """
     headers = Headers(SECURITY_HEADERS)
     if servers:
         policy = headers.pop("Content-Security-Policy")
         own = "connect-src 'self'"
-        headers["Content-Security-Policy"] = policy.replace(own, " ".join([own, *servers]))
+        # A source with a path would allow that path alone, and not what is below it.
+        origins = sorted({"/".join(url.split("/")[:3]) for url in servers})
+        headers["Content-Security-Policy"] = policy.replace(own, " ".join([own, *origins]))
     headers["Connection"] = "keep-alive" if keep else "close"
     headers["Cache-Control"] = (
         "public, max-age=31536000, immutable" if file.immutable else "no-cache"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from pathlib import PurePosixPath
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 
@@ -69,15 +70,33 @@ def test_files_are_under_the_digest_of_all_of_them() -> None:
     assert site.file(f"/static/{site.digest}/{SHELL}") is None
 
 
-def test_the_shell_names_the_files_and_what_loads_first() -> None:
+@pytest.mark.parametrize(
+    ("path", "way_up"),
+    [("/", ""), ("/host", ""), ("/sign-in", ""), ("/lobby/L7", "../"), ("/match/m1", "../")],
+)
+def test_the_shell_names_the_files_and_what_loads_first(path: str, way_up: str) -> None:
     site = WebSite(FILES)
-    shell = site.file("/")
+    shell = site.file(path)
     assert shell is not None
     text = shell.body.decode()
-    assert f'href="/static/{site.digest}/app.css"' in text
+    assert f'href="{way_up}static/{site.digest}/app.css"' in text
     assert "%" not in text
-    hinted = re.findall(rf'modulepreload" href="/static/{site.digest}/([^"]+)"', text)
+    hinted = re.findall(rf'modulepreload" href="{way_up}static/{site.digest}/([^"]+)"', text)
     assert hinted == imported_modules(FILES) == ["main.js", "wire/a.js", "b.js", "wire/c.js"]
+
+
+@pytest.mark.parametrize("prefix", ["", "/kibitz", "/a/b"])
+@pytest.mark.parametrize("path", ["/", "/wall", "/event", "/ladder", "/lobby/L7", "/match/m1"])
+def test_a_page_finds_its_files_whatever_path_a_proxy_puts_before_it(
+    path: str, prefix: str
+) -> None:
+    site = WebSite(FILES)
+    shell = site.file(path)
+    assert shell is not None
+    for named in re.findall(r'href="([^"]+)"', shell.body.decode()):
+        whole = urlsplit(urljoin(f"https://example.org{prefix}{path}", named)).path
+        assert whole.startswith(f"{prefix}/static/")
+        assert site.file(whole.removeprefix(prefix)) is not None
 
 
 # --- the files themselves ----------------------------------------------------------------------
@@ -103,6 +122,22 @@ def test_nothing_comes_from_elsewhere_and_no_markup_is_made_of_text() -> None:
             r"innerHTML|outerHTML|insertAdjacentHTML|\beval\(|new Function", text
         ), path
         assert not re.search(r'setAttribute\(\s*"style"', text), path
+
+
+def test_only_one_module_says_where_paths_of_the_application_are() -> None:
+    # A proxy may serve them below a path of its own, so that "/host" is "/kibitz/host".
+    absolute = re.compile(
+        r"""(?:href[:=]\s*|\.href\s*=\s*|fetch\(|url:\s*)["`]/|\$\{location\.(?:host|origin)\}"""
+        r"""|location\.pathname\s*[!=]==?\s*["`]|\(location\.pathname\)"""
+    )
+    found = {
+        f"{path}: {line.strip()}"
+        for path, body in read_files(STATIC_FILES).items()
+        if path != "parts/address.js"
+        for line in body.decode().splitlines()
+        if absolute.search(line) and not line.lstrip().startswith(("*", "/**", "//"))
+    }
+    assert found == set()
 
 
 def test_every_module_that_is_imported_is_there_and_says_what_it_is() -> None:

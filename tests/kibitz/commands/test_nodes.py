@@ -44,7 +44,7 @@ def test_a_file_has_no_nodes(tmp_path: Path) -> None:
         ({"db": "x.db", "node": "a", "public_url": "wss://a.example.org"}, "share a PostgreSQL"),
         ({"db": URL, "node": "A b", "public_url": "wss://a.example.org"}, "no such name"),
         ({"db": URL, "node": "main", "public_url": "wss://a.example.org"}, "no such name"),
-        ({"db": URL, "node": "a", "public_url": "https://a.example.org"}, "ws:// or wss://"),
+        ({"db": URL, "node": "a", "public_url": "ftp://a.example.org"}, "ws:// or wss://"),
     ],
 )
 def test_a_node_that_cannot_be_is_refused_with_a_sentence(
@@ -52,3 +52,11 @@ def test_a_node_that_cannot_be_is_refused_with_a_sentence(
 ) -> None:
     with pytest.raises(click.BadParameter, match=said):
         make_config(given, None)
+
+
+@pytest.mark.parametrize("said", ["wss://example.org/a", "https://example.org/a/"])
+def test_players_are_sent_to_where_a_node_has_its_websocket(said: str) -> None:
+    config = make_config({"db": URL, "node": "a", "public_url": said}, None)
+    identity = config.identity()
+    assert identity is not None
+    assert identity.url == "wss://example.org/a/"

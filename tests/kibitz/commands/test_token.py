@@ -28,6 +28,8 @@ def test_a_token_alone_is_one_line(tmp_path: Path) -> None:
     [
         ("https://games.example.org", "https://games.example.org/"),
         ("wss://games.example.org/ws", "https://games.example.org/"),
+        ("https://example.org/kibitz", "https://example.org/kibitz/"),
+        ("wss://example.org/kibitz/ws", "https://example.org/kibitz/"),
         ("ws://192.0.2.7:8765", "http://192.0.2.7:8765/"),
     ],
 )

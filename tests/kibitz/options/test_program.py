@@ -62,10 +62,10 @@ def test_a_program_that_connects_finds_the_place_in_its_environment(
     monkeypatch.setenv("KIBITZ_TOKEN", "of-another-server")
     read = said("--cpu", "3", "--", "bot", "-x")
     assert read is not None
-    command, env = read.launch("ws://here", "L1", "ada", 2)
+    command, env = read.launch("https://here/kibitz", "L1", "ada", 2)
     assert command[-5:] == ["--cpu", "3", "--", "bot", "-x"]
     assert [env[f"KIBITZ_{word}"] for word in ("SERVER", "LOBBY", "NAME")] == [
-        "ws://here",
+        "wss://here/kibitz/",
         "L1",
         "ada",
     ]

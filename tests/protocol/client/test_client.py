@@ -608,7 +608,7 @@ def test_every_public_method_names_only_refusals_that_exist() -> None:
     ("said", "meant"),
     [
         ("http://here:8765", "ws://here:8765"),
-        ("HTTPS://here/path", "wss://here/path"),
+        ("HTTPS://here/path", "wss://here/path/"),
         ("ws://here", "ws://here"),
         ("wss://here", "wss://here"),
     ],

@@ -86,7 +86,8 @@ def test_what_has_not_changed_is_not_sent_again(tags: list[str], status: int) ->
 def test_a_page_may_connect_to_the_other_servers_and_nowhere_else() -> None:
     alone = site_response(FakeFile(), Headers(), head=False, keep=True)
     others = ["wss://a.example.org", "wss://b.example.org"]
-    several = site_response(FakeFile(), Headers(), head=False, keep=True, servers=others)
+    urls = ["wss://a.example.org", "wss://b.example.org/kibitz/", "wss://b.example.org/other/"]
+    several = site_response(FakeFile(), Headers(), head=False, keep=True, servers=urls)
     name = "Content-Security-Policy"
     assert several.headers.get_all(name) == [
         alone.headers[name].replace("connect-src 'self'", f"connect-src 'self' {' '.join(others)}")

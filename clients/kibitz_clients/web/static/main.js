@@ -1,5 +1,6 @@
 // Boots the application: the connection, the header, and the page of the present address.
 
+import { at, here, websocketAddress } from "./parts/address.js";
 import { h, fill } from "./parts/dom.js";
 import { header } from "./parts/header.js";
 import { Theme } from "./parts/theme.js";
@@ -86,7 +87,7 @@ export class App {
     try {
       await this.connection.open();
       this.refusal = null;
-      await this.router.show(location.pathname === "/sign-in" ? "hall" : undefined);
+      await this.router.show(here() === "/sign-in" ? "hall" : undefined);
     } catch (error) {
       this.refusal = error instanceof Refusal ? error : null;
       await this.router.show("sign_in");
@@ -132,9 +133,9 @@ function followConnection(app) {
   app.matches.addEventListener("started", (event) => {
     const model = /** @type {CustomEvent<MatchModel>} */ (event).detail;
     const path = `/match/${model.id}`;
-    if (location.pathname === `/lobby/${model.snapshot?.lobby}`) void app.navigate(path);
-    else if (location.pathname !== path) {
-      app.say("Your match has begun.", "good", h("a", { href: path }, "Go to the board"));
+    if (here() === `/lobby/${model.snapshot?.lobby}`) void app.navigate(path);
+    else if (here() !== path) {
+      app.say("Your match has begun.", "good", h("a", { href: at(path) }, "Go to the board"));
     }
   });
 }
@@ -147,16 +148,22 @@ function button(text, press) {
   return h("button", { type: "button", class: "small", onclick: press }, text);
 }
 
+/** Make the icon's address whole: a relative one is read anew below each path that is gone to. */
+function fixIcon() {
+  const icon = /** @type {HTMLLinkElement | null} */ (document.querySelector("link[rel='icon']"));
+  if (icon) icon.href = new URL(icon.href).href;
+}
+
 /** Pages for screens that nobody signs in at: each window comes as a guest of its own, and goes. */
 const UNATTENDED = ["/wall", "/event"];
 
+fixIcon();
 const { token, invite } = takeFragment();
-const unattended = UNATTENDED.includes(location.pathname);
+const unattended = UNATTENDED.includes(here());
 const guest = unattended ? { name: `screen-${Math.random().toString(36).slice(2, 8)}` } : {};
-const scheme = location.protocol === "https:" ? "wss:" : "ws:";
 const app = new App(
   new Connection({
-    url: `${scheme}//${location.host}/ws`,
+    url: websocketAddress(),
     hello: token ? { token } : guest,
     storage: unattended ? storageOrNone("sessionStorage") : storageOrNone("localStorage"),
   }),

@@ -5,6 +5,8 @@
  *   Promise<(() => void) | void>} Show */
 /** @typedef {{page: string, params: Record<string, string>}} Route */
 
+import { at, here, pathAt } from "./parts/address.js";
+
 const ROUTES = /** @type {const} */ ([
   [/^\/$/, "hall"],
   [/^\/host$/, "host"],
@@ -50,9 +52,10 @@ export class Router {
     document.addEventListener("click", (event) => this.#follow(event));
   }
 
-  /** @param {string} path */
+  /** @param {string} path one of the application, with its query */
   navigate(path) {
-    if (path !== location.pathname + location.search) history.pushState(null, "", path);
+    const place = at(path);
+    if (place !== location.pathname + location.search) history.pushState(null, "", place);
     scrollTo(0, 0);
     return this.show();
   }
@@ -63,7 +66,7 @@ export class Router {
    */
   async show(instead) {
     const turn = ++this.#turn;
-    const route = instead ? { page: instead, params: {} } : match(location.pathname);
+    const route = instead ? { page: instead, params: {} } : match(here());
     this.#leave();
     this.#leave = () => {};
     this.page = route?.page ?? "";
@@ -120,7 +123,7 @@ export class Router {
     const line = document.createElement("p");
     line.textContent = text;
     const back = document.createElement("a");
-    back.href = "/";
+    back.href = at("/");
     back.textContent = "To the hall";
     this.root.replaceChildren(head, line, back);
     document.title = `${title} - kibitz`;
@@ -136,8 +139,9 @@ export class Router {
     if (!plain || event.defaultPrevented || !target?.href || target.target) return;
     if (target.hasAttribute("download")) return;
     const url = new URL(target.href);
-    if (url.origin !== location.origin || !match(url.pathname) || url.hash) return;
+    const path = pathAt(url.pathname);
+    if (url.origin !== location.origin || !match(path) || url.hash) return;
     event.preventDefault();
-    void this.navigate(url.pathname + url.search);
+    void this.navigate(path + url.search);
   }
 }

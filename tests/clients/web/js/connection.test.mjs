@@ -351,3 +351,12 @@ test("a ticket that comes too late sends its player home", () => {
   assert.equal(FakeSocket.last.url, URL_);
   assert.equal(FakeSocket.last.welcomes().resume, "the-secret");
 });
+
+test("two servers below paths of one host keep their secrets apart", async () => {
+  const keys = [];
+  const storage = { getItem: (key) => (keys.push(key), null), setItem: () => {}, removeItem: () => {} };
+  for (const url of ["wss://here/ws", "wss://here/a/ws", "wss://here/b/ws"]) {
+    assert.equal(new Connection({ url, storage }).knowsWho, false);
+  }
+  assert.deepEqual([...new Set(keys)], ["kibitz.resume.here", "kibitz.resume.here/a", "kibitz.resume.here/b"]);
+});

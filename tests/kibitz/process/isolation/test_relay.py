@@ -34,11 +34,11 @@ def free() -> int:
 
 
 @asynccontextmanager
-async def relayed() -> AsyncIterator[int]:
+async def relayed(path: str = "") -> AsyncIterator[int]:
     """Give the port that stands for a server's in the bot's network."""
     async with await asyncio.start_server(echo, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        relay = Relay(f"ws://127.0.0.1:{port}")
+        relay = Relay(f"ws://127.0.0.1:{port}{path}")
         relay.start()
         inside = free()
         share_listener(os.dup(relay.control), inside)
@@ -52,6 +52,18 @@ async def opened(port: int, head: bytes = OPENING) -> tuple[StreamReader, Stream
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(head)
     return reader, writer
+
+
+@pytest.mark.parametrize("path", ["/kibitz", "/kibitz/"])
+async def test_a_server_below_a_path_is_reached_where_clients_look_for_it(path: str) -> None:
+    async with relayed(path) as port:
+        opening = OPENING.replace(b"GET / ", b"GET /kibitz/ ")
+        reader, writer = await opened(port, opening)
+        assert await reader.readexactly(len(opening)) == opening
+        other_reader, other = await opened(port, OPENING)
+        assert await other_reader.read() == REFUSED
+        writer.close()
+        other.close()
 
 
 async def test_a_websocket_is_passed_on_both_ways() -> None:

@@ -1,5 +1,6 @@
 // A running event: its table, claims, pairings and boards, live. The arena writes the document.
 
+import { at } from "../parts/address.js";
 import { BoardGrid } from "../parts/board_grid.js";
 import { h, fill } from "../parts/dom.js";
 import {
@@ -87,7 +88,7 @@ class EventPage {
   /** Read the document, now and again; what has not changed is not sent again. */
   async #read() {
     try {
-      const answer = await fetch("/event.json");
+      const answer = await fetch(at("/event.json"));
       const tag = answer.headers.get("ETag") ?? "";
       if (answer.ok && (tag !== this.#tag || !tag)) {
         this.#tag = tag;

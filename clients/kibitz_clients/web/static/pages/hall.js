@@ -1,5 +1,6 @@
 // The hall: what can be joined and watched here, who is best, and the way to a game of one's own.
 
+import { at } from "../parts/address.js";
 import { ladderTable } from "./ladder.js";
 import { loadBoards, Thumbnails } from "../parts/boards.js";
 import { h, fill } from "../parts/dom.js";
@@ -29,12 +30,12 @@ export async function show(root, app) {
   const finished = section("finished", "Just finished", "lines", "Nothing yet.");
   const ladders = section("ladders", "Ladder", "tiles wide", "No rated match was played yet.");
   const mine = h("section", { class: "mine", "aria-label": "Your matches" });
-  const more = h("a", { href: "/wall" }, "All of them on the wall");
+  const more = h("a", { href: at("/wall") }, "All of them on the wall");
   matches.element.append(more);
   fill(root,
     h("div", { class: "row" },
       h("h1", { class: "grow" }, `Welcome, ${app.connection.welcome?.name ?? "friend"}`),
-      h("a", { class: "button primary", href: "/host" }, "Host a lobby")),
+      h("a", { class: "button primary", href: at("/host") }, "Host a lobby")),
     mine,
     h("section", { "aria-labelledby": "games-head" },
       h("h2", { id: "games-head" }, "Play"),
@@ -106,7 +107,7 @@ function gameTile(game) {
     h("h3", null, game.title),
     h("p", { class: "muted grow" }, game.summary),
     h("div", { class: "row" },
-      h("a", { class: "button grow-none", href: `/host?game=${game.name}` }, "Play",
+      h("a", { class: "button grow-none", href: at(`/host?game=${game.name}`) }, "Play",
         h("span", { class: "visually-hidden" }, ` ${game.title}`)),
       h("span", { class: "muted small-text" }, seats)));
 }
@@ -123,7 +124,7 @@ function drawMine(root, app) {
   fill(root, seats.map((id) =>
     h("p", { class: "card row" },
       h("strong", { class: "grow" }, "You have a seat in a running match."),
-      h("a", { class: "button primary", href: `/match/${id}` }, "Back to the board"))));
+      h("a", { class: "button primary", href: at(`/match/${id}`) }, "Back to the board"))));
 }
 
 /**
@@ -134,7 +135,7 @@ function lobbyLine(lobby, app) {
   const free = lobby.places - lobby.members;
   const open = lobby.joinable !== "closed" && lobby.state !== "running" && free > 0;
   const people = lobby.people ?? 0;
-  const href = `/lobby/${lobby.lobby}`;
+  const href = at(`/lobby/${lobby.lobby}`);
   return h("li", { class: "line" },
     h("a", { class: "grow", href },
       h("strong", null, lobby.name), " ",

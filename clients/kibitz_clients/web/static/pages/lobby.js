@@ -1,5 +1,6 @@
 // A lobby: who is there, what is played, how it stands; and for its host, what a host does.
 
+import { at, link as linkTo, serverAddress } from "../parts/address.js";
 import { loadBoards, Thumbnails } from "../parts/boards.js";
 import { h, fill } from "../parts/dom.js";
 import { KeyedList } from "../parts/keyed.js";
@@ -160,7 +161,7 @@ class LobbyPage {
       refusal.hint && h("p", { class: "muted" }, refusal.hint),
       h("div", { class: "row" },
         watch && h("button", { class: "primary", onclick: join }, "Take a seat"),
-        h("a", { class: "button", href: "/" }, "To the hall")));
+        h("a", { class: "button", href: at("/") }, "To the hall")));
   }
 
   #draw() {
@@ -216,7 +217,7 @@ class LobbyPage {
       ? "A programme is running. Who leaves loses the matches that are played. Leave?" : "Leave the lobby?";
     const focused = document.activeElement?.textContent;
     fill(this.parts.actions,
-      mine && h("a", { class: "button primary", href: `/match/${mine.match}` }, "Go to your board"),
+      mine && h("a", { class: "button primary", href: at(`/match/${mine.match}`) }, "Go to your board"),
       may.join && button("Take a seat", { type: "join", invite: this.#invite || undefined }, "primary"),
       may.ready && (member?.ready
         ? button("Not ready after all", { type: "ready", ready: false })
@@ -278,10 +279,10 @@ class LobbyPage {
   #drawInvite(view, may) {
     const { invite } = this.parts;
     const secret = view.settings.joinable === "invite" ? view.invite : undefined;
-    const link = `${location.origin}/lobby/${this.code}${secret ? `#invite=${encodeURIComponent(secret)}` : ""}`;
+    const link = linkTo(`/lobby/${this.code}${secret ? `#invite=${encodeURIComponent(secret)}` : ""}`);
     if (invite.dataset.link === link) return;
     invite.dataset.link = link;
-    const server = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}`;
+    const server = serverAddress();
     const option = secret ? ` --invite ${secret}` : "";
     fill(invite,
       h("h2", null, may.host || may.member ? "Invite" : "Link"),

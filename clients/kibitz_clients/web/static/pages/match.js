@@ -1,5 +1,6 @@
 // One match: played, watched or replayed. `?ply=17` opens it after that ply.
 
+import { at, link as linkTo } from "../parts/address.js";
 import { define } from "../board/board.js";
 import { ask } from "../parts/dialogs.js";
 import { fill, h } from "../parts/dom.js";
@@ -97,7 +98,7 @@ class MatchPage {
   /** @param {Refusal} refusal */
   #explain({ message, hint }) {
     fill(this.root, h("h1", null, "This match cannot be shown"), h("p", null, hint ? `${message}: ${hint}` : message),
-      h("p", null, h("a", { href: "/" }, "To the hall")));
+      h("p", null, h("a", { href: at("/") }, "To the hall")));
   }
 
   #course() {
@@ -163,9 +164,9 @@ class MatchPage {
       playing && button("Leave", () => this.#give("leave_match",
         "Leave this match for good? Your seat is lost.", "Leave"), "danger"),
       this.#mayRematch() && button("Rematch", () => this.#request({ type: "rematch", lobby: String(lobby) })),
-      lobby && h("a", { class: "button", href: `/lobby/${lobby}` }, "Lobby"),
+      lobby && h("a", { class: "button", href: at(`/lobby/${lobby}`) }, "Lobby"),
       model.result && h("a", {
-        class: "button", href: `/records/${encodeURIComponent(model.id)}.jsonl`, download: true,
+        class: "button", href: at(`/records/${encodeURIComponent(model.id)}.jsonl`), download: true,
       }, "Download the record"),
       button("Copy link", () => this.#copyLink()));
   }
@@ -254,7 +255,7 @@ class MatchPage {
 
   async #copyLink() {
     const { playback, course } = this.viewer;
-    const link = `${location.origin}/match/${this.model.id}?ply=${course.plyAt(playback.index)}`;
+    const link = linkTo(`/match/${this.model.id}?ply=${course.plyAt(playback.index)}`);
     try {
       await navigator.clipboard.writeText(link);
       this.app.say("The link to this position is copied.", "good");

@@ -1,5 +1,6 @@
 // Signing in: a guest chooses a name, the owner of an account pastes a token or opens its link.
 
+import { here } from "../parts/address.js";
 import { h, fill } from "../parts/dom.js";
 import { Refusal } from "../wire/connection.js";
 
@@ -50,7 +51,7 @@ export async function show(root, app) {
     try {
       await app.connection.signIn(who);
       app.refusal = null;
-      await app.router.show(location.pathname === "/sign-in" ? "hall" : undefined);
+      await app.router.show(here() === "/sign-in" ? "hall" : undefined);
     } catch (error) {
       fill(trouble, error instanceof Refusal ? explain(error) : String(error));
     }

@@ -1,5 +1,6 @@
 // The wall, for the screen of a hall: live boards that fill it, and results that run along.
 
+import { at } from "../parts/address.js";
 import { BoardGrid } from "../parts/board_grid.js";
 import { h, fill } from "../parts/dom.js";
 import { counted } from "../parts/names.js";
@@ -26,10 +27,10 @@ export async function show(root, app) {
   const empty = h(
     "div", { class: "wall-empty" },
     h("p", { class: "wall-empty-head" }, "No match is running"),
-    h("p", null, "Boards appear here as soon as one begins. ", h("a", { href: "/host", target: "_self" }, "Host a lobby"), "."),
+    h("p", null, "Boards appear here as soon as one begins. ", h("a", { href: at("/host"), target: "_self" }, "Host a lobby"), "."),
   );
   const results = h("div", { class: "wall-results" });
-  const back = h("a", { href: "/", class: "wall-back", target: "_self" }, "kibitz");
+  const back = h("a", { href: at("/"), class: "wall-back", target: "_self" }, "kibitz");
   fill(
     root,
     h("div", { class: "wall-bar" }, h("h1", null, back, h("span", { class: "visually-hidden" }, ": the wall")), facts),

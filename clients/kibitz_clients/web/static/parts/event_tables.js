@@ -1,5 +1,6 @@
 // The tables and lines of an event, made of the results that the arena writes.
 
+import { at } from "./address.js";
 import { h } from "./dom.js";
 import { counted } from "./names.js";
 
@@ -92,7 +93,7 @@ export function pairingLine(pairing, match) {
   const names = pairing.players.join(" – ");
   const round = pairing.round ? `round ${pairing.round}` : "";
   return h("li", { class: "line" },
-    match ? h("a", { class: "grow", href: `/match/${match}` }, names)
+    match ? h("a", { class: "grow", href: at(`/match/${match}`) }, names)
       : h("span", { class: "grow name" }, names),
     h("span", { class: "muted" }, [round, pairing.tag].filter(Boolean).join(", ")));
 }
@@ -106,7 +107,7 @@ export function gameLine(game) {
   const tie = order.every(({ place }) => place === 1);
   const odd = game.termination === "normal" ? "" : `, ${game.termination}`;
   return h("li", { class: "line" },
-    h("a", { class: "grow", href: `/match/${game.match}` },
+    h("a", { class: "grow", href: at(`/match/${game.match}`) },
       tie ? `${order.map(({ name }) => name).join(" – ")}: drawn` : text),
     h("span", { class: "muted" }, `${counted(game.plies, "move")}${odd}`));
 }

@@ -1,5 +1,7 @@
 // A match that is over, from its record: what was fixed about it, and how it ended.
 
+import { at } from "./address.js";
+
 /** @typedef {import("../wire/messages.js").Snapshot} Snapshot */
 
 /**
@@ -9,7 +11,7 @@
  * @returns {Promise<Snapshot>}
  */
 export async function finishedSnapshot(id) {
-  const answer = await fetch(`/records/${encodeURIComponent(id)}.jsonl`);
+  const answer = await fetch(at(`/records/${encodeURIComponent(id)}.jsonl`));
   if (!answer.ok) throw new Error("The match is over, and its record is not here any more.");
   const lines = (await answer.text()).trim().split("\n");
   return snapshotOf(JSON.parse(lines[0]), JSON.parse(lines[lines.length - 1]), lines.length - 2);

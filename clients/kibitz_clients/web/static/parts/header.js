@@ -1,5 +1,6 @@
 // The head of every page: where one can go, who one is, how the connection stands.
 
+import { at } from "./address.js";
 import { h, fill } from "./dom.js";
 
 /** @typedef {import("../main.js").App} App */
@@ -25,14 +26,14 @@ const PHASES = {
  */
 export function header(root, app) {
   const { connection, theme } = app;
-  const links = PLACES.map(([page, href, text]) => h("a", { href, "data-page": page }, text));
+  const links = PLACES.map(([page, href, text]) => h("a", { href: at(href), "data-page": page }, text));
   const light = h("span", { class: "light", role: "img" });
   const who = h("span", { class: "who" });
   const signOut = h("button", { type: "button", class: "quiet small", hidden: true }, "Sign out");
   const look = h("button", { type: "button", class: "quiet small" });
   fill(
     root,
-    h("a", { class: "brand", href: "/", "aria-label": "kibitz, to the hall" }, logo(), "kibitz"),
+    h("a", { class: "brand", href: at("/"), "aria-label": "kibitz, to the hall" }, logo(), "kibitz"),
     h("nav", { "aria-label": "Pages" }, links),
     h("div", { class: "corner" }, light, who, signOut, look),
   );

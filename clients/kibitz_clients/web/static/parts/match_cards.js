@@ -1,5 +1,6 @@
 // Matches in lists: as a card with a small live board, and as a line with its result.
 
+import { at } from "./address.js";
 import { h } from "./dom.js";
 import { counted, kindMark, nameBesideMark, seatMark } from "./names.js";
 import { resultText } from "./results.js";
@@ -21,7 +22,7 @@ export function matchCard(match, app, thumbnails) {
   };
   update(match);
   const card = h("li", null,
-    h("a", { class: "card match-card", href: `/match/${match.match}` },
+    h("a", { class: "card match-card", href: at(`/match/${match.match}`) },
       board && h("div", { class: "thumbnail", "aria-hidden": "true" }, board),
       h("p", { class: "tags" }, h("strong", { class: "grow" }, app.games.title(match.game)), moves),
       h("ol", { class: "match-seats" }, match.seats.map((player, seat) =>
@@ -36,7 +37,7 @@ export function matchCard(match, app, thumbnails) {
 export function matchLine(match, app) {
   const names = match.seats.map((player) => player.name);
   return h("li", { class: "line" },
-    h("a", { class: "grow", href: `/match/${match.match}` },
+    h("a", { class: "grow", href: at(`/match/${match.match}`) },
       h("strong", null, app.games.title(match.game)), " ",
       h("span", null, names.join(" – "), ": "),
       match.result ? resultText(match.result, names, app.games.endings(match.game)) : "running"),

@@ -1,5 +1,6 @@
 // A tile: a small live board with the names, clocks and state of its match.
 
+import { at } from "./address.js";
 import { leftText } from "../wire/clock.js";
 import { merge } from "../wire/merge.js";
 import { h, fill } from "./dom.js";
@@ -56,7 +57,7 @@ export class Tile {
       this.people, h("div", { class: "live-board" }, this.board),
       h("p", { class: "live-state" }, this.turnClock, this.state),
     );
-    this.link = h("a", { href: `/match/${model.id}`, class: "live-link" });
+    this.link = h("a", { href: at(`/match/${model.id}`), class: "live-link" });
     this.element.prepend(this.link);
     this.listener = (/** @type {Event} */ event) => {
       this.#follow(/** @type {CustomEvent<Change>} */ (event).detail);

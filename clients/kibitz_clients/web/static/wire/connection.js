@@ -133,7 +133,9 @@ export class Connection extends EventTarget {
 
   /** The key under which the secret for coming back is kept; the secret is not in it. */
   get #key() {
-    return `kibitz.resume.${new URL(this.#url).host}`;
+    const { host, pathname } = new URL(this.#url);
+    // Another server may be below another path of the same proxy.
+    return `kibitz.resume.${host}${pathname.replace(/\/(?:ws)?$/, "")}`;
   }
 
   /** @returns {string | null} */
