@@ -37,6 +37,7 @@ help:
 	@echo 'make demo      set up and show the whole thing on one screen'
 	@echo 'make test      set up and run the fast tests, which start no processes'
 	@echo 'make test-e2e  run the tests that start processes'
+	@echo 'make test-peers  run the tests that need programs of others, such as proxies'
 	@echo 'make test-all  run every test, the slow ones too'
 	@echo 'make compiled  compile the server, as a wheel in build/wheel'
 	@echo 'make test-compiled  run the fast tests of the server against the compiled one'
@@ -66,6 +67,11 @@ test-e2e: export HYPOTHESIS_PROFILE ?= default
 test-e2e: $(VENV)/.dev $(WEB_TOOLS)
 	$(IN_VENV) -m tests.tools.warm_cache e2e
 	$(PYTEST) -m 'e2e and not slow' $(ARGS)
+
+# With the proxies, engines and SDKs that are installed here; the others are named as skipped.
+.PHONY: test-peers
+test-peers: $(VENV)/.dev
+	$(PYTEST) -m 'peers and not slow' $(ARGS)
 
 test-all: export HYPOTHESIS_PROFILE ?= thorough
 test-all: $(VENV)/.dev $(WEB_TOOLS)

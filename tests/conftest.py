@@ -19,7 +19,7 @@ from tests.tools.measurements import ReportFigure
 profiles.load()
 
 HERE = Path(__file__).parent
-ADVICE = "a test that starts processes is marked e2e (or slow): `make test` starts none"
+ADVICE = "a test that starts processes is marked e2e (or slow, or peers): `make test` starts none"
 LONGEST_FIRST = ("e2e", "simulation")
 """Folders whose tests are the longest."""
 
@@ -48,8 +48,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def no_processes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fail a test that starts a process and is marked neither e2e nor slow."""
-    if any(request.node.iter_markers("e2e")) or any(request.node.iter_markers("slow")):
+    """Fail a test that starts a process and is not marked as one that may."""
+    if any(request.node.get_closest_marker(name) for name in ("e2e", "slow", "peers")):
         return
 
     def refuse(*_: object, **__: object) -> None:

@@ -105,6 +105,7 @@ def test_without_a_goal_it_lists_its_verbs(machine: Path) -> None:
         "demo",
         "test",
         "test-e2e",
+        "test-peers",
         "test-all",
         "compiled",
         "test-compiled",
