@@ -17,6 +17,7 @@ same bytes, compiled or plain.
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import warnings
 from collections.abc import Mapping, Sequence
@@ -154,6 +155,8 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
     """How a result says `reasons`, behind who won or that it is drawn: ``with five in a row``."""
     action_names: ClassVar[tuple[str, ...]] = ()
     """How people write each action of a `Move` that is one integer; empty for its number."""
+    _present: ClassVar[Any] = None
+    """Of a game with the rules of an earlier version, the game with the present ones."""
     symbols: ClassVar[str] = ".xo"
     """Characters of a ``board`` in a view: an empty cell, then the pieces of each seat."""
 
@@ -180,6 +183,26 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
             if getattr(type(self), name) is getattr(Game, name):
                 why = "skips turns" if name == "skip" else "hides something"
                 raise TypeError(f"{self.info.name} {why}, so it has to override `{name}`")
+
+    # Games have no state, and searches and caches know them by identity: a copy is the game itself.
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> Any:
+        """Pickle a registered game by its name, another one without what its defaults cache."""
+        from kibitz_games.core import registry
+
+        if self._present is not None:
+            return _at_version, (self._present, self.info.rules_version)
+        name = self.info.name
+        if name in registry.names() and registry.get(name) is self:
+            return registry.get, (name,)
+        own = {key: value for key, value in vars(self).items() if not _is_cached(type(self), key)}
+        return copyreg.__newobj__, (type(self),), own
 
     def at_version(self, version: int) -> Self:
         """Return this game with the rules of a version: itself for the present one.
@@ -531,6 +554,10 @@ for _former, _present in _FORMER_NAMES.items():
     setattr(Game, _former, _FormerName(_former, _present))
 
 
+def _is_cached(kind: type[Game], name: str) -> bool:
+    return isinstance(getattr(kind, name, None), functools.cached_property)
+
+
 @functools.cache
 def _at_version(game: Game, version: int) -> Game:
     """Return a game of a class of its own, whose options are what they were."""
@@ -541,6 +568,7 @@ def _at_version(game: Game, version: int) -> Game:
         "__module__": type(game).__module__,
         "info": replace(game.info, rules_version=version),
         "earlier_versions": {},
+        "_present": game,
         "Options": create_model("Options", __base__=game.Options, **fixed),
     }
     kind = type(type(game).__name__, (type(game),), facts)

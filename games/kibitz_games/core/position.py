@@ -14,9 +14,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from kibitz_games.core.game import TERMINAL, Game, IllegalAction, Json, Model, Outcome, State
+from kibitz_games.core.integers import integer
 from kibitz_games.core.scene import Scene
 
 
@@ -83,6 +84,16 @@ class Position:
         """
         return cls.from_state(game, game.sample(view, seed))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields; options as an object, since those of earlier rules have no module."""
+        options = None if self.options is None else self.game.dump(self.options)
+        return vars(self) | {"options": options}
+
+    def __setstate__(self, fields: dict[str, Any]) -> None:
+        vars(self).update(fields)
+        if fields["options"] is not None:
+            self.options = self.game.Options.model_validate(fields["options"])
+
     def copy(self) -> Self:
         """Return an independent copy, with its own state and history."""
         made = self.from_state(self.game, self.state)
@@ -116,8 +127,14 @@ class Position:
         return int(self.state["key"])
 
     def push(self, action: int) -> None:
-        """Play a legal action. Behaviour is undefined for any other: nothing is checked."""
-        seat = self.to_act
+        """Play a legal action. Behaviour is undefined for any other: nothing is checked.
+
+        Raises `TypeError` for what is no integer; see `integers.integer` for what is one.
+        """
+        number = integer(action)
+        if number is None:
+            raise TypeError(f"expected an action such as position.legal[0], not {action!r:.80}")
+        action, seat = number, self.to_act
         self.game.play(self.state, action)
         self.history.append(Played(seat, action))
 

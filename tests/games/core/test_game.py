@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +15,7 @@ from kibitz_games.connect_four import ConnectFour, Move
 from kibitz_games.core import registry
 from kibitz_games.core.declared import BoardView, DeclaredView
 from kibitz_games.core.game import GameError, InvalidSetup, Model, NoOptions
+from kibitz_games.core.position import Position
 
 GAME: Any = registry.get("connect-four")
 
@@ -113,3 +117,33 @@ def test_a_game_that_plays_by_itself_is_asked_who_acts_next() -> None:
     state, usual = own.start(NoOptions(), 2, {}), GAME.start(NoOptions(), 2, {})
     assert (own.play_turn(state, 3), GAME.play_turn(usual, 3)) == (0, 1)
     assert state.tobytes() == usual.tobytes()
+
+
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda game: pickle.loads(pickle.dumps(game)),
+}
+
+
+@pytest.mark.parametrize("way", COPIES)
+@pytest.mark.parametrize("name", registry.names())
+def test_a_copied_game_is_the_game(name: str, way: str) -> None:
+    game = registry.get(name)
+    Position(game).view(0)  # what the defaults are made of is cached in the game
+    assert COPIES[way](game) is game
+    for version in game.earlier_versions:
+        earlier = game.at_version(version)
+        assert COPIES[way](earlier) is earlier
+
+
+class Unregistered(ConnectFour):
+    pass
+
+
+def test_a_game_that_is_not_registered_is_pickled_without_its_caches() -> None:
+    game = Unregistered()
+    Position(game).push_move("d")
+    made = pickle.loads(pickle.dumps(game))
+    assert type(made) is Unregistered
+    assert Position(made).push_move("d") == 3

@@ -1,12 +1,18 @@
 from __future__ import annotations
 
+import copy
+import pickle
 import random
+from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 
 from kibitz_games.core import registry
 from kibitz_games.core.game import TERMINAL, IllegalAction, InvalidSetup
 from kibitz_games.core.position import Forfeited, Played, Position
+from tests.tools.numbers import Tensor
 
 GAME = registry.get("chinese-checkers")
 
@@ -119,3 +125,84 @@ def test_actions_are_written_as_moves_are_read() -> None:
         assert play.pop() == action
     assert play.move(play.legal[0]) == GAME.encode(play.state, play.legal[0])
     assert play.key == int(play.state["key"])
+
+
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda play: pickle.loads(pickle.dumps(play)),
+}
+
+
+@pytest.mark.parametrize("way", ["deepcopy", "pickle"])
+@pytest.mark.parametrize("plies", [0, 5, 10_000])
+@pytest.mark.parametrize("name", registry.names())
+def test_a_copied_position_is_played_on_by_itself(name: str, plies: int, way: str) -> None:
+    """It is copied at the start, in the middle and, with more plies than a play has, at the end."""
+    play, source = Position(registry.get(name), seed=3), random.Random(1)
+    for _ in range(plies):
+        if play.to_act == TERMINAL:
+            break
+        play.push(source.choice(play.legal))
+    twin = COPIES[way](play)
+    before = play.state.tobytes()
+    assert twin.game is play.game
+    assert (twin.options, twin.seats, twin.seed, twin.deal) == (
+        play.options,
+        play.seats,
+        play.seed,
+        play.deal,
+    )
+    assert (twin.history, twin.outcome, twin.legal) == (play.history, play.outcome, play.legal)
+    assert twin.view(0) == play.view(0)
+    if twin.to_act == TERMINAL:
+        twin.pop()
+    else:
+        twin.push(twin.legal[0])
+        twin.pop()
+        assert twin.state.tobytes() == before
+        twin.push(twin.legal[0])
+    assert play.state.tobytes() == before
+
+
+@pytest.mark.parametrize("way", COPIES)
+@pytest.mark.parametrize("name", registry.names())
+def test_a_copied_state_is_one_that_the_rules_work_on(name: str, way: str) -> None:
+    play = Position(registry.get(name))
+    twin, before = COPIES[way](play.state), play.state.tobytes()
+    play.game.play(twin, play.legal[0])
+    assert play.state.tobytes() == before
+
+
+@pytest.mark.parametrize("way", ["deepcopy", "pickle"])
+def test_a_position_under_earlier_rules_is_copied_too(way: str) -> None:
+    earlier = [
+        (game, version)
+        for game in map(registry.get, registry.names())
+        for version in game.earlier_versions
+    ]
+    assert earlier
+    for game, version in earlier:
+        play = Position(game.at_version(version))
+        twin = COPIES[way](play)
+        assert twin.game is play.game
+        assert twin.options == play.options
+
+
+@pytest.mark.parametrize("number", [int, np.int8, np.uint16, np.int64, np.array, Tensor])
+def test_an_action_may_be_an_integer_of_any_type(number: Callable[[int], Any]) -> None:
+    play = Position(registry.get("connect-four"))
+    play.push(number(3))
+    assert play.history == [Played(0, 3)]
+    assert type(play.pop()) is int
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [True, np.True_, Tensor(1, "torch.bool"), 3.0, np.float64(3), "3", None, np.ones(2, int)],
+)
+def test_what_is_no_integer_is_no_action(wrong: Any) -> None:
+    play = Position(registry.get("connect-four"))
+    with pytest.raises(TypeError, match=r"expected an action such as position\.legal\[0\], not"):
+        play.push(wrong)
+    assert not play.history
