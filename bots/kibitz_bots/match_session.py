@@ -2,7 +2,8 @@
 
 What a turn may come to
 -----------------------
-- A legal move: it is sent, with what the bot said of it.
+- A legal move: it is sent, with what the bot said of it. What the protocol does not take of that
+  is left out and noted; no comment costs a game.
 - An illegal one: the refusal is logged and noted, and the bot is asked once more with the reason
   in `Turn.refusal`. A second refusal makes it resign.
 - An exception: the traceback goes to the terminal and as a note to the record, and the bot
@@ -97,6 +98,7 @@ class MatchSession:
         # Set once the match needs this bot no more; None means without a result.
         self._over: asyncio.Future[Result | None] = asyncio.get_running_loop().create_future()
         self._resigned = False
+        self._comment_faults_noted = False
         # Notes on their way; a move never waits for one.
         self._pending_notes: set[asyncio.Task[None]] = set()
 
@@ -176,7 +178,9 @@ class MatchSession:
             if turn.cancelled.is_set():
                 return None
             try:
-                return await self._send(turn, *parse_answer(answer, turn))
+                action, comment = parse_answer(answer, turn)
+                self._note_comment_faults(turn)
+                return await self._send(turn, action, comment)
             except BadAnswer as error:
                 self._report(f"refused: {error} (ply {turn.ply}, answer {answer!r:.300})")
                 turn = self._turn = replace(turn, refusal=str(error))
@@ -265,6 +269,15 @@ class MatchSession:
         log.warning("match %s: %s", self.match.id, text)
         self.notes.write(text + "\n")
         self._flush_notes()
+
+    def _note_comment_faults(self, turn: Turn) -> None:
+        """Say once a match what was left out of a comment: a bot does the same every turn."""
+        if turn.comment_faults and not self._comment_faults_noted:
+            self._comment_faults_noted = True
+            self._report(
+                f"left out of the comment on ply {turn.ply}: {'; '.join(turn.comment_faults)}"
+                " (said once a match)"
+            )
 
     def _flush_notes(self) -> None:
         while (text := self.notes.next_batch(self._context.clock() * 1000)) is not None:

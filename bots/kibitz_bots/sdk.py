@@ -22,7 +22,6 @@ and `Turn.position` a position to search on, with legal actions, push, pop and p
 from __future__ import annotations
 
 import functools
-import operator
 import random
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -33,7 +32,9 @@ from pydantic import BaseModel
 from typing_extensions import TypeVar
 
 from kibitz_bots.budget import Budget
+from kibitz_bots.comments import readable_comment
 from kibitz_bots.deprecated import deprecated_property, take_over_old_names
+from kibitz_games.core.integers import integer
 from kibitz_protocol.wire.clocks import Clock, TimeControl
 from kibitz_protocol.wire.lobbies import ProgrammeItem
 from kibitz_protocol.wire.messages import Snapshot, YourTurn
@@ -58,8 +59,9 @@ class Decision:
 
     action: int | Mapping[str, Any] | BaseModel
     """What `Bot.choose` may return without a comment."""
-    comment: Comment | None = None
-    """Goes into the record instead of what `Turn.comment` was told."""
+    comment: Comment | Mapping[str, Any] | None = None
+    """Goes into the record instead of what `Turn.comment` was told: a `Comment`, or its fields as
+    an object. Fields that the protocol does not take are left out; see `Turn.comment`."""
 
 
 Answer: TypeAlias = int | Mapping[str, Any] | BaseModel | Decision
@@ -135,7 +137,8 @@ class Turn(Generic[ViewT]):
     """Why the answer before this one was refused, when the same turn is asked again."""
     cancelled: CancelToken = field(default_factory=CancelToken, repr=False, compare=False)
     """Set when nobody waits for the answer any more: the flag fell or the match ended."""
-    _comments: list[Comment] = field(default_factory=list, init=False, repr=False, compare=False)
+    _said: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _faults: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
     _suggestions: list[Move] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @classmethod
@@ -245,14 +248,13 @@ class Turn(Generic[ViewT]):
         `value` is what the position is worth to the own seat, in any unit; `depth` how many plies
         were looked ahead; `nodes` how many positions were looked at; `line` the moves that are
         expected, as a person would write them. What is said later replaces what was said before,
-        field by field. Raises `ValidationError` for what the protocol does not take, such as a
-        text that is too long.
+        field by field. A field that the protocol does not take, such as a value of ``inf`` or a
+        text of more than 200 characters, is left out, and a note in the record says so once.
         """
-        self._comments.append(
-            Comment(
-                text=text, value=value, depth=depth, nodes=nodes, line=list(line) if line else None
-            )
-        )
+        said = {"text": text, "value": value, "depth": depth, "nodes": nodes, "line": line}
+        comment = self._readable({name: each for name, each in said.items() if each is not None})
+        if comment is not None:
+            self._said.update(comment.model_dump(exclude_none=True))
 
     def suggest(self, move: Move) -> None:
         """Say what to play if the answer should be late, as long as there is nothing better.
@@ -270,12 +272,18 @@ class Turn(Generic[ViewT]):
     @property
     def pending_comment(self) -> Comment | None:
         """What `comment` was told, None where it was told nothing."""
-        if not self._comments:
-            return None
-        fields: dict[str, Any] = {}
-        for comment in self._comments:
-            fields |= comment.model_dump(exclude_none=True)
-        return Comment(**fields)
+        return self._readable(self._said) if self._said else None
+
+    @property
+    def comment_faults(self) -> tuple[str, ...]:
+        """What was left out of comments on this turn, with the reasons."""
+        return tuple(self._faults)
+
+    def _readable(self, said: object) -> Comment | None:
+        """Return what the protocol takes of a comment, and remember what it does not."""
+        comment, faults = readable_comment(said)
+        self._faults.extend(fault for fault in faults if fault not in self._faults)
+        return comment
 
     called_off = deprecated_property("called_off", "cancelled")
     said = deprecated_property("said", "pending_comment")
@@ -310,7 +318,8 @@ class Bot:
         """Return the move to play. May be ``async``.
 
         It is a legal move as JSON (an element of ``turn.legal``), a `Move` model of the game, or an
-        action of ``turn.position``, alone or in a `Decision`. An illegal answer is asked for once
+        action of ``turn.position``, alone or in a `Decision`. Integers may be of any type with
+        ``__index__``, such as numpy's. An illegal answer is asked for once
         more, with the reason in ``turn.refusal``; a second one resigns the match, and so does an
         exception.
         """
@@ -358,14 +367,20 @@ def parse_answer(answer: object, turn: Turn) -> tuple[Move, Comment | None]:
     """
     action, comment = answer, turn.pending_comment
     if isinstance(answer, Decision):
-        action, comment = answer.action, answer.comment or comment
+        action, comment = answer.action, turn._readable(answer.comment) or comment
     if isinstance(action, BaseModel):
-        return action.model_dump(mode="json", by_alias=True, exclude_none=True), comment
+        action = action.model_dump(by_alias=True, exclude_none=True, warnings=False)
     if isinstance(action, Mapping):
-        return dict(action), comment
-    if hasattr(action, "__index__") and not isinstance(action, bool) and turn.has_rules:
-        return _move_of_action(operator.index(action), turn), comment
+        return {name: _plain(value) for name, value in action.items()}, comment
+    if (number := integer(action)) is not None and turn.has_rules:
+        return _move_of_action(number, turn), comment
     raise BadAnswer(f"expected a move such as turn.legal[0], not {type(action).__name__}")
+
+
+def _plain(value: Any) -> Any:
+    """Return a field of a move, integers of other libraries as Python's."""
+    number = integer(value)
+    return value if number is None else number
 
 
 def _move_of_action(action: int, turn: Turn) -> Move:

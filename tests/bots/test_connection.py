@@ -11,6 +11,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 from kibitz_bots.budget import Overhead
@@ -109,6 +110,41 @@ async def test_a_comment_travels_with_the_move() -> None:
         peer.send(finished("m1"))
     assert first.details[2] == Comment(text="hm")
     assert second.details[2] == Comment(text="sure", value=0.75, depth=3, nodes=7, line=["a", "b"])
+
+
+async def test_a_bad_comment_costs_no_move_and_is_noted_once() -> None:
+    class Babbler(Bot):
+        def choose(self, turn: Turn) -> Decision | Move:
+            turn.comment("x" * 1000, value=float("inf"), depth=2)
+            return Decision(turn.legal[0], {"value": float("nan"), "text": "\ud800"})
+
+    peer = FakeServer(["m1"])
+    async with running(Babbler, peer) as task:
+        peer.send(snapshot("m1"))
+        for ply in (0, 2, 4):
+            peer.send(your_turn("m1", ply=ply))
+            move = await peer.expect("move")
+            assert move.details == (ply, {}, Comment(depth=2))
+        peer.send(finished("m1"))
+    assert task.result() == RunStats(played=1)
+    [note] = [call.details[0] for call in peer.calls_of("note")]
+    for name in ("value", "text"):
+        assert f"{name}: " in note
+    assert "left out of the comment on ply 0" in note
+    assert not peer.calls_of("resign")
+
+
+async def test_integers_of_any_type_are_sent_as_numbers() -> None:
+    class Learner(Bot):
+        def choose(self, turn: Turn) -> Any:
+            return {"take": np.int64(2)}
+
+    peer = FakeServer(["m1"])
+    async with running(Learner, peer):
+        peer.send(snapshot("m1"), your_turn("m1", ply=0, legal=[{"take": 2}]))
+        move = await peer.expect("move")
+        peer.send(finished("m1"))
+    assert repr(move.details[1]) == "{'take': 2}"
 
 
 async def test_an_async_bot_runs_on_the_loop() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from kibitz_games.core import registry
 from kibitz_games.core.game import GameError
 from kibitz_games.core.position import Position
 from kibitz_protocol.wire.records import Cause, Comment, Result, SeatResult
+from tests.tools.numbers import Tensor
 
 GAME = "chinese-checkers"
 
@@ -116,15 +118,58 @@ def test_an_action_of_the_position_is_an_answer() -> None:
     turn = turn_at(2)
     action = turn.position.legal[3]
     assert parse_answer(action, turn) == (turn.move(action), None)
-    assert parse_answer(np.int32(action), turn) == (turn.move(action), None)
+    for number in (np.int32, np.uint64, np.array, Tensor):
+        assert parse_answer(number(action), turn) == (turn.move(action), None)
     said = Comment(text="so")
     assert parse_answer(Decision(action, said), turn) == (turn.move(action), said)
     for wrong in (-1, 10**9, 10**30):
         with pytest.raises(BadAnswer, match=f"not the action {wrong}"):
             parse_answer(wrong, turn)
-    for nothing in (True, 1.0, None, "3-14"):
+    for nothing in (True, np.True_, Tensor(1, "torch.bool"), 1.0, None, "3-14", np.ones(2, int)):
         with pytest.raises(BadAnswer, match=r"such as turn.legal\[0\], not"):
             parse_answer(nothing, turn)
+
+
+NUMBERS: list[Callable[[int], Any]] = [int, np.int8, np.int64, np.uint16, np.array, Tensor]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("game", registry.names())
+def test_integers_in_a_move_may_be_of_any_type(game: str, number: Callable[[int], Any]) -> None:
+    play = Position(registry.get(game))
+    turn = inprocess.local_turn(play, inprocess.local_match(play, play.to_act))
+    for move in turn.legal[:3]:
+        foreign = {
+            name: number(each) if type(each) is int and each < 128 else each
+            for name, each in move.items()
+        }
+        model = play.game.Move.model_construct(**foreign)
+        for answer in (foreign, Decision(foreign), Decision(model)):
+            wire, _ = parse_answer(answer, turn)
+            assert wire == move
+            assert all(type(each) in (int, str, bool) for each in wire.values())
+            assert inprocess.action_from(answer, play, turn) in play.legal
+
+
+@pytest.mark.parametrize("wrong", [True, np.True_, Tensor(1, "torch.bool"), 1.5, np.ones(2, int)])
+def test_what_is_no_integer_is_no_part_of_a_move(wrong: Any) -> None:
+    play = Position(registry.get("connect-four"))
+    turn = inprocess.local_turn(play, inprocess.local_match(play, play.to_act))
+    with pytest.raises(BadAnswer, match="not a move of connect-four"):
+        inprocess.action_from({"column": wrong}, play, turn)
+
+
+def test_a_bad_comment_raises_nothing_and_is_told_once() -> None:
+    turn = turn_at(2)
+    turn.comment("so", value=float("nan"), depth=3)
+    turn.comment(value=float("nan"), line=["a"])
+    assert turn.pending_comment == Comment(text="so", depth=3, line=["a"])
+    assert len(turn.comment_faults) == 1
+    action = turn.position.legal[0]
+    kept = parse_answer(Decision(action, {"value": float("inf")}), turn)[1]
+    assert kept == turn.pending_comment, "nothing of it could be read"
+    assert parse_answer(Decision(action, {"value": 1}), turn)[1] == Comment(value=1)
+    assert len(turn.comment_faults) == 2
 
 
 def test_where_something_is_hidden_the_position_agrees_with_the_view() -> None:

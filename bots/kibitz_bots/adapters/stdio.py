@@ -15,6 +15,9 @@ and answers every ``turn`` with one line: a move such as an element of ``legal``
     {"x": 3, "y": 4}
     {"action": {"x": 3, "y": 4}, "comment": {"value": 1.5, "depth": 7}}
 
+Fields of a comment that cannot be read, such as a value of ``nan``, are left out and noted in the
+record; they never cost the move.
+
 ``legal`` is null where the server sends a rule in words (``legal_rule``) instead of a list.
 ``refused`` says why the last answer was refused; the same turn is asked again then. What the
 program writes to standard error goes into the record. After ``end`` its input ends, and so should
@@ -24,17 +27,16 @@ it. Nothing else is asked of it: no handshake, no identifiers.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict
 from typing import Any
 
-from pydantic import ValidationError
-
 from kibitz_bots.adapters.launcher import ProcessLimits
 from kibitz_bots.adapters.line_process import LineProcess, ProgramError, program_name, starters
 from kibitz_bots.sdk import Answer, BadAnswer, Bot, Decision, Match, Turn
-from kibitz_protocol.wire.records import Comment, Result
+from kibitz_protocol.wire.records import Result
 
 SHOWN = 200
 """Characters of a line that a complaint quotes."""
@@ -134,18 +136,33 @@ def parse_reply(line: str) -> Answer:
     try:
         said = json.loads(line)
     except (ValueError, RecursionError):
-        raise BadAnswer(f"expected a JSON object on one line, not {line[:SHOWN]!r}") from None
+        action = _action_beside_rubbish(line)
+        if action is None:
+            raise BadAnswer(f"expected a JSON object on one line, not {line[:SHOWN]!r}") from None
+        said = {"action": action, "comment": line[:SHOWN]}
     if not isinstance(said, dict):
         raise BadAnswer(f"expected a JSON object, not {line[:SHOWN]!r}")
     if not isinstance(said.get("action"), dict):
         return said
+    return Decision(said["action"], said.get("comment"))
+
+
+_ACTION = re.compile(r'(?<!\\)"action"\s*:\s*')
+
+
+def _action_beside_rubbish(line: str) -> dict[str, Any] | None:
+    """Return the action of a line whose comment is no JSON, None unless there is exactly one.
+
+    Programs in C write ``nan`` and ``inf`` for such values, and JSON has neither.
+    """
+    found = [*_ACTION.finditer(line)]
+    if not line.startswith("{") or '"comment"' not in line or len(found) != 1:
+        return None
     try:
-        comment = Comment.model_validate(said["comment"]) if said.get("comment") else None
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        path = ".".join(map(str, first["loc"]))
-        raise BadAnswer(f"comment.{path}: {first['msg']}, not {first['input']!r:.80}") from None
-    return Decision(said["action"], comment)
+        action, _ = json.JSONDecoder().raw_decode(line, found[0].end())
+    except (ValueError, RecursionError):
+        return None
+    return action if isinstance(action, dict) else None
 
 
 def _line(message: dict[str, Any]) -> str:

@@ -23,7 +23,7 @@ from kibitz_bots.adapters import stdio
 from kibitz_bots.adapters.launcher import ProcessLimits, launch_command
 from kibitz_bots.adapters.line_process import LineProcess, ProgramError, starters
 from kibitz_bots.log_capture import LogBuffer, captured_by, captured_stderr
-from kibitz_bots.sdk import BadAnswer, Decision, Match, Turn
+from kibitz_bots.sdk import BadAnswer, Decision, Match, Turn, parse_answer
 from kibitz_bots.threads import TurnCancelled
 from kibitz_games.core import registry
 from kibitz_games.core.position import Position
@@ -123,8 +123,7 @@ def test_an_answer_may_come_with_a_comment(program: Write) -> None:
         answer = bot.choose(turn())
     assert isinstance(answer, Decision)
     assert answer.action == {"from": 0, "to": 14}
-    assert answer.comment is not None
-    assert answer.comment.depth == 3
+    assert answer.comment == {"depth": 3}
 
 
 @pytest.mark.parametrize(
@@ -133,13 +132,48 @@ def test_an_answer_may_come_with_a_comment(program: Write) -> None:
         ("3-14", "expected a JSON object on one line, not '3-14'"),
         ("[1, 2]", r"expected a JSON object, not '\[1, 2\]'"),
         ("[" * 100_000, "expected a JSON object on one line"),
-        ('{"action": {}, "comment": {"depth": -1}}', "comment.depth: .*, not -1"),
+        ('{"x": 3, "comment": nan}', "expected a JSON object on one line"),
+        ('{"action": {"x": nan}, "comment": 1}', "expected a JSON object on one line"),
+        ('{"action": {"x": 1}, "action": {"x": 2}, "comment": nan}', "expected a JSON object on"),
     ],
-    ids=["words", "list", "depth", "comment"],
+    ids=["words", "list", "depth", "no action", "no number", "two actions"],
 )
 def test_what_is_no_answer_says_what_was_expected(line: str, sentence: str) -> None:
     with pytest.raises(BadAnswer, match=sentence):
         stdio.parse_reply(line)
+
+
+COMMENTS = {
+    "inf": '{"value": Infinity}',
+    "beyond a float": '{"value": 1e999}',
+    "printed by C": '{"value": nan, "depth": 3}',
+    "printed by Windows": '{"value": -nan(ind)}',
+    "many digits": f'{{"nodes": {"9" * 5000}}}',
+    "deep": "[" * 100_000 + "]" * 100_000,
+    "long": f'{{"text": "{"x" * 5000}"}}',
+    "surrogate": '{"text": "\\ud800"}',
+    "other types": '{"line": {"a": [1]}, "depth": "deep"}',
+    "words": '"good"',
+    "quoted": '{"text": "\\"action\\": {}", "value": nan}',
+}
+"""Comments, as programs write them, that the protocol does not take."""
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        '{{"action": {action}, "comment": {comment}}}',
+        '{{"comment": {comment}, "action": {action}}}',
+    ],
+)
+@pytest.mark.parametrize("case", COMMENTS)
+def test_a_bad_comment_costs_no_move(case: str, order: str) -> None:
+    asked = turn()
+    answer = stdio.parse_reply(order.format(action='{"from": 0, "to": 14}', comment=COMMENTS[case]))
+    move, comment = parse_answer(answer, asked)
+    assert move == {"from": 0, "to": 14}
+    assert comment is None
+    assert asked.comment_faults
 
 
 @pytest.mark.e2e
