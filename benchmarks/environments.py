@@ -72,7 +72,7 @@ def looped(name: str, seconds: float) -> float:
     """Return the plies a second of PettingZoo's loop."""
     from kibitz_bots.adapters.pettingzoo import env
 
-    game, source = env(name, OPTIONS.get(name)), np.random.default_rng(1)
+    game, source = env(name, OPTIONS.get(name), views=False), np.random.default_rng(1)
     game.reset(seed=1)
     plies, began = 0, time.thread_time()
     while (passed := time.thread_time() - began) < seconds:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kibitz_protocol.wire.clocks import Clock, TimeControl
 
@@ -75,6 +75,9 @@ class Budget:
     arrived: float
     """The reading of the clock when the turn arrived."""
     clock: ClockFunction = time.monotonic
+    nodes: int = 0
+    """How many positions to look at in place of the time, where a match has to be repeatable; 0
+    for as many as the time allows. The searches of this package keep to it."""
 
     @property
     def deadline(self) -> float:
@@ -91,6 +94,21 @@ class Budget:
         if seconds is None:
             return self
         return replace(self, ms=min(self.ms, max(1, int(seconds * 1000))))
+
+
+@dataclass(slots=True)
+class CountingClock:
+    """A clock that moves on by `step` seconds whenever it is read, and stands still otherwise.
+
+    A bot that thinks until its budget is used up then looks at the clock as often on every machine.
+    """
+
+    step: float
+    now: float = field(default_factory=time.monotonic)
+
+    def __call__(self) -> float:
+        self.now += self.step
+        return self.now
 
 
 def plan(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,9 @@ from kibitz_protocol.wire.lobbies import ProgrammeItem
 from kibitz_search.algorithms.interface import Evaluation, Search
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.result import SearchResult
+
+MOST_LINE = 32
+"""Moves of an expected line that a comment has at most (`records.Comment.line`)."""
 
 
 class EngineBot(Bot):
@@ -79,6 +83,9 @@ class EngineBot(Bot):
             if (self._kind, state.dtype) not in _WARM:
                 # A bot that was not prepared compiles now, before it reads what time is left.
                 self._warm_up(state, info)
+                # What so short a search leaves in its tables depends on the machine.
+                self._search = self._ev = None
+                self._prepare(state, info)
         seed = f"{turn.match.id if self._seed is None else self._seed}/{turn.seat}/{turn.ply}"
         sample = turn.sample if turn.match.game_rules.info.hidden else None
 
@@ -86,7 +93,13 @@ class EngineBot(Bot):
             turn.suggest(turn.move(found.action))
 
         limits = SearchLimits(
-            budget.left, self._depth, seed, turn.cancelled, sample, on_improvement=so_far
+            math.inf if budget.nodes else budget.left,
+            self._depth,
+            seed,
+            turn.cancelled,
+            sample,
+            budget.nodes,
+            on_improvement=so_far,
         )
         found = self._find(state, limits)
         turn.comment(
@@ -147,7 +160,7 @@ def _line_notation(game: Game, state: np.record, found: SearchResult) -> list[st
     """Write what a search expects to be played."""
     st, texts = state.copy(), []
     seat = op.to_act(st)
-    for action in found.line:
+    for action in found.line[:MOST_LINE]:
         texts.append(game.format_move(game.encode(st, action)))
         op.play(st, action)
         if op.terminal(st):

@@ -8,18 +8,34 @@
 An observation is a dict: ``view`` (the position), ``legal`` (the legal moves, always a list),
 ``legal_rule`` (which they are, in words, or None), ``seat``, ``ply``, ``ms`` (how long to think),
 ``game`` and ``options``. The answer is a move such as an element of ``legal``, or its index there.
+
+The two arguments of Kaggle's environments work too: ``agent(observation, configuration)``. The
+configuration has the game's options, and ``actTimeout``, the seconds to think. The fields of both
+can be read as attributes, ``observation.legal``, as they can there.
 """
 
 from __future__ import annotations
 
 import inspect
-import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from kibitz_bots.sdk import Answer, BadAnswer, Bot, Turn
+from kibitz_games.core.integers import integer
 
-Function = Callable[[dict[str, Any]], Any]
+Function = Callable[..., Any]
+CONFIGURATION = ("configuration", "config")
+"""Names of a second parameter that has a default and is given the configuration all the same."""
+
+
+class Fields(dict[str, Any]):
+    """A dict whose values can be read as attributes too."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"no field {name!r}; there are {', '.join(self)}") from None
 
 
 class FunctionBot(Bot):
@@ -28,31 +44,56 @@ class FunctionBot(Bot):
     def __init__(self, function: Function, name: str) -> None:
         self.name = name
         self._function = function
+        self._takes_configuration = takes_configuration(function)
 
     def choose(self, turn: Turn) -> Answer:
         """Return the function's move."""
-        return move_of(self._function(observation(turn)), turn)
+        seen = [observation(turn)]
+        if self._takes_configuration:
+            seen.append(configuration(turn))
+        return move_of(self._function(*seen), turn)
 
 
-def observation(turn: Turn) -> dict[str, Any]:
+def observation(turn: Turn) -> Fields:
     """Return what the function is given."""
-    return {
-        "view": turn.observation,
-        "legal": turn.legal,
-        "legal_rule": turn.rule,
-        "seat": turn.seat,
-        "ply": turn.ply,
-        "ms": turn.budget.ms,
-        "game": turn.game,
-        "options": turn.match.options,
-    }
+    return Fields(
+        {
+            "view": turn.observation,
+            "legal": turn.legal,
+            "legal_rule": turn.rule,
+            "seat": turn.seat,
+            "ply": turn.ply,
+            "ms": turn.budget.ms,
+            "game": turn.game,
+            "options": turn.match.options,
+        }
+    )
+
+
+def configuration(turn: Turn) -> Fields:
+    """Return the second argument of a function in the style of Kaggle's."""
+    return Fields({**turn.match.options, "actTimeout": turn.budget.ms / 1000})
+
+
+def takes_configuration(function: Function) -> bool:
+    """Return whether a function wants a configuration as its second argument."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # some functions in C have none
+        return False
+    parameters = [
+        each.name
+        for each in signature.parameters.values()
+        if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+    ]
+    return not _binds(signature, 1) or parameters[1:2] in ([name] for name in CONFIGURATION)
 
 
 def move_of(answer: Any, turn: Turn) -> Answer:
     """Return the move of an answer: what an index points at, else the answer itself."""
-    if isinstance(answer, bool) or not hasattr(answer, "__index__"):
-        return answer  # type: ignore[no-any-return]
-    index = operator.index(answer)
+    index = integer(answer)
+    if index is None:
+        return cast("Answer", answer)
     if not 0 <= index < len(turn.legal):
         raise BadAnswer(f"expected an index from 0 to {len(turn.legal) - 1}, not {index}")
     return turn.legal[index]
@@ -65,7 +106,19 @@ def flaw(function: object) -> str | None:
     if inspect.iscoroutinefunction(function):
         return "expected agent to be a plain function, not an async one"
     try:
-        inspect.signature(function).bind({})
-    except TypeError:
-        return f"expected agent(observation), not agent{inspect.signature(function)}"
+        signature = inspect.signature(function)
+    except ValueError:
+        return None
+    if not _binds(signature, 1) and not _binds(signature, 2):
+        expected = "agent(observation) or agent(observation, configuration)"
+        return f"expected {expected}, not agent{signature}"
     return None
+
+
+def _binds(signature: inspect.Signature, number: int) -> bool:
+    """Return whether a function can be called with so many positional arguments."""
+    try:
+        signature.bind(*[None] * number)
+    except TypeError:
+        return False
+    return True

@@ -14,8 +14,8 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from kibitz_bots.budget import Budget
-from kibitz_bots.loading import load
+from kibitz_bots.budget import Budget, CountingClock
+from kibitz_bots.loading import factory_of
 from kibitz_bots.sdk import BadAnswer, Bot, Match, Turn, parse_answer
 from kibitz_bots.spec import BotFactory
 from kibitz_games.core import registry
@@ -38,15 +38,22 @@ def local_match(play: Position, seat: int, name: str = "local") -> Match:
     return Match(id=name, game=game, options=options, players=tuple(players), seat=seat)
 
 
-def local_turn(play: Position, match: Match, think_ms: int = THINK_MS) -> Turn:
-    """Return the present turn of a play as a server would announce it to `match.seat`."""
+def local_turn(play: Position, match: Match, think_ms: int = THINK_MS, *, nodes: int = 0) -> Turn:
+    """Return the present turn of a play as a server would announce it to `match.seat`.
+
+    With `nodes` the budget is that many positions, and its clock only counts how often it is read.
+    """
     game, state = play.game, play.state
+    budget = Budget(think_ms, None, time.monotonic())
+    if nodes:
+        clock = CountingClock(THINK_MS / 1000 / nodes)
+        budget = Budget(THINK_MS, None, clock.now, clock, nodes)
     rule = game.info.legal_rule or None
     return Turn(
         match=match,
         ply=len(play.history),
         observation=game.dump(game.view(state, match.seat)),
-        budget=Budget(think_ms, None, time.monotonic()),
+        budget=budget,
         listed=None if rule else game.dump_moves(state, game.legal(state)),
         rule=rule,
     )
@@ -59,7 +66,11 @@ def choose_action(bot: Bot, play: Position, match: Match, think_ms: int = THINK_
     is ``async`` is run to its end here, so no event loop may run in this thread. Raises `BadAnswer`
     for what is no move, `IllegalAction` for a move that is not legal.
     """
-    turn = local_turn(play, match, think_ms)
+    return chosen_action(bot, play, local_turn(play, match, think_ms))
+
+
+def chosen_action(bot: Bot, play: Position, turn: Turn) -> int:
+    """Return the action that `bot` takes in `turn`, the present one of `play`; see above."""
     answer: Any = bot.choose(turn)
     if inspect.isawaitable(answer):
         answer = asyncio.run(awaited(answer))
@@ -86,7 +97,7 @@ async def awaited(answer: Awaitable[Any]) -> Any:
 
 def play_locally(
     game: str,
-    *bots: str | Bot | BotFactory,
+    *bots: str | Bot | BotFactory | Callable[..., Any],
     options: Mapping[str, Any] | None = None,
     seed: int = 0,
     think_ms: int = THINK_MS,
@@ -95,10 +106,10 @@ def play_locally(
     """Play one match in this process, without a server, and return the position it ended in.
 
     `bots` are as many as the match has seats, in seat order: each a class of bots, a function that
-    makes one, a bot, or a name such as ``"tanks/random"`` or ``"mybot.py"``. `options` are the
-    game's, its defaults where nothing is said; `seed` draws what chance decides at the start.
-    `think_ms` is the budget of every turn, which nobody enforces. `on_move` is called after every
-    move with the position, and must not change it.
+    makes one, a bot, a function ``agent(observation)``, or a name such as ``"tanks/random"`` or
+    ``"mybot.py"``. `options` are the game's, its defaults where nothing is said; `seed` draws what
+    chance decides at the start. `think_ms` is the budget of every turn, which nobody enforces.
+    `on_move` is called after every move with the position, and must not change it.
 
     The outcome is that of the returned position (``.outcome``), its moves are ``.history``. Raises
     `GameError` for a game, options or a number of bots that are not there, `SpecError` for a name
@@ -121,7 +132,7 @@ def play_locally(
         position.push(choose_action(seated[seat], position, matches[seat], think_ms))
         if on_move is not None:
             on_move(position)
-    result = _result(position)
+    result = result_of(position)
     for bot, match in zip(seated, matches, strict=True):
         bot.on_match_end(match, result)
     return position
@@ -137,13 +148,12 @@ def _options(rules: Game, options: Mapping[str, Any] | None) -> Model:
         raise InvalidSetup(path, first["msg"]) from None
 
 
-def _made(bot: str | Bot | BotFactory) -> Bot:
-    if isinstance(bot, Bot):
-        return bot
-    return load(bot)() if isinstance(bot, str) else bot()
+def _made(bot: str | Bot | BotFactory | Callable[..., Any]) -> Bot:
+    return bot if isinstance(bot, Bot) else factory_of(bot)()
 
 
-def _result(position: Position) -> Result:
+def result_of(position: Position) -> Result:
+    """Return the result of a play that is over, as a server would tell it."""
     outcome = position.outcome
     assert outcome is not None, "a play in which nobody acts is over"
     seats = [

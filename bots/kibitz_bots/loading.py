@@ -32,6 +32,28 @@ def load(spec: str) -> BotFactory:
     return find_local(spec) or find(spec)
 
 
+def factory_of(entrant: str | BotFactory | Callable[..., Any]) -> BotFactory:
+    """Return what makes the bots of an entrant, one for every match. Raises `SpecError`.
+
+    It is what `load` takes, a class of bots or a function without arguments that makes one, or a
+    function that is a bot itself, ``agent(observation)``.
+    """
+    if isinstance(entrant, str):
+        return load(entrant)
+    if inspect.isclass(entrant) or not _takes_observation(entrant):
+        return entrant
+    return _function(getattr(entrant, "__name__", "agent"), entrant)
+
+
+def _takes_observation(function: Callable[..., Any]) -> bool:
+    """Return whether a function cannot be called without an argument."""
+    try:
+        inspect.signature(function).bind()
+    except (TypeError, ValueError):  # ValueError: some of C have no signature
+        return True
+    return False
+
+
 def from_file(path: Path) -> BotFactory:
     """Return the bot class of a file, what its ``BOT`` says, or a bot of its ``agent``."""
     if not path.is_file():
@@ -48,7 +70,7 @@ def from_file(path: Path) -> BotFactory:
         and not name.startswith("_")
     ]
     if not bots and hasattr(module, "agent"):
-        return _function(path, module.agent)
+        return _function(path.stem, module.agent, f"{path}: ")
     if len(bots) != 1:
         found = ", ".join(bot.__name__ for bot in bots) or "none"
         expected = "one subclass of kibitz.Bot, BOT = ..., or a function agent(observation)"
@@ -102,13 +124,13 @@ def _declared(path: Path, declared: object) -> BotFactory:
     raise SpecError(f"{path}: expected BOT to be a subclass of Bot, not {declared!r:.80}")
 
 
-def _function(path: Path, agent: object) -> BotFactory:
+def _function(name: str, agent: object, where: str = "") -> BotFactory:
     from kibitz_bots.function_bot import FunctionBot, flaw
 
     if (reason := flaw(agent)) is not None:
-        raise SpecError(f"{path}: {reason}")
-    function = cast("Callable[[Any], Any]", agent)
-    return lambda: FunctionBot(function, path.stem)
+        raise SpecError(f"{where}{reason}")
+    function = cast("Callable[..., Any]", agent)
+    return lambda: FunctionBot(function, name)
 
 
 def _checked(path: Path, bot: type[Bot]) -> BotFactory:

@@ -72,7 +72,7 @@ def test_a_file_may_have_a_function_instead(tmp_path: Path) -> None:
             " found none",
         ),
         ("agent = 17", "expected agent to be a function, not 17"),
-        ("def agent():\n    pass", "expected agent(observation), not agent()"),
+        ("def agent():\n    pass", "agent(observation, configuration), not agent()"),
         ("async def agent(seen):\n    pass", "expected agent to be a plain function"),
         (ONE + "class B(First):\n    pass", "found First, B"),
         ("BOT = 17", "expected BOT to be a subclass of Bot, not 17"),

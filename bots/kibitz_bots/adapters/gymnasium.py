@@ -10,6 +10,10 @@
 Observations and actions are those of `adapters.pettingzoo`. The reward comes at the end: 1 for
 leaving all others behind, -1 for being last. An illegal action ends the episode with -1.
 
+The same seed of `reset` and the same actions are the same episode, whatever the opponents draw or
+remember; `kibitz_bots.opponents` has the conditions. An environment can be copied (`copy.deepcopy`)
+and pickled at any moment, with its opponents, unless one of them is a process.
+
 Source of the interface: Towers et al., Gymnasium: A Standard Interface for Reinforcement
 Learning Environments, 2024.
 """
@@ -20,25 +24,29 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
-import numpy as np
 from gymnasium import spaces
 
-from kibitz_bots import inprocess
-from kibitz_bots.adapters.pettingzoo import Observation, observation, space
-from kibitz_bots.loading import load
-from kibitz_bots.sdk import Bot
-from kibitz_bots.spec import BotFactory
+from kibitz_bots.adapters.pettingzoo import Observation, observation, space, view_of
+from kibitz_bots.opponents import Factories, Opponent, SeatedBots, Thinking
 from kibitz_games.core import registry
-from kibitz_games.core.game import TERMINAL, Game, Json
+from kibitz_games.core.game import TERMINAL, Game, Json, Model
+from kibitz_games.core.integers import integer
 from kibitz_games.core.position import Position
+
+THINK_NODES = 1000
+"""How many positions an opponent looks at for a move where nothing is said."""
 
 
 class SoloEnv(gymnasium.Env[Any, Any]):
     """A play in which the learner has one seat and `opponents` the others, in seat order.
 
-    `opponents` are personalities, paths of files with a bot, or factories; one alone sits in
-    every other seat. `seat` None changes the seat with every episode. Raises `SpecError` for an
-    opponent that is none, `ValueError` for too many or too few.
+    `opponents` are personalities, paths of files with a bot, factories, or functions
+    ``agent(observation)``; one alone sits in every other seat. `seat` None changes the seat with
+    every episode; a seed of `reset` draws which is the first.
+
+    Opponents look at `think_nodes` positions a move. With `think_ms` they think so many
+    milliseconds instead, and those that search no longer play the same game for the same seed.
+    Raises `SpecError` for an opponent that is none, `ValueError` for too many or too few.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012
@@ -48,57 +56,78 @@ class SoloEnv(gymnasium.Env[Any, Any]):
         game: str | Game,
         options: Mapping[str, Json] | None = None,
         *,
-        opponents: Sequence[str | BotFactory],
+        opponents: Sequence[str | Opponent],
         seat: int | None = 0,
-        think_ms: int = inprocess.THINK_MS,
+        think_ms: int | None = None,
+        think_nodes: int = THINK_NODES,
     ) -> None:
+        # The first attribute: unpickling loads the opponents' files before their bots need them.
+        self._factories = Factories(opponents)
         self.game = registry.get(game) if isinstance(game, str) else game
-        self.options = self.game.Options.model_validate(dict(options or {}))
-        makers = [load(each) if isinstance(each, str) else each for each in opponents]
-        self.seats = _seats(self.game, len(makers))
-        self._makers = makers if len(makers) > 1 else makers * (self.seats - 1)
-        self._fixed, self._episode, self._think_ms = seat, 0, think_ms
+        self.seats = _seats(self.game, len(opponents))
+        self._thinking = Thinking(think_nodes) if think_ms is None else Thinking(0, think_ms)
+        self._fixed, self._episode = seat, 0
         self.seat = seat or 0
-        self.play = Position(self.game, self.options, self.seats)
+        chosen = self.game.Options.model_validate(dict(options or {}))
+        self.play = Position(self.game, chosen, self.seats)
         self.action_space = spaces.Discrete(self.game.num_dense_actions(self.play.state))
         self.observation_space = space(self.play)
-        self._bots: dict[int, Bot] = {}
+        self._others: SeatedBots | None = None
+
+    @property
+    def options(self) -> Model:
+        """The options of the game."""
+        assert self.play.options is not None
+        return self.play.options
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin a new play, up to the learner's first turn."""
+        """Begin a new play, up to the learner's first turn.
+
+        `seed` makes this episode and those after it repeatable.
+        """
         super().reset(seed=seed)
-        self.play = Position(
-            self.game, self.options, self.seats, seed=int(self.np_random.integers(2**53))
-        )
+        if seed is not None:
+            self._episode = int(self.np_random.integers(self.seats))
+            self._factories.reload_files()
+        deal, luck = (int(self.np_random.integers(2**53)) for _ in range(2))
+        self.play = Position(self.game, self.options, self.seats, seed=deal)
         self.seat = self._episode % self.seats if self._fixed is None else self._fixed
         self._episode += 1
         others = [seat for seat in range(self.seats) if seat != self.seat]
-        self._bots = {seat: make() for seat, make in zip(others, self._makers, strict=True)}
-        self._others()
+        makers = self._factories.makers
+        makers = makers if len(makers) > 1 else makers * len(others)
+        self._others = SeatedBots(makers, others, self.play, luck)
+        self._others.act(self.play, self.seat, self._thinking)
         return self._seen(), self._info()
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Take an action and let the others act until it is the learner's turn again."""
-        if not self._is_legal(int(action)):
-            return self._seen(), -1.0, True, False, self._info() | {"illegal": int(action)}
-        self.play.push(self.game.dense_action(self.play.state, int(action)))
-        self._others()
+        """Take an action and let the others act until it is the learner's turn again.
+
+        Raises `TypeError` for what is no integer, `AssertionError` before the first `reset`.
+        """
+        assert self._others is not None, "call reset() before step()"
+        number = integer(action)
+        if number is None:
+            raise TypeError(f"expected an action from 0 to {self._most}, not {action!r:.80}")
+        if not self._is_legal(number):
+            return self._seen(), -1.0, True, False, self._info() | {"illegal": number}
+        self.play.push(self.game.dense_action(self.play.state, number))
+        self._others.act(self.play, self.seat, self._thinking)
         over = self.play.to_act == TERMINAL
+        if over:
+            self._others.end(self.play)
         return self._seen(), self._reward() if over else 0.0, over, False, self._info()
+
+    @property
+    def _most(self) -> int:
+        return int(self.action_space.n) - 1
 
     def _is_legal(self, action: int) -> bool:
         """Return whether a dense number stands for an action that the learner may take now."""
         mask = self.game.action_mask(self.play.state)
         return self.play.to_act == self.seat and 0 <= action < len(mask) and bool(mask[action])
-
-    def _others(self) -> None:
-        while (seat := self.play.to_act) not in (TERMINAL, self.seat):
-            match = inprocess.local_match(self.play, seat, f"episode {self._episode}")
-            self.play.push(
-                inprocess.choose_action(self._bots[seat], self.play, match, self._think_ms)
-            )
 
     def _seen(self) -> Observation:
         return observation(self.play, self.seat)
@@ -109,7 +138,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):
         return 2.0 * outcome.scores[self.seat] - 1.0
 
     def _info(self) -> dict[str, Any]:
-        return {"view": self.game.dump(self.play.view(self.seat)), "seat": np.int64(self.seat)}
+        return {"view": view_of(self.play, self.seat), "seat": self.seat}
 
 
 def _seats(game: Game, opponents: int) -> int:

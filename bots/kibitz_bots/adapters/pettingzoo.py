@@ -15,7 +15,10 @@
 An observation is a dict of ``observation``, the game's `features` (float32), and
 ``action_mask`` (int8), which is zero for every agent but the one to act. An action is a dense
 number (`Game.dense_action` tells which of the game's own it stands for); the info of the agent to
-act has its ``view`` as a server would send it, made when it is asked for.
+act is a dict with its ``view`` as a server would send it. Making it takes about as long as the rest
+of a step, so ``views=False`` leaves it out. Environments can be copied and pickled
+at any moment.
+
 Rewards come at the end: 1 for leaving all others behind, -1 for being last, 0 for a draw of two.
 
 Source of the interface: Terry et al., PettingZoo: Gym for Multi-Agent Reinforcement Learning,
@@ -24,7 +27,7 @@ NeurIPS 2021.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -32,10 +35,12 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils.env import AECIterable, AECIterator
 from pettingzoo.utils.env_logger import EnvLogger
+from pydantic_core import from_json
 
 from kibitz_games.conformance.playthrough import render_text
 from kibitz_games.core import registry
-from kibitz_games.core.game import TERMINAL, Game, IllegalAction, Json, State
+from kibitz_games.core.game import TERMINAL, Game, IllegalAction, Json, Model
+from kibitz_games.core.integers import integer
 from kibitz_games.core.position import Position
 
 Observation = dict[str, "np.ndarray[Any, Any]"]
@@ -47,13 +52,14 @@ def env(
     seats: int | None = None,
     *,
     render_mode: str | None = None,
+    views: bool = True,
 ) -> AECEnv[str, Any, Any]:
     """Return the environment of a game, with PettingZoo's usual checks around it.
 
     An illegal action ends the episode with a reward of -1 for the agent that took it. Raises
     `GameError`, or pydantic's `ValidationError` for options that the game does not have.
     """
-    return CheckedEnv(game, options, seats, render_mode=render_mode)
+    return CheckedEnv(game, options, seats, render_mode=render_mode, views=views)
 
 
 class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
@@ -68,17 +74,19 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         seats: int | None = None,
         *,
         render_mode: str | None = None,
+        views: bool = True,
     ) -> None:
         super().__init__()
         self.game = registry.get(game) if isinstance(game, str) else game
-        self.options = self.game.Options.model_validate(dict(options or {}))
         self.seats = min(self.game.info.seats) if seats is None else seats
         self.metadata = {**type(self).metadata, "name": f"{self.game.info.name}_v0"}
         self.render_mode = render_mode
+        self._views = views
         self.possible_agents = [f"seat_{seat}" for seat in range(self.seats)]
         self.agents: list[str] = []
         self._source = np.random.default_rng()
-        self.play = Position(self.game, self.options, self.seats)
+        chosen = self.game.Options.model_validate(dict(options or {}))
+        self.play = Position(self.game, chosen, self.seats)
         self._actions = self.game.num_dense_actions(self.play.state)
         self._shape = self.game.observation_shape(self.play.state)
         self._nothing = np.zeros(self._actions, np.int8)
@@ -89,6 +97,12 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
             each: spaces.Discrete(self._actions) for each in self.possible_agents
         }
         self._observation_spaces = {each: space(self.play) for each in self.possible_agents}
+
+    @property
+    def options(self) -> Model:
+        """The options of the game."""
+        assert self.play.options is not None
+        return self.play.options
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
         """Return the numbers that an agent may say; the mask tells which are legal."""
@@ -126,11 +140,12 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         if self.terminations[self.agent_selection] or self.truncations[self.agent_selection]:
             self._was_dead_step(action)
             return
-        if action is None or not 0 <= action < self._actions or not self._mask[action]:
+        number = integer(action)
+        if number is None or not 0 <= number < self._actions or not self._mask[number]:
             raise IllegalAction(f"{action!r} is not a legal action of {self.agent_selection}")
         self._cumulative_rewards[self.agent_selection] = 0.0
         self._clear_rewards()
-        self.play.push(self.game.dense_action(self.play.state, int(action)))
+        self.play.push(self.game.dense_action(self.play.state, number))
         self._see()
         if self._to_act == TERMINAL:
             self._conclude()
@@ -161,7 +176,8 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
             self._mask = self.game.action_mask(self.play.state, self._actions)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         seat = self._seat_of[self.agent_selection]
-        self.infos[self.agent_selection] = LazyInfo(self.game, self.play.state, seat)
+        if self._views:
+            self.infos[self.agent_selection]["view"] = view_of(self.play, seat)
 
 
 class _CheckedIterator(AECIterator[str, Any, Any]):  # type: ignore[misc]
@@ -222,11 +238,10 @@ class CheckedEnv(GameEnv):
             return
         agent = self.agent_selection
         dead = self.terminations[agent] or self.truncations[agent]
-        # A plain number is looked at here: the space takes a microsecond and a half for it.
-        plain = type(action) is int and 0 <= action < self._actions
-        known = dead or plain or self._action_spaces[agent].contains(action)
+        number = integer(action)
+        known = dead or (number is not None and 0 <= number < self._actions)
         assert known, "action is not in action space"
-        if action is None or dead or self._mask[action]:
+        if dead or self._mask[number]:
             super().step(action)
         else:
             self._end_illegally(agent)
@@ -242,80 +257,10 @@ class CheckedEnv(GameEnv):
         self._deads_step_first()
 
 
-class LazyInfo(dict[str, Any]):
-    """The info of an agent: a dict whose ``view`` is made when somebody looks into it.
-
-    Making a view takes longer than all else in a step. It is that of the moment of the info.
-    """
-
-    def __init__(self, game: Game, state: State, seat: int) -> None:
-        super().__init__()
-        self._source: tuple[Game, State, int] | None = (game, state.copy(), seat)
-
-    def _fill(self) -> None:
-        if self._source is not None:
-            game, state, seat = self._source
-            self._source = None
-            self["view"] = game.dump(game.view(state, seat))
-
-    def __missing__(self, name: str) -> Any:
-        self._fill()
-        return dict(self)[name]
-
-    def __contains__(self, name: object) -> bool:
-        self._fill()
-        return super().__contains__(name)
-
-    def __iter__(self) -> Iterator[str]:
-        self._fill()
-        return super().__iter__()
-
-    def __len__(self) -> int:
-        self._fill()
-        return super().__len__()
-
-    def __eq__(self, other: object) -> bool:
-        self._fill()
-        return super().__eq__(other)
-
-    __hash__ = None
-
-    def __repr__(self) -> str:
-        self._fill()
-        return super().__repr__()
-
-    def __or__(self, other: Any) -> Any:
-        self._fill()
-        return super().__or__(other)
-
-    def __reduce__(self) -> Any:
-        self._fill()
-        return dict, (dict(self.items()),)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """Return a value, or the default."""
-        self._fill()
-        return super().get(name, default)
-
-    def keys(self) -> Any:
-        """Return the names."""
-        self._fill()
-        return super().keys()
-
-    def values(self) -> Any:
-        """Return the values."""
-        self._fill()
-        return super().values()
-
-    def items(self) -> Any:
-        """Return names and values."""
-        self._fill()
-        return super().items()
-
-    def copy(self) -> dict[str, Any]:
-        """Return an ordinary dict of the same."""
-        self._fill()
-        return super().copy()
+def view_of(play: Position, seat: int) -> dict[str, Any]:
+    """Return the view of a seat as a server would send it; nothing else has a reference to it."""
+    view: dict[str, Any] = from_json(play.game.view_json(play.state, seat))
+    return view
 
 
 def observation(play: Position, seat: int) -> Observation:

@@ -88,15 +88,19 @@ class LineNimSolver:
     def search(self, state: np.record, ev: np.record | None, limits: SearchLimits) -> SearchResult:
         """Return a move that is proven to win, the hardest one where all lose, or the best guess.
 
-        `state` must not be over and is unchanged. Only the time can be limited: a table and a proof
-        have no depth, and no answer before they are complete.
+        `state` must not be over and is unchanged. The depth cannot be limited. With a limit of
+        nodes only a table is made, and none of more positions: a proof has no answer before it is
+        complete.
         """
-        limits.refuse(self, "depth", "nodes")
+        limits.refuse(self, "depth")
         deadline = time.monotonic() + limits.seconds
         cells = free_cells(state)
         self._ws.nodes = self._nodes = 0
         self._doomed = set()
-        verdicts = self._judged(cells, deadline, limits.cancelled)
+        if limits.nodes:
+            verdicts = self._tabulated(cells, limits.nodes, deadline, limits.cancelled)
+        else:
+            verdicts = self._judged(cells, deadline, limits.cancelled)
         return self._answer(cells, verdicts, random.Random(limits.seed))
 
     def _judged(
@@ -119,6 +123,17 @@ class LineNimSolver:
             or self._tried(cells, beyond, deadline, flag)
             or self._proven(cells, island, deadline, flag)
         )
+
+    def _tabulated(
+        self, cells: Sequence[int], nodes: int, deadline: float, flag: CancelToken
+    ) -> list[_Verdict] | None:
+        """Return what a table of at most `nodes` positions says; None where it would be larger."""
+        if self._island is not None and self._island.covers(cells):
+            return self._looked_up(cells)
+        island = CellBitboard(cells)
+        if island.size > min(self._most, nodes.bit_length() - 1):
+            return None
+        return self._looked_up(cells) if self._tabulate(island, deadline, flag) else None
 
     # ------------------------------------------------------------------------------ by a table
 

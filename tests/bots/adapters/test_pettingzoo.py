@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import pickle
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from pettingzoo.test import api_test, seed_test
+from pettingzoo.test import api_test, render_test, seed_test
 
 from kibitz_bots.adapters.pettingzoo import GameEnv, env
 from kibitz_games.core import registry
 from kibitz_games.core.game import GameError, IllegalAction
+from kibitz_games.core.position import Played
+from tests.tools.numbers import Tensor
 
 SHORT: dict[str, dict[str, Any]] = {"chinese-checkers": {"size": 2}, "tanks": {"turns": 80}}
 """Options of games that would take long otherwise."""
@@ -124,3 +130,94 @@ def test_a_view_is_that_of_its_moment_whoever_looks_later() -> None:
     assert dict(info) == {"view": view} == info
     assert "view" in info
     assert info.get("view") == info["view"] == view
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_every_game_passes_the_render_test(name: str) -> None:
+    render_test(lambda render_mode: env(name, SHORT.get(name), render_mode=render_mode))
+
+
+def moved(world: GameEnv, most: int) -> GameEnv:
+    """Play up to `most` random moves, those of one seed."""
+    source = np.random.default_rng(5)
+    for _ in range(most):
+        seen, _, over, _, _ = world.last()
+        if over or seen is None:
+            break
+        world.step(int(source.choice(np.flatnonzero(seen["action_mask"]))))
+    return world
+
+
+def shown(world: GameEnv) -> str:
+    """Return everything that an environment shows, as one text."""
+    seen = {agent: world.observe(agent) for agent in world.agents}
+    return repr([seen, world.rewards, world.terminations, world.infos, world.agent_selection])
+
+
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda world: pickle.loads(pickle.dumps(world)),
+}
+
+
+@pytest.mark.parametrize("way", COPIES)
+@pytest.mark.parametrize("plies", [0, 3, 10_000])
+@pytest.mark.parametrize("make", [env, GameEnv])
+@pytest.mark.parametrize("name", registry.names())
+def test_a_copy_goes_on_as_the_original_does(
+    name: str, make: Callable[..., GameEnv], plies: int, way: str
+) -> None:
+    world = make(name, SHORT.get(name))
+    assert COPIES[way](world).possible_agents == world.possible_agents, "before the first reset"
+    world.reset(seed=2)
+    moved(world, plies)
+    before = shown(world)
+    twin = COPIES[way](world)
+    assert shown(twin) == before
+    moved(twin, 2)
+    assert shown(world) == before, "the copy has a play of its own"
+    assert shown(moved(world, 2)) == shown(twin)
+    world.reset()
+    twin.reset()
+    assert shown(world) == shown(twin), "the next play is the same one too"
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_infos_are_plain_dicts_of_json(name: str) -> None:
+    world = GameEnv(name, SHORT.get(name))
+    world.reset(seed=1)
+    for _ in range(3):
+        acting = world.agent_selection
+        for agent, info in world.infos.items():
+            assert type(info) is dict
+            assert {**info} == copy.deepcopy(info) == json.loads(json.dumps(info))
+            assert list(info) == (["view"] if agent == acting else [])
+        assert world.infos[acting]["view"] == world.game.dump(world.play.view(world.play.to_act))
+        moved(world, 1)
+
+
+def test_views_can_be_left_out() -> None:
+    world = env("connect-four", views=False)
+    world.reset(seed=0)
+    assert world.infos == {"seat_0": {}, "seat_1": {}}
+
+
+@pytest.mark.parametrize("make", [env, GameEnv])
+@pytest.mark.parametrize("number", [int, np.int8, np.uint64, np.array, Tensor])
+def test_an_action_may_be_an_integer_of_any_type(
+    make: Callable[..., GameEnv], number: Callable[[int], Any]
+) -> None:
+    world = make("connect-four")
+    world.reset(seed=0)
+    world.step(number(3))
+    assert world.play.history == [Played(0, 3)]
+
+
+@pytest.mark.parametrize("wrong", [True, np.True_, Tensor(1, "torch.bool"), 3.0, "3", np.ones(2)])
+def test_what_is_no_integer_is_no_action(wrong: Any) -> None:
+    cases: list[tuple[Any, type[Exception]]] = [(env, AssertionError), (GameEnv, IllegalAction)]
+    for make, error in cases:
+        world = make("connect-four")
+        world.reset(seed=0)
+        with pytest.raises(error, match="action"):
+            world.step(wrong)

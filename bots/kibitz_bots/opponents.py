@@ -1,0 +1,121 @@
+"""The bots in the other seats of a learning environment, which a seed makes repeatable.
+
+What a bot decides may depend on four things beside the position. Each of them follows from the
+seed of the episode here:
+
+- its own random numbers, which house bots draw from the match's id: the id is drawn from the seed
+- Python's and numpy's shared random numbers: the bots have a stream of their own, which is put in
+  their place while they choose, so that neither they nor the learner disturb each other
+- the time: a turn has a number of positions instead, and a clock that only counts (`Thinking`)
+- what it remembers of earlier episodes: every episode has new bots, and with a new seed files with
+  bots are executed anew
+
+A bot that asks the operating system for random numbers or the time is beyond that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kibitz_bots import inprocess
+from kibitz_bots.loading import factory_of
+from kibitz_bots.sdk import Bot, Match
+from kibitz_bots.spec import BotFactory
+from kibitz_games.core.game import TERMINAL
+from kibitz_games.core.position import Position
+
+Opponent: TypeAlias = "str | BotFactory | Callable[..., Any]"
+"""A personality, a file with a bot, a factory of bots, or a function ``agent(observation)``."""
+
+
+class Factories:
+    """What makes the bots of some opponents. Raises `SpecError` for one that is none.
+
+    A pickle has the opponents alone and loads them again, for a file's bots have no module that
+    could be imported in another process.
+    """
+
+    def __init__(self, opponents: Sequence[Opponent]) -> None:
+        self.opponents = tuple(opponents)
+        self.makers = [factory_of(each) for each in self.opponents]
+
+    def reload_files(self) -> None:
+        """Execute the files with bots again, so that nothing is left of what they remember."""
+        for at, each in enumerate(self.opponents):
+            if isinstance(each, str) and Path(each).is_file():
+                self.makers[at] = factory_of(each)
+
+    def __deepcopy__(self, memo: object) -> Factories:
+        return copy.copy(self)
+
+    def __copy__(self) -> Factories:
+        made = object.__new__(Factories)
+        made.opponents, made.makers = self.opponents, [*self.makers]
+        return made
+
+    def __reduce__(self) -> Any:
+        return Factories, (self.opponents,)
+
+
+@dataclass(frozen=True)
+class Thinking:
+    """How long opponents think: so many positions, or so many milliseconds where it is not 0."""
+
+    nodes: int
+    ms: int = 0
+
+
+class SeatedBots:
+    """The bots of one episode, by seat; `name` is the id of their match, and `seed` their luck."""
+
+    def __init__(
+        self, makers: Sequence[BotFactory], seats: Sequence[int], play: Position, seed: int
+    ) -> None:
+        self._random: Any = random.Random(seed).getstate()
+        self._numpy: Any = np.random.RandomState(seed % 2**32).get_state()
+        self._matches: dict[int, Match] = {
+            seat: inprocess.local_match(play, seat, f"episode {seed}") for seat in seats
+        }
+        with self._own_randomness():
+            self._bots: dict[int, Bot] = {
+                seat: make() for seat, make in zip(seats, makers, strict=True)
+            }
+            for seat, bot in self._bots.items():
+                bot.on_match_start(self._matches[seat])
+
+    def act(self, play: Position, learner: int, thinking: Thinking) -> None:
+        """Let them act until it is the learner's turn or the play is over."""
+        if play.to_act in (TERMINAL, learner):
+            return
+        with self._own_randomness():
+            while (seat := play.to_act) not in (TERMINAL, learner):
+                bot, match = self._bots[seat], self._matches[seat]
+                turn = inprocess.local_turn(play, match, thinking.ms, nodes=thinking.nodes)
+                play.push(inprocess.chosen_action(bot, play, turn))
+
+    def end(self, play: Position) -> None:
+        """Tell them how a play that is over has ended."""
+        with self._own_randomness():
+            for seat, bot in self._bots.items():
+                bot.on_match_end(self._matches[seat], inprocess.result_of(play))
+
+    @contextlib.contextmanager
+    def _own_randomness(self) -> Iterator[None]:
+        """Put the bots' stream of shared random numbers in the place of the process's."""
+        outside = random.getstate(), np.random.get_state()
+        random.setstate(self._random)
+        np.random.set_state(self._numpy)
+        try:
+            yield
+        finally:
+            self._random, self._numpy = random.getstate(), np.random.get_state()
+            random.setstate(outside[0])
+            np.random.set_state(outside[1])
