@@ -142,7 +142,7 @@ def at(board: Board, place: str) -> tuple[int, int]:
 
 async def test_a_move_is_made_by_typing_it_at_once(game: Game) -> None:
     """All of its characters arrive together, enter too; no letter is a command."""
-    sat = sit(game, 6)
+    sat = sit(game, 4)
     sat.link.refusals["move"] = RefusedError(Code.ILLEGAL, "and so the turn stands")
     typed = sat.choices[:: max(1, len(sat.choices) // 8)]
     app = sat.app()
@@ -185,7 +185,7 @@ def reads(game: Game, text: str) -> bool:
 
 
 def test_what_is_no_legal_move_is_answered_with_legal_ones(game: Game) -> None:
-    sat = sit(game, 6)
+    sat = sit(game, 4)
     picker = move_input.MoveSelector(sat.choices)
     for written in ("zzz", "99-98", "h99", "?", "-", "1" * 80, "\x1b[31m"):
         answer = move_input.parse_typed(game, picker, written, sat.turn)

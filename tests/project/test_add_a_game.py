@@ -1,4 +1,4 @@
-"""The page "Add a game", followed to the letter in a copy of the games and their tests.
+"""The page "Add a game", followed to the letter in a copy of the project.
 
 Files are written as the page shows them, lines are added where it adds them, the commands of its
 shell blocks are run in their order, and what it says is seen has to be seen.
@@ -6,21 +6,25 @@ shell blocks are run in their order, and what it says is seen has to be seen.
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests.tools.project_copy import copy_project, environment
+
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "add-a-game.md"
-COPIED = ("games/kibitz_games", "tests/games", "tests/tools", "docs/games", "pyproject.toml")
-"""What a reader's clone has, as far as the page touches it; the rest is taken from this one."""
+OF_THE_PROJECT = (
+    "tests/project/test_docs.py",
+    "tests/project/test_imports.py",
+    "tests/project/test_structure.py",
+    "tests/house/test_bot_catalog.py",
+)
+"""Tests that list the games, beyond those of the games themselves."""
 SECONDS = 300.0
 _STEP = re.compile(
     r"^(?:\*\*`(?P<path>[^`\n]+)`\*\*\n\n)?```(?P<kind>\w+)\n(?P<body>.*?)^```$",
@@ -61,7 +65,7 @@ def steps() -> Iterator[Step]:
 
 @dataclass
 class Clone:
-    """A copy of what a reader changes; everything else is this project's own."""
+    """A copy of the project, which a reader changes."""
 
     root: Path
 
@@ -94,7 +98,7 @@ class Clone:
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", commands],
             cwd=self.root,
-            env=self._environment(),
+            env=environment(self.root),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -103,18 +107,6 @@ class Clone:
         )
         assert done.returncode == 0, f"{commands}\n{done.stdout}"
         return done.stdout
-
-    def _environment(self) -> dict[str, str]:
-        inherited = {
-            k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "KIBITZ_"))
-        }
-        first = (self.root, self.root / "games")
-        return inherited | {
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": os.pathsep.join(map(str, first)),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "KIBITZ_PLAIN": "1",  # no compiler: the rules run once each
-        }
 
 
 def seen(expected: str, printed: str) -> None:
@@ -127,13 +119,7 @@ def seen(expected: str, printed: str) -> None:
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Clone:
-    for each in COPIED:
-        if (ROOT / each).is_dir():
-            left_out = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / each, tmp_path / each, ignore=left_out)
-        else:
-            shutil.copy(ROOT / each, tmp_path / each)
-    return Clone(tmp_path)
+    return Clone(copy_project(tmp_path))
 
 
 @pytest.mark.e2e
@@ -151,6 +137,21 @@ def test_the_page_leads_to_a_game_that_is_played_and_drawn(clone: Clone) -> None
                 assert kind == "console"  # what waits for a person
     assert (clone.root / "tic-tac-toe.svg").read_text().startswith("<svg")
     assert clone.run(f"python - <<'EOF'{_DRAW}EOF") == "drawn\n"
+    check_the_project(clone)
+
+
+def check_the_project(clone: Clone) -> None:
+    """Run the project's own tests of its pages, names and lists, which all list the games."""
+    chosen = f"{' '.join(OF_THE_PROJECT)} -m 'not slow and not e2e'"
+    printed = clone.run(f"python -m pytest -q -n 0 -p no:cacheprovider {chosen}")
+    assert " passed" in printed
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("name", ["board", "nine-holes"])
+def test_a_new_game_passes_the_tests_of_the_project_as_it_is(clone: Clone, name: str) -> None:
+    clone.run(f"python -m kibitz new-game {name}")
+    check_the_project(clone)
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import os
 import re
 import shlex
 import subprocess
@@ -26,6 +26,7 @@ from kibitz_bots.sdk import Bot
 from kibitz_clients.replay import export_svg
 from kibitz_games.core import registry
 from kibitz_games.core.position import Position
+from tests.tools.project_copy import BUILT_IN
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("protocol", "games", "search", "server", "bots", "clients", "arena", "kibitz")
@@ -67,8 +68,10 @@ def understood(line: str) -> None:
 
 
 def _filled(word: str) -> str:
-    """A file that stands for any file is there."""
-    return str(Path(__file__)) if word.endswith((".jsonl", ".toml", ".resume", ".yaml")) else word
+    """A file that stands for any file is there; a configuration is an empty one."""
+    if word.endswith(".toml"):
+        return os.devnull
+    return str(Path(__file__)) if word.endswith((".jsonl", ".resume", ".yaml")) else word
 
 
 def lines_of(prefix: str) -> list[tuple[str, str]]:
@@ -241,20 +244,32 @@ def test_a_picture_is_what_the_docs_say_how_to_make() -> None:
         assert picture.path.read_text(encoding="utf-8") == picture.drawn(), picture.line
 
 
-def test_every_picture_has_its_line_and_every_game_its_picture() -> None:
+def test_every_picture_has_its_line_and_every_built_in_game_its_picture() -> None:
     made = {picture.path.name for picture in PICTURES}
     there = {path.name for path in (ROOT / "docs/images").glob("*.svg")}
     assert there == made | {wall.PICTURE.name}
-    assert made >= {f"{name}.svg" for name in registry.names()}
+    assert made >= {f"{name}.svg" for name in BUILT_IN}
 
 
 @pytest.mark.parametrize(
-    ("page", "suffixes"), [("README.md", (".md",)), ("docs/games/README.md", (".md", ".svg"))]
+    ("page", "names", "form"),
+    [
+        ("README.md", registry.names(), "(docs/games/{}.md)"),
+        ("docs/games/README.md", registry.names(), "({}.md)"),
+        ("docs/games/README.md", BUILT_IN, "(../images/{}.svg)"),
+        ("mkdocs.yml", registry.names(), "- games/{}.md\n"),
+    ],
 )
-def test_the_lists_of_games_name_each_game_once(page: str, suffixes: tuple[str, ...]) -> None:
-    links = _LINK.findall((ROOT / page).read_text())
-    for name, suffix in itertools.product(registry.names(), suffixes):
-        assert [Path(link).name for link in links].count(f"{name}{suffix}") == 1
+def test_the_lists_of_games_name_each_game_once(
+    page: str, names: tuple[str, ...], form: str
+) -> None:
+    text = (ROOT / page).read_text()
+    for name in names:
+        assert text.count(form.format(name)) == 1, name
+
+
+def test_the_built_in_games_are_registered() -> None:
+    assert {*BUILT_IN} <= {*registry.names()}
 
 
 def test_the_list_of_games_says_who_plays_and_what_is_hidden() -> None:

@@ -117,8 +117,8 @@ def test_continuous_integration_runs_lint_tests_and_processes() -> None:
     lines = (ROOT / ".ci" / "run").read_text().splitlines()
     commands = [line for line in lines if line.startswith(("make ", "wait", "[ -z"))]
     assert commands == [
-        "make .venv/.dev",
-        "make --jobs=2 --output-sync lint warm $compiled",
+        "make .venv/.dev .venv/.docs",
+        "make --jobs=2 --output-sync lint docs warm $compiled",
         "wait",
         "make test test-e2e",
         '[ -z "$compiled" ] || make test-compiled'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -12,18 +11,19 @@ import pytest
 from click.testing import CliRunner
 
 from kibitz.cli import kibitz
+from tests.tools.project_copy import ROOT, copy_project, environment
 
-ROOT = Path(__file__).parents[3]
 REGISTRY = "games/kibitz_games/core/registry.py"
 
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """What a clone has of games."""
-    for folder in ("games/kibitz_games", "tests/games", "tests/tools", "docs/games"):
+    for folder in ("games/kibitz_games", "tests/games", "docs/games"):
         left_out = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=left_out)
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for file in ("README.md", "mkdocs.yml"):
+        shutil.copy(ROOT / file, tmp_path)
     return tmp_path
 
 
@@ -57,35 +57,35 @@ def test_it_writes_into_a_clone_only(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_table_of_games_that_looks_otherwise_is_left_alone(clone: Path) -> None:
-    (clone / REGISTRY).write_text("MODULES = {}\n")
+@pytest.mark.parametrize("path", [REGISTRY, "README.md", "docs/games/README.md", "mkdocs.yml"])
+def test_a_list_of_games_that_looks_otherwise_is_left_alone(clone: Path, path: str) -> None:
+    (clone / path).write_text("MODULES = {}\n")
     before = _files(clone)
-    assert "has no table of games" in _refusal("hop", "--root", str(clone))
+    assert f"{path} has no list of games" in _refusal("hop", "--root", str(clone))
     assert _files(clone) == before
 
 
 @pytest.mark.e2e
 @pytest.mark.parametrize("name", ["hop", "nine-holes"])
-def test_the_tests_of_a_new_game_pass_as_they_are(name: str, clone: Path) -> None:
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")} | {
-        "PYTHONPATH": os.pathsep.join([str(clone), str(clone / "games")]),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "KIBITZ_PLAIN": "1",
-    }
+def test_the_tests_of_a_new_game_pass_as_they_are(name: str, tmp_path: Path) -> None:
+    clone = copy_project(tmp_path)
 
     def run(*command: str) -> str:
         done = subprocess.run(
             [sys.executable, "-m", *command],
             cwd=clone,
-            env=environment,
+            env=environment(clone),
             capture_output=True,
             text=True,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    assert f"wrote {REGISTRY}" in run("kibitz", "new-game", name)
+    printed = run("kibitz", "new-game", name)
+    for path in (REGISTRY, "README.md", "docs/reference/house-bots.md"):
+        assert f"wrote {path}\n" in printed
     assert f'    "{name}": "kibitz_games.' in (clone / REGISTRY).read_text()
+    assert f"wrote {clone}" not in printed
     chosen = f"{name} or {name.replace('-', '_')}"
     found = run("pytest", "-q", "tests/games", "-k", chosen, "-m", "not slow and not e2e")
     assert int(found.split(" passed")[0].split()[-1]) >= 20
