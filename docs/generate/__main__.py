@@ -12,8 +12,17 @@ from typing import Any
 import docs.generate
 from benchmarks.experiments import outcomes, table
 from benchmarks.strength import results
-from docs.generate import bots, environments, event_files, experiments, messages, strength
+from docs.generate import (
+    bots,
+    configuration,
+    environments,
+    event_files,
+    experiments,
+    messages,
+    strength,
+)
 from kibitz.builtin_games import load_games
+from kibitz.commands.serve import SETTINGS
 
 DOCS = Path(docs.generate.__file__).parents[1]
 
@@ -42,6 +51,7 @@ def pages() -> Mapping[Path, str]:
             table.EXPERIMENTS, table.REPORTS, outcomes.load()
         ),
         DOCS / "reference" / "house-bots.md": bots.page(games),
+        DOCS / "reference" / "configuration.md": configuration.page(SETTINGS),
         DOCS / "reference" / "event-files.md": event_files.page(),
         DOCS / "reference" / "messages.md": messages.messages_page(_schema("messages")),
         DOCS / "reference" / "records.md": messages.records_page(_schema("record")),

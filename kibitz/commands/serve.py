@@ -18,13 +18,16 @@ import platformdirs
 
 from kibitz.compiled_server import is_compiled
 from kibitz.options import match as options_match
-from kibitz.options.notation import error_message
+from kibitz.options import settings
+from kibitz.options.settings import Setting
 from kibitz.output import echo, echo_json
 from kibitz.process.house_bots import BOT_MEMORY_MIB
 from kibitz_protocol import printable
 from kibitz_server.storage.location import Database, PostgresURL, database_of
 
 if TYPE_CHECKING:
+    from pydantic import ValidationError
+
     from kibitz_server.app import Config, Server
 
 PORT = 8765
@@ -87,107 +90,215 @@ class Age(click.ParamType[float]):
         return float(days)
 
 
+SETTINGS = (
+    Setting(
+        name="host",
+        param="host",
+        kind=click.STRING,
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="Address to listen on.",
+    ),
+    Setting(
+        name="port",
+        param="port",
+        kind=click.IntRange(0, 65535),
+        default=PORT,
+        help="Port to listen on; 0: a free one.",
+    ),
+    Setting(
+        name="db",
+        param="db",
+        kind=DatabaseType(),
+        default=DATABASE,
+        shown_default="kibitz.db in the user's data directory",
+        variables=("KIBITZ_DB",),
+        metavar="FILE|URL",
+        help="The server's database: a file, or postgresql://user@host/name.",
+    ),
+    Setting(
+        name="node",
+        param="node",
+        kind=click.STRING,
+        metavar="NAME",
+        help="Be one of several servers on one PostgreSQL database; with --public-url.",
+    ),
+    Setting(
+        name="public-url",
+        param="public_url",
+        kind=click.STRING,
+        metavar="URL",
+        help="Where clients reach this node: wss://a.example.org.",
+    ),
+    Setting(
+        name="name",
+        param="name",
+        kind=click.STRING,
+        default="kibitz",
+        metavar="TEXT",
+        help="The name that the server shows.",
+    ),
+    Setting(
+        name="guests",
+        param="guests",
+        kind=click.Choice(["loopback", "anyone", "nobody"]),
+        default="loopback",
+        help="Who may connect without a token.",
+    ),
+    Setting(
+        name="guests-from",
+        param="guests_from",
+        kind=click.STRING,
+        multiple=True,
+        metavar="NETWORK=N",
+        help="Let N guests at a time in from a network, such as a classroom's, besides --guests.",
+    ),
+    Setting(
+        name="operator",
+        param="operators",
+        kind=click.STRING,
+        multiple=True,
+        metavar="NAME",
+        help="An account that may end matches without a result, by `kibitz abort`.",
+    ),
+    Setting(
+        name="origin",
+        param="origins",
+        kind=click.STRING,
+        multiple=True,
+        metavar="URL",
+        help="An origin whose pages browsers may connect from.",
+    ),
+    Setting(
+        name="allow-host",
+        param="hosts",
+        kind=click.STRING,
+        multiple=True,
+        metavar="NAME",
+        help="A name that the server is reached by, besides addresses and this machine's own name.",
+    ),
+    Setting(
+        name="trusted-proxy",
+        param="proxies",
+        kind=click.STRING,
+        multiple=True,
+        metavar="ADDR|NETWORK",
+        help="A proxy whose X-Forwarded-For header says where connections come from.",
+    ),
+    Setting(
+        name="keep",
+        param="days",
+        part="keeping",
+        kind=Age(),
+        shown_default="keep all",
+        metavar="AGE",
+        help="Delete closed matches and lobbies that are older, such as 90d.",
+    ),
+    Setting(
+        name="max-connections",
+        param="connections",
+        part="quotas",
+        kind=click.IntRange(1),
+        shown_default="10000",
+        metavar="N",
+        help="Most connections.",
+    ),
+    Setting(
+        name="max-lobbies",
+        param="lobbies_in_all",
+        part="quotas",
+        kind=click.IntRange(1),
+        shown_default="1000",
+        metavar="N",
+        help="Most lobbies that are open.",
+    ),
+    Setting(
+        name="max-house-bots",
+        param="house_bots_in_all",
+        part="quotas",
+        kind=click.IntRange(0),
+        shown_default="64",
+        metavar="N",
+        help="Most house bots; each is a process.",
+    ),
+    Setting(
+        name="drain",
+        param="drain_s",
+        kind=click.FloatRange(0, 3600),
+        default=10.0,
+        metavar="S",
+        help="Seconds that clients have to disconnect when the server stops.",
+    ),
+    Setting(
+        name="pace",
+        param="pace",
+        kind=click.FloatRange(0, 60),
+        default=0.0,
+        metavar="S",
+        help="Least seconds that house bots take for a move, so that people can follow.",
+    ),
+    Setting(
+        name="bot-memory",
+        param="bot_memory",
+        kind=click.IntRange(1),
+        default=BOT_MEMORY_MIB,
+        metavar="MIB",
+        help="Most resident memory of a house bot, which is ended beyond it.",
+    ),
+    Setting(
+        name="bot-cpu",
+        param="bot_cpu",
+        kind=click.IntRange(1),
+        metavar="S",
+        help="Most CPU time of a house bot.",
+    ),
+    Setting(
+        name="notes",
+        param="notes",
+        kind=click.BOOL,
+        help="Include what bots noted for themselves in downloaded records.",
+    ),
+    Setting(
+        name="no-web",
+        param="no_web",
+        kind=click.BOOL,
+        help="Serve no pages for browsers.",
+    ),
+    Setting(
+        name="unlimited",
+        param="unlimited",
+        kind=click.BOOL,
+        help="Lift rate limits and quotas.",
+    ),
+)
+"""Every setting of a server that the command line, the environment and the file have."""
+PROCESS_SETTINGS = frozenset({"pace", "bot_memory", "bot_cpu", "no_web"})
+"""Those that are not for the server itself but for what the command puts beside it."""
+
+
+def _use_file(context: click.Context, _: click.Parameter, file: Path | None) -> Path | None:
+    """Make the settings of the file the defaults, and keep its tables for `make_config`."""
+    if file is None:
+        return None
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+        values, context.obj = settings.read_table(SETTINGS, table, _tables())
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(f"{file}: {error}", param_hint="--config") from None
+    context.default_map = values
+    return file
+
+
+def _tables() -> list[str]:
+    """Return the keys of a file that are no settings: its tables, and a secret."""
+    from kibitz_server.app import Config
+
+    known = {setting.param for setting in SETTINGS if setting.part is None}
+    return [name for name in get_type_hints(Config) if name not in known]
+
+
 @click.command(short_help="Run a server.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option(
-    "--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0: a free one."
-)
-@db_option
-@click.option(
-    "--node",
-    metavar="NAME",
-    help="Be one of several servers on one PostgreSQL database; with --public-url.",
-)
-@click.option(
-    "--public-url", metavar="URL", help="Where clients reach this node: wss://a.example.org."
-)
-@click.option("--name", default="kibitz", show_default=True, help="What it calls itself.")
-@click.option(
-    "--guests",
-    type=click.Choice(["loopback", "anyone", "nobody"]),
-    default="loopback",
-    show_default=True,
-    help="Who may come without a token.",
-)
-@click.option(
-    "--guests-from",
-    "guests_from",
-    multiple=True,
-    metavar="NETWORK=N",
-    help="Let N guests at a time in from a network, such as a classroom's, whoever else may come.",
-)
-@click.option(
-    "--operator",
-    "operators",
-    multiple=True,
-    metavar="NAME",
-    help="An account that may end matches without a result, by `kibitz abort`.",
-)
-@click.option(
-    "--origin", "origins", multiple=True, metavar="URL", help="Whose pages browsers connect from."
-)
-@click.option(
-    "--allow-host",
-    "hosts",
-    multiple=True,
-    metavar="NAME",
-    help="A name that the server is reached by, besides addresses and this machine's own name.",
-)
-@click.option(
-    "--trusted-proxy",
-    "proxies",
-    multiple=True,
-    metavar="ADDR|NETWORK",
-    help="A proxy that says truly, in X-Forwarded-For, where connections come from.",
-)
-@click.option(
-    "--keep",
-    type=Age(),
-    metavar="AGE",
-    help="Delete closed matches and lobbies that are older, such as 90d.  [default: keep all]",
-)
-@click.option(
-    "--max-connections",
-    "connections",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Most connections.  [default: 10000]",
-)
-@click.option(
-    "--max-lobbies",
-    "lobbies_in_all",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Most lobbies that are open.  [default: 1000]",
-)
-@click.option(
-    "--max-house-bots",
-    "house_bots_in_all",
-    type=click.IntRange(0),
-    metavar="N",
-    help="Most house bots; each is a process.  [default: 64]",
-)
-@click.option(
-    "--pace",
-    default=0.0,
-    type=click.FloatRange(0, 60),
-    help="Seconds that house bots take for a move at least, so that people can follow.",
-)
-@click.option(
-    "--bot-memory",
-    default=BOT_MEMORY_MIB,
-    show_default=True,
-    type=click.IntRange(1),
-    metavar="MIB",
-    help="Most resident memory of a house bot, which is ended beyond it.",
-)
-@click.option(
-    "--bot-cpu", type=click.IntRange(1), metavar="S", help="Most CPU time of a house bot."
-)
-@click.option(
-    "--notes", is_flag=True, help="Downloaded records hold what bots noted for themselves."
-)
-@click.option("--no-web", is_flag=True, help="No pages for browsers.")
+@settings.options(SETTINGS)
 @click.option(
     "--event",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -200,14 +311,17 @@ class Age(click.ParamType[float]):
     hidden=True,
     help="An inherited descriptor with the secret of the organizer whose own server this is.",
 )
-@click.option("--unlimited", is_flag=True, help="No limits on how much is asked of it.")
 @click.option(
     "--config",
     "file",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="A TOML file with these options and more; the command line has the last word.",
+    callback=_use_file,
+    is_eager=True,
+    help="A TOML file with these options and more; the command line wins.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Say where it is as a line of JSON.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the server's address as a line of JSON."
+)
 @click.pass_context
 def serve(
     context: click.Context,
@@ -216,14 +330,10 @@ def serve(
     pace: float,
     bot_memory: int,
     bot_cpu: int | None,
-    as_json: bool,
     no_web: bool,
+    as_json: bool,
     event: Path | None,
     organizer_fd: int | None,
-    keep: float | None,
-    connections: int | None,
-    lobbies_in_all: int | None,
-    house_bots_in_all: int | None,
     **given: Any,
 ) -> None:
     """Run a server until Ctrl-C or SIGTERM, which suspend its matches and tell everybody.
@@ -240,14 +350,7 @@ def serve(
     from kibitz_server.app import run
     from kibitz_server.storage.errors import StoreError
 
-    usual = {key: value for key, value in given.items() if _is_default(context, key)}
-    values = usual | _read_file(file) | {k: v for k, v in given.items() if k not in usual}
-    quotas = {
-        "connections": connections,
-        "lobbies_in_all": lobbies_in_all,
-        "house_bots_in_all": house_bots_in_all,
-    }
-    values = _override(_override(values, "quotas", quotas), "keeping", {"days": keep})
+    values = _config_values(context, given)
     if organizer_fd is not None:
         values["organizer"] = _inherited_secret(organizer_fd)
     config = make_config(values, file)
@@ -287,26 +390,17 @@ def _log() -> None:
     logging.basicConfig(handlers=[handler], level=logging.WARNING)
 
 
-def _override(values: Mapping[str, Any], part: str, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values in which what the command line says of a part stands before the file's."""
-    chosen = {key: value for key, value in said.items() if value is not None}
-    known = values.get(part, {})
-    if not chosen or not isinstance(known, Mapping):
-        return dict(values)
-    return {**values, part: {**known, **chosen}}
-
-
-def _is_default(context: click.Context, key: str) -> bool:
-    return context.get_parameter_source(key) is click.core.ParameterSource.DEFAULT
-
-
-def _read_file(file: Path | None) -> dict[str, Any]:
-    if file is None:
-        return {}
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise click.BadParameter(f"{file}: {error}", param_hint="--config") from None
+def _config_values(context: click.Context, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a `Config`: the tables of the file, and the settings over them."""
+    values: dict[str, Any] = dict(context.obj or {})
+    for setting in SETTINGS:
+        if setting.param in PROCESS_SETTINGS or given[setting.param] is None:
+            continue
+        if setting.part is None:
+            values[setting.param] = given[setting.param]
+        elif isinstance(part := values.get(setting.part, {}), Mapping):
+            values[setting.part] = {**part, setting.param: given[setting.param]}
+    return values
 
 
 def make_config(values: Mapping[str, Any], file: Path | None) -> Config:
@@ -316,12 +410,29 @@ def make_config(values: Mapping[str, Any], file: Path | None) -> Config:
     from kibitz_server.app import Config
 
     where = f"{file}: " if file else ""
-    if unknown := next(_unknown(values, Config), None):
-        raise click.BadParameter(f"{where}{unknown}")
+    if wrong := next(_unknown(values, Config), None):
+        raise click.BadParameter(f"{where}{wrong}")
     try:
         return TypeAdapter(Config).validate_python(values)
     except ValidationError as error:
-        raise click.BadParameter(f"{where}{error_message(error)}") from None
+        raise click.BadParameter(f"{where}{_complaint(error)}") from None
+
+
+def _complaint(error: ValidationError) -> str:
+    """Return the first complaint: the key and what was expected, without any value.
+
+    Values may be secrets, and that of a check of several keys is the whole configuration.
+    """
+    first = error.errors(include_input=False, include_url=False)[0]
+    text = first["msg"].removeprefix("Value error, ")
+    names = {setting.param: setting.name for setting in SETTINGS if setting.part is None}
+    match first["loc"]:
+        case ():
+            return text
+        case (str(key), *_) if key in names:
+            return f"{names[key]}: {text}"
+        case path:
+            return f"{'.'.join(map(str, path))}: {text}"
 
 
 def _unknown(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[str]:
@@ -329,9 +440,12 @@ def _unknown(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[s
     kinds = get_type_hints(kind)
     for key, value in values.items():
         if key not in kinds:
-            yield f"{path}{key}: expected one of {', '.join(kinds)}"
-        elif isinstance(value, dict) and dataclasses.is_dataclass(kinds[key]):
-            yield from _unknown(value, kinds[key], f"{path}{key}.")
+            yield settings.unknown(f"{path}{key}", [*kinds])
+        elif dataclasses.is_dataclass(kinds[key]):
+            if isinstance(value, dict):
+                yield from _unknown(value, kinds[key], f"{path}{key}.")
+            elif not isinstance(value, kinds[key]):
+                yield f"{path}{key}: expected a table of keys"
 
 
 def _check_advice(file: Path) -> str:

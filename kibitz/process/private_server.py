@@ -101,8 +101,14 @@ async def _read_address(stdout: asyncio.StreamReader, log: Path) -> ServerAddres
 
 
 def _environment() -> dict[str, str]:
-    """Return this process's environment less what would speak for another player."""
-    return {name: value for name, value in os.environ.items() if name not in _IDENTITY_VARIABLES}
+    """Return this process's environment less what would speak for another player or server."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name not in _IDENTITY_VARIABLES and not name.startswith(_SERVE_PREFIX)
+    }
 
 
+_SERVE_PREFIX = "KIBITZ_SERVE_"
+"""How the variables begin that configure a server of the operator's, which this one is not."""
 _IDENTITY_VARIABLES = frozenset({"KIBITZ_TOKEN", "KIBITZ_RESUME", "KIBITZ_SERVER"})

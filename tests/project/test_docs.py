@@ -7,7 +7,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,17 +14,19 @@ from typing import Any
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from docs.generate import __main__ as generate
 from docs.generate import wall
 from kibitz.builtin_games import load_games
 from kibitz.cli import kibitz
-from kibitz.commands.serve import make_config
+from kibitz.commands.serve import serve
 from kibitz_bots import inprocess
 from kibitz_bots.sdk import Bot
 from kibitz_clients.replay import export_svg
 from kibitz_games.core import registry
 from kibitz_games.core.position import Position
+from kibitz_server.app import Config
 from tests.tools.project_copy import BUILT_IN
 
 ROOT = Path(__file__).parents[2]
@@ -179,11 +180,19 @@ def python_blocks(page: str) -> list[str]:
     return [body for kind, body in _BLOCK.findall(text) if kind == "python"]
 
 
-def test_the_keys_of_the_configuration_file_are_keys() -> None:
+def test_the_keys_of_the_configuration_file_are_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (block,) = re.findall(
         r"^```toml\n(.*?)^```", (ROOT / "docs/reference/limits.md").read_text(), re.M | re.S
     )
-    config = make_config(tomllib.loads(block) | {"db": "x.db"}, None)
+    seen: list[Config] = []
+    monkeypatch.setattr("kibitz_server.app.run", lambda config, *_, **__: seen.append(config))
+    (tmp_path / "kibitz.toml").write_text(block)
+    words = ["--config", str(tmp_path / "kibitz.toml"), "--db", str(tmp_path / "x.db")]
+    done = CliRunner().invoke(serve, words)
+    assert done.exit_code == 0, done.output
+    [config] = seen
     assert config.quotas.lobbies == 4
     assert config.keeping.days == 90
 

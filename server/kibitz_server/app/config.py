@@ -7,15 +7,16 @@ The fields here, and those of the dataclasses among them, are the keys of the fi
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from kibitz_protocol.wire.server_address import websocket_url
 from kibitz_server.accounts.accounts import Guests
 from kibitz_server.maintenance.retention import RetentionPolicy
-from kibitz_server.net.access import AccessPolicy, access_policy
+from kibitz_server.net.access import AccessPolicy, access_policy, listed_origin, network
 from kibitz_server.net.connections import Quotas
 from kibitz_server.net.downloads import DownloadLimits
 from kibitz_server.net.guest_networks import GuestNetworks, guest_network
@@ -30,6 +31,16 @@ _RATES: dict[str, Any] = {
 UNLIMITED_RATES = RateLimits(**_RATES)
 UNLIMITED_QUOTAS = Quotas(**{limit.name: 10**9 for limit in fields(Quotas)})
 UNLIMITED_DOWNLOADS = DownloadLimits(at_once=10**9, an_address=10**9, held_bytes=10**12)
+
+
+def _read_by(read: Callable[[str], object]) -> AfterValidator:
+    """Return a check that a text is one that `read` takes, so that an error names the key."""
+
+    def check(text: str) -> str:
+        read(text)
+        return text
+
+    return AfterValidator(check)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,17 +65,17 @@ class Config:
     organizer: Annotated[str, Field(min_length=32)] | None = field(default=None, repr=False)
     """The secret of the organizer whose own server this is. Only connections that send it as their
     token may make guests or watch; everybody else is an entrant, who plays its seats."""
-    guests_from: tuple[str, ...] = ()
+    guests_from: tuple[Annotated[str, _read_by(guest_network)], ...] = ()
     """Networks from which guests come besides, each with how many at a time: ``192.0.2.7=40``. An
     address there may have and ask for what so many players may."""
     operators: tuple[str, ...] = ()
     """Names of the accounts that may abort matches."""
-    origins: tuple[str, ...] = ()
+    origins: tuple[Annotated[str, _read_by(listed_origin)], ...] = ()
     """Origins whose pages browsers may connect from, such as ``https://example.org``."""
     hosts: tuple[str, ...] = ()
     """Names that the server is known by, besides addresses, ``localhost`` and the machine's own
     name; ``*`` for any."""
-    proxies: tuple[str, ...] = ()
+    proxies: tuple[Annotated[str, _read_by(network)], ...] = ()
     """Addresses or networks of proxies that say truly where a connection comes from."""
     notes: bool = False
     """Whether downloaded records hold what bots noted for themselves, such as tracebacks."""

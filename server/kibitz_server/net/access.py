@@ -173,11 +173,17 @@ def access_policy(
     `machine` is the machine's own name.
     """
     known = {name.lower().rstrip(".") for name in (*names, host, machine, f"{machine}.local")}
-    listed = frozenset(origin.lower().rstrip("/") for origin in origins)
-    if NULL_ORIGIN in listed:
-        raise ValueError("the origin 'null' is that of any sandboxed page, and cannot be let in")
+    listed = frozenset(map(listed_origin, origins))
     hosts = None if ANY_HOST in known else frozenset(known - {""})
     return AccessPolicy(hosts=hosts, origins=listed, proxies=tuple(map(network, proxies)))
+
+
+def listed_origin(text: str) -> str:
+    """Read an origin that an operator lets in, or raise `ValueError`."""
+    origin = text.lower().rstrip("/")
+    if origin == NULL_ORIGIN:
+        raise ValueError("the origin 'null' is that of any sandboxed page, and cannot be let in")
+    return origin
 
 
 def network(text: str) -> Network:

@@ -81,8 +81,8 @@ def test_a_database_that_cannot_be_reached_is_one_sentence(words: list[str]) -> 
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ({"prot": 1}, "prot: expected one of db, host, port"),
-        ({"quotas": {"lobbys": 1}}, "quotas.lobbys: expected one of "),
+        ({"prot": 1}, "prot: unknown key; did you mean port?"),
+        ({"quotas": {"lobbys": 1}}, "quotas.lobbys: unknown key; did you mean lobbies?"),
         ({"port": "http"}, "port: Input should be a valid integer"),
         ({"guests": "friends"}, "guests: Input should be 'loopback', 'anyone' or 'nobody'"),
     ],

@@ -1,0 +1,164 @@
+"""Settings of a command: one table for its command line, its environment and its file.
+
+A setting named ``allow-host`` is the option ``--allow-host``, the variable
+``KIBITZ_SERVE_ALLOW_HOST`` and the key ``allow_host`` (or ``allow-host``) of a TOML file. The
+command line wins over the environment, the environment over the file, and the file over the
+default.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+PREFIX = "KIBITZ_SERVE_"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """A setting in all its spellings."""
+
+    name: str
+    """The option without its dashes: ``allow-host``."""
+    param: str
+    """The name of the value in the command, and of the field that it sets."""
+    kind: click.ParamType[Any]
+    help: str
+    part: str | None = None
+    """The table of the file that has the field, such as ``quotas``; None at the top."""
+    default: Any = None
+    shown_default: str | None = None
+    """What the help says of the default, where it is no plain value."""
+    metavar: str | None = None
+    multiple: bool = False
+    variables: tuple[str, ...] = ()
+    """Older names of the variable."""
+
+    @property
+    def key(self) -> str:
+        """The key of the file."""
+        return self.name.replace("-", "_")
+
+    @property
+    def variable(self) -> str:
+        """The environment variable."""
+        return PREFIX + self.key.upper()
+
+    @property
+    def is_flag(self) -> bool:
+        return self.kind is click.BOOL
+
+    def option(self) -> Callable[[F], F]:
+        """Return the option of the command line, which reads the variable too."""
+        more: dict[str, Any] = {"is_flag": True} if self.is_flag else {"type": self.kind}
+        if not self.is_flag:
+            more |= {"metavar": self.metavar, "default": self.default, "multiple": self.multiple}
+        shown = f"  [default: {self.shown_default}]" if self.shown_default else ""
+        return click.option(
+            f"--{self.name}",
+            self.param,
+            envvar=[self.variable, *self.variables],
+            help=self.help + shown,
+            show_default=self.default is not None and not shown,
+            **more,
+        )
+
+    def expected(self) -> str:
+        """Say what the value may be."""
+        match self.kind:
+            case click.Choice(choices=choices):
+                return f"one of {', '.join(choices)}"
+            case click.FloatRange(min=least, max=most):
+                kind = "number"
+            case click.IntRange(min=least, max=most):
+                kind = "whole number"
+            case _:
+                kind = "true or false" if self.is_flag else f"a string: {self.metavar or 'NAME'}"
+                return f"a list of strings: {self.metavar}" if self.multiple else kind
+        bounds = f"from {least:g} to {most:g}" if most is not None else f"of at least {least:g}"
+        return f"a {kind} {bounds}"
+
+    def read(self, value: object) -> Any:
+        """Return the value of a file's key as click takes it unread; raise `ValueError`."""
+        if self.multiple:
+            if not isinstance(value, list):
+                raise ValueError(f"expected {self.expected()}")
+            return tuple(self._checked(each) for each in value)
+        return self._checked(value)
+
+    def _checked(self, value: Any) -> Any:
+        numbers: tuple[type, ...] = (int, float)
+        match self.kind:
+            case click.IntRange():
+                fits = type(value) is int
+            case click.FloatRange():
+                fits = type(value) in numbers and math.isfinite(value)
+            case _:
+                fits = type(value) is (bool if self.is_flag else str)
+        try:
+            if fits:
+                self.kind.convert(value, None, None)
+                return value
+        except click.BadParameter as error:
+            if isinstance(self.kind, click.IntRange | click.FloatRange | click.Choice):
+                raise ValueError(f"expected {self.expected()}") from None
+            raise ValueError(error.message) from None
+        raise ValueError(f"expected {self.expected()}")
+
+
+def options(settings: Sequence[Setting]) -> Callable[[F], F]:
+    """Decorate a command with an option for each setting."""
+
+    def decorate(command: F) -> F:
+        for setting in reversed(settings):
+            command = setting.option()(command)
+        return command
+
+    return decorate
+
+
+def read_table(
+    settings: Sequence[Setting], table: Mapping[str, object], others: Sequence[str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split a file into values of settings by their `param`, and other keys, which it may have.
+
+    Raises `ValueError`, which names the key and says what was expected.
+    """
+    spellings = dict(_spellings(settings))
+    values: dict[str, Any] = {}
+    rest: dict[str, Any] = {}
+    for key, value in table.items():
+        setting = spellings.get(key)
+        if setting is None and key not in others:
+            raise ValueError(unknown(key, [*spellings, *others]))
+        if setting is None:
+            rest[key] = value
+            continue
+        if setting.param in values:
+            raise ValueError(f"{key}: expected once; the file has it under another name too")
+        try:
+            values[setting.param] = setting.read(value)
+        except ValueError as error:
+            raise ValueError(f"{key}: {error}") from None
+    return values, rest
+
+
+def unknown(key: str, known: Sequence[str]) -> str:
+    """Return the sentence for a key that does not exist."""
+    close = difflib.get_close_matches(key.rpartition(".")[2], known, 1)
+    return f"{key}: unknown key" + (f"; did you mean {close[0]}?" if close else "")
+
+
+def _spellings(settings: Sequence[Setting]) -> Iterator[tuple[str, Setting]]:
+    """Yield each key of a file: the option's name, and at the top the field's."""
+    for setting in settings:
+        yield setting.key, setting
+        yield setting.name, setting
+        if setting.part is None:
+            yield setting.param, setting
