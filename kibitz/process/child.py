@@ -17,7 +17,8 @@ from kibitz_server.housebots.wait_exit import wait_exit
 TERM_SECONDS = 12.0
 """How long a child may take to end after it was asked to; a server drains for up to ten."""
 TAIL_LINES = 12
-"""How much of a log is shown when its writer failed."""
+TAIL_BYTES = 16 << 10
+"""How much of a log is read and shown when its writer failed."""
 
 
 @contextlib.asynccontextmanager
@@ -105,6 +106,9 @@ async def _terminate_group(process: Process) -> int:
 
 
 def log_tail(log: Path) -> str:
-    """Return the last lines of a log."""
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    """Return the last lines of a log, and at most `TAIL_BYTES` of them."""
+    with log.open("rb") as file:
+        # A bot may write as much as it likes, and never end a line.
+        file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
+        lines = file.read(TAIL_BYTES).decode(errors="replace").splitlines()
     return "\n".join(lines[-TAIL_LINES:])

@@ -6,7 +6,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from kibitz.process.child import ChildFailedError, child_process, log_tail, run_to_success
+from kibitz.process.child import (
+    TAIL_BYTES,
+    ChildFailedError,
+    child_process,
+    log_tail,
+    run_to_success,
+)
 from kibitz_server.housebots.wait_exit import wait_exit
 
 
@@ -52,6 +58,19 @@ def test_the_tail_of_a_log_is_its_last_lines(tmp_path: Path) -> None:
     (tmp_path / "log").write_text("\n".join(map(str, range(100))))
     assert log_tail(tmp_path / "log").splitlines()[-1] == "99"
     assert len(log_tail(tmp_path / "log").splitlines()) == 12
+
+
+def test_the_tail_of_a_log_without_lines_is_short(tmp_path: Path) -> None:
+    (tmp_path / "log").write_bytes(b"x" * (4 * TAIL_BYTES) + b"\xff" + b"y" * 10)
+    tail = log_tail(tmp_path / "log")
+    assert tail.endswith("x\ufffd" + "y" * 10)
+    assert len(tail) == TAIL_BYTES
+
+
+def test_the_tail_of_a_log_reads_no_more_than_it_shows(tmp_path: Path) -> None:
+    with (tmp_path / "log").open("wb") as log:
+        log.truncate(1 << 40)  # a sparse file: nobody has the memory for all of it
+    assert len(log_tail(tmp_path / "log")) == TAIL_BYTES
 
 
 @pytest.mark.e2e
