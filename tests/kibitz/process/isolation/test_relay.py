@@ -88,17 +88,27 @@ async def test_who_loses_a_connection_comes_back_by_another() -> None:
 class GoneWriter:
     """The side of a bot that was killed while the server still talks to it."""
 
+    def __init__(self, *, noticed: bool) -> None:
+        self.noticed = noticed
+
+    def is_closing(self) -> bool:
+        return self.noticed
+
     def write(self, data: bytes) -> None:
-        pass
+        if self.noticed:
+            raise RuntimeError("the handler is closed")  # as the transports of uvloop do
 
     async def drain(self) -> None:
         raise ConnectionResetError("Connection lost")
 
 
-async def test_a_side_that_is_gone_in_the_middle_ends_both_ways_without_an_error() -> None:
+@pytest.mark.parametrize("noticed", [False, True])
+async def test_a_side_that_is_gone_in_the_middle_ends_both_ways_without_an_error(
+    noticed: bool,
+) -> None:
     told, silent = StreamReader(), StreamReader()
     told.feed_data(b"news")
-    back = cast(StreamWriter, GoneWriter())
+    back = cast(StreamWriter, GoneWriter(noticed=noticed))
     await asyncio.wait_for(_both(_pump(told, back), _pump(silent, back)), timeout=5)
 
 
