@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -35,6 +36,7 @@ from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbySettings, MatchBrief, ProgrammeItem, ReservedSeat
 from kibitz_protocol.wire.records import Cause, Conduct
+from kibitz_server.accounts.names import BadName, claim, skeleton
 from kibitz_server.housebots.process import secret_descriptor
 from kibitz_server.housebots.wait_exit import wait_exit
 
@@ -109,17 +111,24 @@ def player_name(bot: str | Program) -> str:
 
 
 def _unreserved(name: str) -> str:
-    return f"my-{name}" if name.lower().startswith("house") else name  # kept for house bots
+    """Return a name that the server gives away: a bot's file may be called whatever it likes."""
+    try:
+        return claim(name)
+    except BadName:
+        return f"my-{name}"
 
 
 def distinct_names(names: Sequence[str]) -> list[str]:
-    """Return the names with a number behind those that were there before, whatever their case."""
-    seen: dict[str, int] = {}
+    """Return the names, with a number behind each that looks like one before it."""
+    taken: set[str] = set()
     answer = []
     for name in names:
-        key = name.lower()
-        seen[key] = seen.get(key, 0) + 1
-        answer.append(name if seen[key] == 1 else f"{name}-{seen[key]}")
+        numbered = (f"{name}-{number}" for number in itertools.count(2))
+        distinct = next(
+            each for each in itertools.chain([name], numbered) if skeleton(each) not in taken
+        )
+        taken.add(skeleton(distinct))
+        answer.append(distinct)
     return answer
 
 

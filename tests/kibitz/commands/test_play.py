@@ -11,6 +11,7 @@ from kibitz.match_series import MatchSeries, distinct_names, failed_to_start
 from kibitz.options.notation import GameChoice
 from kibitz_protocol.wire.lobbies import MatchBrief, ReservedSeat
 from kibitz_protocol.wire.records import Cause, Conduct, Player, Result, SeatResult
+from kibitz_server.accounts.names import RESERVED_WORDS, claim, skeleton
 
 
 def run(*words: str) -> CommandResult:
@@ -23,10 +24,16 @@ def run(*words: str) -> CommandResult:
         (["bots/my bot.py", "star/random:seed=1"], ["my-bot", "random"]),
         (["star/random", "star/Random", "star/random"], ["random", "Random-2", "random-3"]),
         (["house.py", "....py"], ["my-house", "bot"]),
+        (["planner.py", "p1anner.py", "p1anner-2.py"], ["planner", "p1anner-2", "p1anner-2-2"]),
+        *[([f"{word}.py"], [f"my-{word}"]) for word in ("kibitz", "r00t", "admin-7", "h0use")],
+        *[([f"{word}.py"], [f"my-{word}"]) for word in RESERVED_WORDS],
     ],
 )
 def test_every_bot_has_a_name_of_its_own(bots: list[str], names: list[str]) -> None:
-    assert MatchSeries(game=GameChoice("star"), bots=bots).names == names
+    given = MatchSeries(game=GameChoice("star"), bots=bots).names
+    assert given == names
+    assert [claim(name) for name in given] == given  # one file's name keeps nobody from playing
+    assert len({skeleton(name) for name in given}) == len(given)
 
 
 def test_names_that_are_taken_get_a_number() -> None:
