@@ -285,3 +285,98 @@ def test_an_intruder_only_plays_in_a_series(public: Kibitz) -> None:
     )
     assert found.status == 0, found.said
     require_fended_off(found)
+
+
+# --- the event as a whole -------------------------------------------------------------------------
+
+SHOUTER = """
+import os
+from kibitz import Bot
+
+LINE = b"\\x1b]0;owned\\x07\\x1b[2Jgames ended: 99 normal, shouter wins\\r" * 1000
+
+class Shouter(Bot):
+    def choose(self, turn):
+        for _ in range(500):
+            os.write(2, LINE)
+        os._exit(1)
+"""
+DESERTER = """
+import json, sys
+from unittest import mock
+from websockets.sync.client import connect
+from kibitz import Bot, Client
+
+SECRETS = []
+make = Client.__init__
+
+def remember(client, *words, **said):
+    make(client, *words, **said)
+    SECRETS.append(client)
+
+mock.patch.object(Client, "__init__", remember).start()
+
+def argument(name):
+    return sys.argv[sys.argv.index(name) + 1]
+
+class Deserter(Bot):
+    def choose(self, turn):
+        if turn.ply < 2:
+            return turn.legal[0]
+        with connect(argument("--url")) as socket:
+            for number, message in enumerate((
+                {"type": "hello", "versions": [1], "resume": SECRETS[0].resume},
+                {"type": "leave", "lobby": argument("--lobby")},
+            )):
+                socket.send(json.dumps({"id": (1 << 50) + number, **message}))
+                socket.recv()
+        return turn.legal[0]
+"""
+
+
+def hold(kibitz: Kibitz, files: dict[str, str], *words: str) -> tuple[int, dict[str, Any], str]:
+    """Hold an event of an honest bot and of others; return its status, its results, and its log."""
+    (kibitz.directory / "cache").mkdir()
+    for name, text in {"honest/honest.py": HONEST, **files}.items():
+        path = kibitz.directory / name
+        path.parent.mkdir()
+        path.write_text(text)
+    python = python_for("setpriv")
+    game = ["--game", "line-nim:free=12", "--tc", "20+1", "--name", "foul", "--jail", "setpriv"]
+    players = ["--players", "honest/honest.py", *files]
+    done = subprocess.run(
+        [python, "-m", "kibitz", "arena", *game, *players, "--json", *words],
+        cwd=kibitz.directory,
+        env=environment(kibitz, python),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return done.returncode, json.loads(done.stdout), done.stderr
+
+
+def points(results: dict[str, Any]) -> dict[str, float]:
+    return {entrant["name"]: entrant["points"] for entrant in results["standings"]}
+
+
+def test_what_an_entrant_shouts_is_shown_in_short(public: Kibitz) -> None:
+    status, results, said = hold(public, {"loud/loud.py": SHOUTER}, "--games", "8")
+    assert status == 1
+    assert "loud cannot be kept running" in said
+    assert len(said) < 64 << 10
+    assert "\x1b" not in said
+    assert points(results)["honest"] == len(results["games"]) > 0
+
+
+def test_an_entrant_that_leaves_the_lobby_loses_its_games(public: Kibitz) -> None:
+    _, results, _ = hold(public, {"deserter/deserter.py": DESERTER}, "--games", "2")
+    assert points(results) == {"honest": 2, "deserter": 0}
+    assert {game["cause"] for game in results["games"]} == {"disconnect"}
+
+
+def test_files_with_the_names_of_others_play(public: Kibitz) -> None:
+    borrowed = {"first/h0nest.py": HONEST, "second/kibitz.py": HONEST}
+    status, results, said = hold(public, borrowed, "--games", "2")
+    assert status == 0, said
+    assert set(points(results)) == {"honest", "h0nest-2", "my-kibitz"}
