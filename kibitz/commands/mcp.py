@@ -23,7 +23,6 @@ from kibitz.sessions import SavedSession
 from kibitz_clients import descriptions
 from kibitz_games.core import rulebook
 from kibitz_protocol.client.client import Client
-from kibitz_protocol.client.errors import KibitzError
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -52,9 +51,10 @@ def mcp(
     """Play and watch for a program that speaks the Model Context Protocol, such as an agent.
 
     It is one player on the server, with the tools that a player needs; agents are told how to use
-    them. Without --http it talks on standard input and output, as agents start it. What goes
-    wrong is written to standard error. Who it is on the server is saved: started again, it takes
-    its seats back, as long as the server keeps them.
+    them. Without --http it talks on standard input and output, as agents start it. It starts
+    without a server too: tools that need one say what is wrong, and try again with every call. What
+    goes wrong here is written to standard error. Who it is on the server is saved: started again,
+    it takes its seats back, as long as the server keeps them.
     """
     try:
         from kibitz_clients.mcp.server import make_server
@@ -78,21 +78,21 @@ def mcp(
         def connect() -> AbstractAsyncContextManager[Client]:
             return sessions.connect_saved(saved, make, _tell, account=token is not None)
 
-        async with tool_player(connect, load_games("plain")) as player:
+        def explain(error: Exception) -> str:
+            return descriptions.explain_error(error, server)
+
+        async with tool_player(connect, load_games("plain"), explain) as player:
             tools = make_server(player, rulebook.page)
             if listener is None:
                 await tools.run_stdio_async()
             else:
                 await _serve_http(tools, player, listener)
 
-    try:
-        with (
-            contextlib.nullcontext() if port is None else _listen(port) as listener,
-            sessions.take_free_identity(server, who, _tell, fresh=fresh) as saved,
-        ):
-            run(serve(saved, listener))
-    except KibitzError as error:
-        raise click.ClickException(descriptions.explain_error(error, server)) from None
+    with (
+        contextlib.nullcontext() if port is None else _listen(port) as listener,
+        sessions.take_free_identity(server, who, _tell, fresh=fresh) as saved,
+    ):
+        run(serve(saved, listener))
 
 
 def _tell(sentence: str) -> None:

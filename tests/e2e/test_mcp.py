@@ -153,9 +153,58 @@ async def test_a_server_that_is_restarted_is_played_on(kibitz: Kibitz) -> None:
                 await play_to_the_end(client)
 
 
-def test_without_a_server_it_ends_with_a_sentence(kibitz: Kibitz) -> None:
-    done = kibitz.run("mcp", "--server", "ws://127.0.0.1:9", "--name", "mira")
-    assert done.returncode == 1
-    assert "ws://127.0.0.1:9" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
+OFFLINE = {
+    "list_games": {},
+    "game_rules": {"game": "line-nim"},
+}
+"""Tools that need no server, with arguments."""
+ONLINE = {
+    "list_lobbies": {},
+    "join_lobby": {"lobby": "L1"},
+    "leave_lobby": {"lobby": "L1"},
+    "wait_for_turn": {"seconds": 5},
+    "look": {"match": "M1"},
+    "legal_moves": {"match": "M1"},
+    "play": {"match": "M1", "move": "d"},
+    "resign": {"match": "M1"},
+    "comment": {"match": "M1", "text": "hm"},
+    "watch": {"match": "M1"},
+}
+"""Tools that need one."""
+
+
+async def check_without_a_server(client: Client, url: str) -> None:
+    """Call every tool while there is no server at `url`."""
+    tools = {tool.name for tool in (await client.list_tools()).tools}
+    assert tools == OFFLINE.keys() | ONLINE.keys()
+    for tool, arguments in OFFLINE.items():
+        await call(client, tool, **arguments)
+    for tool, wanted in ONLINE.items():
+        result = await client.call_tool(tool, wanted)
+        assert result.is_error, tool
+        assert url in str(result.content), tool
+
+
+async def test_it_answers_without_a_server_and_finds_one_that_comes_later(kibitz: Kibitz) -> None:
+    with kibitz.start("serve", "--port", "0", "--db", "kibitz.db", "--json") as server:
+        url = server.json()["url"]
+    async with over_stdio(kibitz, url) as client:
+        await check_without_a_server(client, url)
+        port = url.rpartition(":")[2]
+        with kibitz.start("serve", "--port", port, "--db", "kibitz.db", "--json") as again:
+            again.json()
+            lobby = open_lobby(kibitz, url, "connect-four")
+            assert lobby in await call(client, "list_lobbies")
+            await call(client, "join_lobby", lobby=lobby)
+            assert "mira" in await play_to_the_end(client)
+
+
+async def test_over_http_it_answers_without_a_server_too(kibitz: Kibitz) -> None:
+    url = "ws://127.0.0.1:9"
+    with kibitz.start("mcp", "--server", url, "--name", "mira", "--http", "0") as running:
+        async with Client(address_of(running)) as client:
+            await check_without_a_server(client, url)
+        running.send(signal.SIGTERM)
+        await asyncio.to_thread(running.rest)
+        assert running.process.returncode == 0
+    assert "Traceback" not in running.log.read_text()

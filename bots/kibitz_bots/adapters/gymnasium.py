@@ -110,7 +110,8 @@ class SoloEnv(gymnasium.Env[Any, Any]):
         assert self._others is not None, "call reset() before step()"
         number = integer(action)
         if number is None:
-            raise TypeError(f"expected an action from 0 to {self._most}, not {action!r:.80}")
+            most = self.game.num_dense_actions(self.play.state) - 1
+            raise TypeError(f"expected an action from 0 to {most}, not {action!r:.80}")
         if not self._is_legal(number):
             return self._seen(), -1.0, True, False, self._info() | {"illegal": number}
         self.play.push(self.game.dense_action(self.play.state, number))
@@ -119,10 +120,6 @@ class SoloEnv(gymnasium.Env[Any, Any]):
         if over:
             self._others.end(self.play)
         return self._seen(), self._reward() if over else 0.0, over, False, self._info()
-
-    @property
-    def _most(self) -> int:
-        return int(self.action_space.n) - 1
 
     def _is_legal(self, action: int) -> bool:
         """Return whether a dense number stands for an action that the learner may take now."""

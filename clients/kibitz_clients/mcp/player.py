@@ -42,16 +42,24 @@ Progress = Callable[[float], Awaitable[None]]
 """Is told how many seconds a call has waited."""
 
 
+Explain = Callable[[Exception], str]
+"""Makes a sentence of an error for whoever made a call."""
+
+
 class CallError(Exception):
     """A call that cannot be carried out; the message is a sentence for whoever made it."""
 
 
 class ToolPlayer:
-    """A player whose moves are made by calls, at any number of matches at once."""
+    """A player whose moves are made by calls, at any number of matches at once.
+
+    `connection` is None until `keep_connected` has one. A call that needs the server has it try
+    again, so that an agent may be started before the server.
+    """
 
     def __init__(
         self,
-        connection: ServerConnection,
+        connection: ServerConnection | None,
         games: Mapping[str, Game],
         now: Callable[[], int] = lambda: int(time.monotonic() * 1000),
     ) -> None:
@@ -67,11 +75,59 @@ class ToolPlayer:
         """Finished matches whose end was told, oldest first."""
         self._ended: str | None = None
         """Why there is no connection any more."""
+        self._attempt: asyncio.Future[str | None] | None = None
+        """The attempt to connect that is under way; its result is why there is no connection."""
+        self._wanted = asyncio.Event()
+        """Set while an attempt to connect is asked for."""
 
     # --- what the server tells ----------------------------------------------------------------
 
+    async def keep_connected(self, connect: Connector, explain: Explain) -> None:
+        """Connect when a call wants it, and follow the news until the session ends.
+
+        `explain` makes a sentence of what kept a connection from coming about.
+        """
+        while self._connection is None:
+            await self._wanted.wait()
+            problem: str | None = "the connection to the server failed"
+            try:
+                async with connect() as self._connection:
+                    self._answer_attempt(None)
+                    await self.follow()
+            except (KibitzError, OSError, ValueError) as error:
+                problem = explain(error)
+            finally:
+                self._answer_attempt(problem)
+
+    def _answer_attempt(self, problem: str | None) -> None:
+        self._wanted.clear()
+        if self._attempt is not None and not self._attempt.done():
+            self._attempt.set_result(problem)
+        self._attempt = None
+
+    async def server(self) -> ServerConnection:
+        """Return the connection, after an attempt to connect if there is none.
+
+        Raises `CallError` with what kept it from coming about.
+        """
+        if self._connection is None:
+            if self._ended is not None:
+                raise CallError(self._ended)
+            problem = await asyncio.shield(self.begin_to_connect())
+            if self._connection is None:
+                raise CallError(problem or "there is no connection to the server")
+        return self._connection
+
+    def begin_to_connect(self) -> asyncio.Future[str | None]:
+        """Have `keep_connected` try once, and return the attempt."""
+        if self._attempt is None:
+            self._attempt = asyncio.get_running_loop().create_future()
+            self._wanted.set()
+        return self._attempt
+
     async def follow(self) -> None:
         """Take in the news until the session ends."""
+        assert self._connection is not None, "follow() needs a connection"
         try:
             async for message in self._connection.news():
                 self.take_in(message)
@@ -104,8 +160,9 @@ class ToolPlayer:
 
     async def lobbies(self) -> str:
         """Return the open lobbies and the running matches."""
-        lobbies = (await self._ask(self._connection.lobbies())).lobbies
-        matches = (await self._ask(self._connection.matches())).matches
+        server = await self.server()
+        lobbies = (await self._ask(server.lobbies())).lobbies
+        matches = (await self._ask(server.matches())).matches
         lines = [
             f"lobby {each.lobby} {printable.line(each.name)!r}: {', '.join(each.games)}; "
             f"{each.members} of {each.places} places taken; {each.state}; "
@@ -128,13 +185,14 @@ class ToolPlayer:
 
     async def join(self, lobby: str, invite: str | None) -> str:
         """Take a seat in a lobby and say ready."""
-        await self._ask(self._connection.join(lobby, invite=invite))
-        await self._ask(self._connection.ready(lobby))
-        return f"you are {self._connection.name} in lobby {lobby}, and ready; now wait_for_turn"
+        server = await self.server()
+        await self._ask(server.join(lobby, invite=invite))
+        await self._ask(server.ready(lobby))
+        return f"you are {server.name} in lobby {lobby}, and ready; now wait_for_turn"
 
     async def leave(self, lobby: str) -> str:
         """Leave a lobby."""
-        await self._ask(self._connection.leave(lobby))
+        await self._ask((await self.server()).leave(lobby))
         return f"you have left lobby {lobby}"
 
     # --- matches ------------------------------------------------------------------------------
@@ -145,7 +203,7 @@ class ToolPlayer:
 
     async def watch(self, match: str) -> str:
         """Follow a match as a spectator."""
-        await self._ask(self._connection.watch(match))
+        await self._ask((await self.server()).watch(match))
         await self._wait_until(lambda: match in self._state.matches, PROGRESS_SECONDS)
         return self.look(match)
 
@@ -168,11 +226,12 @@ class ToolPlayer:
 
         Returns what there is, which may be that nothing happened in that time.
         """
+        server = await self.server()
         if match is not None:
             self._timeline(match)
         seconds = min(max(seconds, 0.0), MOST_SECONDS)
         if not await self._wait_until(lambda: self._has_due(match), seconds, progress):
-            away = "" if self._connection.online else "the server is away; "
+            away = "" if server.online else "the server is away; "
             return f"{away}nothing has happened for you in {seconds:g} s; wait again, or look"
         if match is not None:
             self._timeline(match)
@@ -180,12 +239,13 @@ class ToolPlayer:
 
     async def play(self, match: str, move: str, comment: str = "") -> str:
         """Play a move at the own turn."""
+        server = await self.server()
         turn = self._turn(match)
         action = self._parse(turn, move)
         said = _comment(comment)
         del self._state.turns[match]
         try:
-            await self._ask(self._connection.move(match, turn.ply, action.action, said))
+            await self._ask(server.move(match, turn.ply, action.action, said))
         except (CallError, asyncio.CancelledError):
             self._restore(turn)
             raise
@@ -193,14 +253,16 @@ class ToolPlayer:
 
     async def resign(self, match: str) -> str:
         """Give a match up."""
+        server = await self.server()
         self._timeline(match)
-        await self._ask(self._connection.resign(match))
+        await self._ask(server.resign(match))
         return f"you have resigned match {match}"
 
     async def comment(self, match: str, text: str) -> str:
         """Say something of a match."""
+        server = await self.server()
         self._timeline(match)
-        await self._ask(self._connection.comment(match, text))
+        await self._ask(server.comment(match, text))
         return "said"
 
     # --- inside -------------------------------------------------------------------------------
@@ -266,7 +328,7 @@ class ToolPlayer:
             async with asyncio.timeout(ANSWER_SECONDS):
                 return await request
         except TimeoutError:
-            where = "slow" if self._connection.online else "away"
+            where = "slow" if self._connection and self._connection.online else "away"
             raise CallError(
                 f"the server is {where}, and has not answered in {ANSWER_SECONDS:g} s; what you"
                 " asked for may still be done, so look before you repeat it"
@@ -339,13 +401,20 @@ def _comment(text: str) -> Comment | None:
 
 
 @contextlib.asynccontextmanager
-async def tool_player(connect: Connector, games: Mapping[str, Game]) -> AsyncIterator[ToolPlayer]:
-    """Connect, and follow the news for the length of the block. Raises `KibitzError`."""
-    async with connect() as connection:
-        player = ToolPlayer(connection, games)
-        following = asyncio.create_task(player.follow())
-        try:
-            yield player
-        finally:
-            following.cancel()
-            await asyncio.gather(following, return_exceptions=True)
+async def tool_player(
+    connect: Connector,
+    games: Mapping[str, Game],
+    explain: Explain = descriptions.explain_error,
+) -> AsyncIterator[ToolPlayer]:
+    """Give a player that connects by itself, and follows the news for the length of the block.
+
+    There may be no server: calls that need one say so then, with what `explain` says of the error.
+    """
+    player = ToolPlayer(None, games)
+    player.begin_to_connect()
+    following = asyncio.create_task(player.keep_connected(connect, explain))
+    try:
+        yield player
+    finally:
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)

@@ -100,12 +100,12 @@ def _add_match_tools(server: MCPServer, player: ToolPlayer) -> None:
     @server.tool()
     async def look(match: Match) -> str:
         """See a match as it is now: the board, the clocks, and at your turn the legal moves."""
-        return await _told(_now(lambda: player.look(match)))
+        return await _told(_connected(player, lambda: player.look(match)))
 
     @server.tool()
     async def legal_moves(match: Match) -> str:
         """List every legal move of your turn."""
-        return await _told(_now(lambda: player.legal_moves(match)))
+        return await _told(_connected(player, lambda: player.legal_moves(match)))
 
     @server.tool()
     async def play(
@@ -137,7 +137,9 @@ def _add_match_tools(server: MCPServer, player: ToolPlayer) -> None:
         return await _told(player.watch(match))
 
 
-async def _now(made: Callable[[], str]) -> str:
+async def _connected(player: ToolPlayer, made: Callable[[], str]) -> str:
+    """Return what is made of the news of a server, which has to be there."""
+    await player.server()
     return made()
 
 

@@ -17,7 +17,6 @@ same bytes, compiled or plain.
 
 from __future__ import annotations
 
-import copyreg
 import functools
 import warnings
 from collections.abc import Mapping, Sequence
@@ -202,7 +201,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         if name in registry.names() and registry.get(name) is self:
             return registry.get, (name,)
         own = {key: value for key, value in vars(self).items() if not _is_cached(type(self), key)}
-        return copyreg.__newobj__, (type(self),), own
+        return _bare, (type(self),), own
 
     def at_version(self, version: int) -> Self:
         """Return this game with the rules of a version: itself for the present one.
@@ -552,6 +551,11 @@ class _FormerName:
 
 for _former, _present in _FORMER_NAMES.items():
     setattr(Game, _former, _FormerName(_former, _present))
+
+
+def _bare(kind: type[Game]) -> Game:
+    """Return a game whose attributes a pickle will add."""
+    return object.__new__(kind)
 
 
 def _is_cached(kind: type[Game], name: str) -> bool:

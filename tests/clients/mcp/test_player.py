@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 import async_solipsism
 import pytest
 
-from kibitz_clients.mcp.player import CallError, ToolPlayer
+from kibitz_clients.mcp.player import CallError, ToolPlayer, tool_player
 from kibitz_games.core.game import Game
 from kibitz_protocol.client.errors import ClosedError, RefusedError
 from kibitz_protocol.client.session import MatchLost
@@ -361,3 +361,56 @@ async def test_comments_and_resignations_are_sent_and_their_refusals_are_sentenc
             with pytest.raises(CallError, match="M9 is not one that you play or watch"):
                 await call
         assert len(my_turn.requests) == 3
+
+
+class Absent:
+    """A server that is not there at first."""
+
+    def __init__(self, link: FakeServerConnection) -> None:
+        self.there = False
+        self.tries = 0
+        self._link = link
+
+    @asynccontextmanager
+    async def connect(self) -> AsyncIterator[FakeServerConnection]:
+        self.tries += 1
+        if not self.there:
+            raise ClosedError("nobody answers")
+        async with self._link.connect():
+            yield self._link
+
+
+@pytest.mark.parametrize("name", ["lobbies", "join", "leave", "watch", "wait", "play", "resign"])
+async def test_every_call_that_needs_a_server_says_what_is_wrong_and_tries_again(
+    name: str, games: dict[str, Game], my_turn: FakeServerConnection
+) -> None:
+    absent = Absent(my_turn)
+    async with tool_player(absent.connect, games) as player:
+        calls: dict[str, Callable[[], Awaitable[str]]] = {
+            "lobbies": player.lobbies,
+            "join": lambda: player.join("L1", None),
+            "leave": lambda: player.leave("L1"),
+            "watch": lambda: player.watch("M1"),
+            "wait": lambda: player.wait_for_turn(None, 1),
+            "play": lambda: player.play("M1", "d"),
+            "resign": lambda: player.resign("M1"),
+        }
+        for tried in (1, 2):
+            with pytest.raises(CallError, match="nobody answers"):
+                await calls[name]()
+            assert absent.tries == tried
+        assert "chinese-checkers" in player.list_games(), "which needs none"
+        absent.there = True
+        assert "it is your turn" in await player.wait_for_turn(None, 5)
+
+
+async def test_calls_at_the_same_time_share_one_attempt(
+    games: dict[str, Game], my_turn: FakeServerConnection
+) -> None:
+    absent = Absent(my_turn)
+    async with tool_player(absent.connect, games) as player:
+        answers = await asyncio.gather(
+            *(player.lobbies() for _ in range(5)), return_exceptions=True
+        )
+        assert [type(each) for each in answers] == [CallError] * 5
+    assert absent.tries == 2, "one at the start, and one for all of the calls"
