@@ -229,6 +229,28 @@ def test_requests_that_are_refused(running: RunningMatch, ask: Ask, code: str) -
     assert answer["message"]
 
 
+BAD_COMMENTS = [
+    "nan",
+    '{"value": Infinity}',
+    '{"value": 1e999}',
+    '{"text": "\\ud800"}',
+    '{"text": "%s"}' % ("x" * 201),
+    '{"line": %s}' % ("[" * 3000 + "]" * 3000),
+    '{"mood": 1}',
+    '"good"',
+]
+
+
+def test_bad_comments_are_refused_with_their_moves_and_not_counted(running: RunningMatch) -> None:
+    """The turn goes on, and the seat's own record has no note of an illegal move."""
+    before = running.ada.ask("history", match=running.match)["events"]
+    for id, comment in enumerate(BAD_COMMENTS, 10_000):
+        head = f'{{"type":"move","id":{id},"match":"{running.match}","ply":2,"action":{{"cell":5}}'
+        running.ada.send(client_frame(f'{head},"comment":{comment}}}'.encode()))
+        assert running.ada.refusal()["code"] == "malformed"
+    assert running.ada.ask("history", match=running.match)["events"] == before
+
+
 @pytest.mark.parametrize(
     "text",
     [
