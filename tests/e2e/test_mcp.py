@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -153,12 +154,12 @@ async def test_a_server_that_is_restarted_is_played_on(kibitz: Kibitz) -> None:
                 await play_to_the_end(client)
 
 
-OFFLINE = {
+OFFLINE: dict[str, dict[str, Any]] = {
     "list_games": {},
     "game_rules": {"game": "line-nim"},
 }
 """Tools that need no server, with arguments."""
-ONLINE = {
+ONLINE: dict[str, dict[str, Any]] = {
     "list_lobbies": {},
     "join_lobby": {"lobby": "L1"},
     "leave_lobby": {"lobby": "L1"},
