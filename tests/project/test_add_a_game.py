@@ -23,8 +23,11 @@ OF_THE_PROJECT = (
     "tests/project/test_imports.py",
     "tests/project/test_structure.py",
     "tests/house/test_bot_catalog.py",
+    "tests/kibitz/test_demo_programme.py",
 )
 """Tests that list the games, beyond those of the games themselves."""
+FOR_EACH_GAME = ("tests/clients/test_games.py", "tests/bots/test_warmup.py")
+"""Tests that are run for each game, some of which its length or board could fail."""
 SECONDS = 300.0
 _STEP = re.compile(
     r"^(?:\*\*`(?P<path>[^`\n]+)`\*\*\n\n)?```(?P<kind>\w+)\n(?P<body>.*?)^```$",
@@ -137,21 +140,21 @@ def test_the_page_leads_to_a_game_that_is_played_and_drawn(clone: Clone) -> None
                 assert kind == "console"  # what waits for a person
     assert (clone.root / "tic-tac-toe.svg").read_text().startswith("<svg")
     assert clone.run(f"python - <<'EOF'{_DRAW}EOF") == "drawn\n"
-    check_the_project(clone)
+    check_the_project(clone, "tic-tac-toe")
 
 
-def check_the_project(clone: Clone) -> None:
-    """Run the project's own tests of its pages, names and lists, which all list the games."""
-    chosen = f"{' '.join(OF_THE_PROJECT)} -m 'not slow and not e2e'"
-    printed = clone.run(f"python -m pytest -q -n 0 -p no:cacheprovider {chosen}")
-    assert " passed" in printed
+def check_the_project(clone: Clone, name: str) -> None:
+    """Run the project's own tests that list the games, and those of each game for the new one."""
+    for chosen in (" ".join(OF_THE_PROJECT), f"{' '.join(FOR_EACH_GAME)} -k {name}"):
+        fast = f"{chosen} -m 'not slow and not e2e'"
+        assert " passed" in clone.run(f"python -m pytest -q -n 0 -p no:cacheprovider {fast}")
 
 
 @pytest.mark.e2e
 @pytest.mark.parametrize("name", ["board", "nine-holes"])
 def test_a_new_game_passes_the_tests_of_the_project_as_it_is(clone: Clone, name: str) -> None:
     clone.run(f"python -m kibitz new-game {name}")
-    check_the_project(clone)
+    check_the_project(clone, name)
 
 
 @pytest.mark.slow

@@ -18,7 +18,10 @@ BUILT_IN = (
     "connect-four",
 )
 """The games of this project. A clone to which `kibitz new-game` added one registers more."""
-_LEFT_OUT = (".*", "__pycache__", "node_modules", "site", "build", "dist", "demo-records")
+_LEFT_OUT = (
+    *(".git", ".venv", ".hypothesis", ".*_cache", "__pycache__", "node_modules"),
+    *("site", "build", "dist", "demo-records", "*.arena", "records"),
+)
 _PACKAGES = ("", "protocol", "games", "search", "server", "bots", "arena", "clients")
 
 
