@@ -148,6 +148,8 @@ def _game(given: dict[str, Any]) -> dict[str, Any]:
 def _openings(texts: Sequence[str], game: str) -> Any:
     if len(texts) == 1 and (random := re.fullmatch(r"random=(\d+)", texts[0])):
         return {"random_plies": int(random[1])}
+    if len(texts) == 1 and texts[0].startswith("file="):
+        return {"file": texts[0].removeprefix("file=")}
     return [notation.parse_options(text.split(","), game) for text in texts]
 
 

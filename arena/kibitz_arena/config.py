@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path as FilePath
 from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
@@ -15,12 +16,13 @@ from pydantic import ValidationError
 from kibitz_arena import game_spec
 from kibitz_arena.config_error import ConfigError, ConfigProblem, abbreviated, key_text, suggestion
 from kibitz_arena.consistency import consistency_problems
-from kibitz_arena.openings import random_opening
+from kibitz_arena.openings import random_opening, read_openings
 from kibitz_arena.tournament import (
     ConfigModel,
     Entrant,
     EntrantLimits,
     GameSpec,
+    OpeningFile,
     RandomPlies,
     RatingScale,
     StopRule,
@@ -30,13 +32,14 @@ from kibitz_arena.tournament import (
 from kibitz_arena.yaml_positions import Document, DocumentError, Path
 from kibitz_games.core import registry
 from kibitz_games.core.game import Game, GameError, InvalidSetup
+from kibitz_games.core.game_file import GameFileError
 from kibitz_protocol.wire.values import Options, seed_number
 
 Config = TypeVar("Config", bound=ConfigModel)
 
 
 def load(text: str, name: str, *, game_of: Callable[[str], Game] = registry.get) -> Tournament:
-    """Read the YAML `text` of an event; `name` is the file's, for errors.
+    """Read the YAML `text` of an event; `name` is the file's: other files are beside it.
 
     `game_of` finds the rules, which check the options. The first call settles whether this
     process compiles kernels (see `kibitz_games.compiled.kernels`). Raises `ConfigError`.
@@ -66,10 +69,32 @@ def _build(
     plain = plain_lines(lines)
     tournament = validated(Tournament, values, source, plain, _PARTS)
     tournament, flaws = _check_game(tournament, values, game_of)
+    if isinstance(tournament.openings, OpeningFile) and not flaws:
+        beside = FilePath(source).parent
+        tournament, flaws = _with_openings(tournament, tournament.openings, beside, game_of)
     flaws += [*consistency_problems(tournament)]
     if flaws:
         raise ConfigError(source, flaws, plain)
     return tournament
+
+
+def _with_openings(
+    tournament: Tournament, openings: OpeningFile, base: FilePath, game_of: Callable[[str], Game]
+) -> tuple[Tournament, list[ConfigProblem]]:
+    """Return the event with the openings of its file, or what is wrong with that."""
+    path, game = base / openings.file, game_of(tournament.game.name)
+    try:
+        data = path.read_bytes()
+        found = read_openings(game, tournament.game.options, tournament.seats, openings.file, data)
+    except OSError as error:
+        sentence = f"expected a file that can be read, found {path}: {error.strerror}"
+    except GameFileError as error:
+        sentence = f"{path}:{error.line}: {error.sentence}"
+    except GameError as error:
+        sentence = str(error)
+    else:
+        return tournament.model_copy(update={"openings": found}), []
+    return tournament, [ConfigProblem(("openings", "file"), sentence)]
 
 
 def plain_lines(lines: Mapping[Path, int]) -> dict[Path, int]:
@@ -108,7 +133,7 @@ def _problems_of(
     """Return a flaw for each path that pydantic complains of, the first complaint of each."""
     found: dict[Path, ConfigProblem] = {}
     for detail in error.errors(include_url=False):
-        if RandomPlies.__name__ in detail["loc"]:
+        if {RandomPlies.__name__, OpeningFile.__name__} & {*detail["loc"]}:
             continue  # a list of openings is no such thing, and need not be told so
         path = _config_path(detail["loc"])
         if path not in found:
@@ -200,7 +225,7 @@ def _game_problems(tournament: Tournament, game: Game) -> Iterator[ConfigProblem
         yield from game_problems(game, seats, options, tournament.openings or (), seed)
         return
     yield from game_problems(game, seats, options, (), seed)
-    if seats in game.info.seats:
+    if seats in game.info.seats and isinstance(tournament.openings, RandomPlies):
         yield from _opening_problems(tournament, game, tournament.openings.random_plies)
 
 

@@ -1,10 +1,15 @@
-"""Random openings for games whose option `opening` lists moves that are placed before play."""
+"""Openings for games whose option `opening` lists moves that are placed before play.
+
+They are drawn at random, or come from files of other programs.
+"""
 
 from __future__ import annotations
 
 import random
+from pathlib import PurePath
 
-from kibitz_games.core.game import TERMINAL, Game, GameError, Model
+from kibitz_games.core.game import TERMINAL, Game, GameError, InvalidSetup, Model
+from kibitz_games.core.game_file import GameFileError
 from kibitz_protocol.wire.values import Options
 
 MAX_ATTEMPTS = 1000
@@ -25,6 +30,33 @@ def random_opening(
         if len(line) == plies and _is_playable(game, {**options, **overlay}, seats):
             return overlay
     raise GameError(f"expected an opening of {plies} plies that {game.info.name!r} takes")
+
+
+def read_openings(
+    game: Game, options: Options, seats: int, name: str, data: bytes
+) -> list[Options]:
+    """Return ``{"opening": [...]}`` for each opening in the file `name`, which holds `data`.
+
+    Raises `GameFileError` with the line that is wrong, and `GameError` for a file of another kind.
+    """
+    read = game.opening_formats.get(PurePath(name).suffix.lower())
+    if read is None:
+        known = ", ".join(game.opening_formats)
+        expected = f"a name that ends with {known}" if known else "a game that reads such files"
+        raise GameError(f"expected {expected}, found {name!r}")
+    found = read(data, game.Options.from_wire(options))
+    if not found:
+        raise GameFileError(1, "expected at least one opening")
+    overlays: list[Options] = []
+    for opening in found:
+        overlay: Options = {"opening": [*opening.moves]}
+        try:
+            model = game.Options.from_wire({**options, **overlay})
+            game.start(model, seats, game.deal(model, seats, 0))
+        except InvalidSetup as error:
+            raise GameFileError(opening.line, str(error).removeprefix(f"{error.path}: ")) from None
+        overlays.append(overlay)
+    return overlays
 
 
 def _random_line(

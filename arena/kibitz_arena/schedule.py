@@ -30,7 +30,7 @@ from typing import TypeAlias
 
 from kibitz_arena import block_design, pairing
 from kibitz_arena.openings import random_opening
-from kibitz_arena.tournament import RandomPlies, Tournament
+from kibitz_arena.tournament import OpeningFile, RandomPlies, Tournament
 from kibitz_games.core import registry
 from kibitz_protocol.wire.values import Options
 
@@ -127,6 +127,8 @@ class Schedule:
             rules = registry.get(self.tournament.game.name)
             plies = openings.random_plies
             return options | random_opening(rules, options, self.tournament.seats, plies, seed)
+        if isinstance(openings, OpeningFile):
+            raise AssertionError("the configuration of an event holds the openings of its file")
         return options | openings[game.opening % len(openings)]
 
 

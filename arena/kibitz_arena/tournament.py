@@ -207,6 +207,14 @@ class RandomPlies(ConfigModel):
     """How many moves are drawn at random; the game needs an option ``opening``."""
 
 
+class OpeningFile(ConfigModel):
+    """Openings from a file of another program; the event keeps them, not the file's name."""
+
+    file: Annotated[str, Field(min_length=1)]
+    """Beside the event's file: lines of a Gomocup opening file (``.txt``), a game of Piskvork
+    (``.psq``), or games in ``.sgf``; five in a row reads them."""
+
+
 class RatingScale(ConfigModel):
     """The scale of the ratings, where no entrant is an anchor."""
 
@@ -266,8 +274,9 @@ class Tournament(ConfigModel):
     something, a bot that remembers the first game of a block would know what the others hide."""
     concurrency: Annotated[int | Literal["auto"], BeforeValidator(_number_or_auto)] = "auto"
     """Games at the same time; ``auto`` is as many as the machine plays without being late."""
-    openings: list[OptionSet] | RandomPlies | None = None
-    """Options that are added to the game's, a set for each block in turn; or random moves."""
+    openings: list[OptionSet] | RandomPlies | OpeningFile | None = None
+    """Options that are added to the game's, a set for each block in turn; or random moves; or the
+    openings in a file."""
     entrants: Annotated[list[Entrant], Field(min_length=2, max_length=MAX_ENTRANTS)]
     """Who plays: 2 to 64 entrants."""
     ratings: RatingScale = RatingScale()
@@ -304,8 +313,9 @@ class Tournament(ConfigModel):
         if value is None or (isinstance(value, list) and value):
             return value
         if isinstance(value, Mapping):
-            return RandomPlies.model_validate(value)
-        raise ValueError("expected a list of sets of options, or random-plies: N")
+            kind = OpeningFile if "file" in value else RandomPlies
+            return kind.model_validate(value)
+        raise ValueError("expected a list of sets of options, random-plies: N, or file: NAME")
 
     @property
     def base_seed(self) -> int | str:

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from kibitz_clients import descriptions
+from kibitz_clients.game_files import read_match
 from kibitz_clients.render.svg import document
 from kibitz_clients.replayer import Replayer, Viewpoint
 from kibitz_clients.timeline import Frame, MatchInfo, Timeline
 from kibitz_games.core.game import Game, GameError
 from kibitz_games.core.scene import Scene, with_names
 from kibitz_protocol.wire.messages import Event
-from kibitz_protocol.wire.recordfile import Record, RecordError, read_record
+from kibitz_protocol.wire.recordfile import Record, RecordError
 from kibitz_protocol.wire.records import Player
 
 
@@ -35,12 +36,13 @@ class LoadedRecord:
 def load_record(
     path: str | os.PathLike[str], games: Mapping[str, Game], seat: int | None = None
 ) -> LoadedRecord:
-    """Read a record file and replay it, as `seat` saw the match; by default everything is shown.
+    """Read a record file, or one of another program (`game_files`), and replay it.
 
-    Raises `RecordError` with path, line and what was expected there, `OSError`, and
-    `ValueError` for a seat that the match does not have.
+    It shows the match as `seat` saw it; by default everything is shown. Raises `RecordError` with
+    path, line and what was expected there, `OSError`, and `ValueError` for a seat that the match
+    does not have.
     """
-    record = read_record(path, torn=True)
+    record = read_match(path, lambda: games, torn=True)
     game = games.get(record.setup.game)
     if game is None:
         known = ", ".join(sorted(games))

@@ -26,6 +26,7 @@ PARTS: tuple[tuple[str, str], ...] = (
     ("Entrant", "Entrants"),
     ("GameSpec", "The game"),
     ("RandomPlies", "Random openings"),
+    ("OpeningFile", "Openings from a file"),
     ("EntrantLimits", "Limits"),
     ("StopRule", "The sequential test"),
     ("RatingScale", "The scale of the ratings"),

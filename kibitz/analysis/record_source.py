@@ -6,7 +6,10 @@ import asyncio
 from pathlib import Path
 
 from kibitz_clients.fetch import fetch_record
-from kibitz_protocol.wire.recordfile import Record, read_record
+from kibitz_clients.game_files import read_match
+from kibitz_games.core import registry
+from kibitz_games.core.game import Game
+from kibitz_protocol.wire.recordfile import Record
 
 
 def load(source: str, server: str) -> Record:
@@ -23,5 +26,12 @@ def is_file(source: str) -> bool:
 
 
 def read(source: str) -> Record:
-    """Return the record in a file. Raises `RecordError`, and `OSError` as `open`."""
-    return read_record(source)
+    """Return the record in a file, or of a match that another program saved.
+
+    Raises `RecordError`, and `OSError` as `open`.
+    """
+    return read_match(source, _games)
+
+
+def _games() -> dict[str, Game]:
+    return {name: registry.get(name) for name in registry.names()}

@@ -39,9 +39,9 @@ def analyse(
 ) -> None:
     """Print what BOT would have played at each turn of RECORD, and what it says of the position.
 
-    RECORD is a file, or a finished match of a server. The bot sees what the seat to move saw.
-    Values are in its own unit, for the seat that moved; "won in 7" is proved. The status is 3 if
-    the bot crashed or answered no legal move.
+    RECORD is a file (.jsonl, or .psq and .sgf of other programs), or a finished match of a server.
+    The bot sees what the seat to move saw. Values are in its own unit, for the seat that moved;
+    "won in 7" is proved. The status is 3 if the bot crashed or answered no legal move.
     """
     write = None if out is None else FORMATS.get(out.suffix.lower())
     if out is not None and write is None:

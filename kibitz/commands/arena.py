@@ -77,7 +77,7 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
     "openings",
     multiple=True,
     metavar="KEY=VALUE,..",
-    help="Options of a block, each set in turn; or random=N moves.",
+    help="Options of a block, each set in turn; or random=N moves, or file=FILE of openings.",
 )
 @click.option("--sprt", metavar="ELO0,ELO1", help="Stop once the first is better than the second.")
 @click.option("--rated", is_flag=True, help="The server's ladder counts the games.")

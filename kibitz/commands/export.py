@@ -41,7 +41,8 @@ def export(file: Path, out: Path, ply: int | None, seat: int | None) -> None:
 
     A page (.html) is the browser's viewer with the match inside: it needs no server and no
     network. Without --seat it holds everything, what was hidden included. Every browser shows an
-    SVG. PNG and GIF need two libraries more: pip install 'kibitz[pictures]'.
+    SVG. PNG and GIF need two libraries more: pip install 'kibitz[pictures]'. FILE may also be a
+    match that another program saved: .psq (Piskvork) or .sgf.
     """
     draw = _svg if str(out) == "-" else FORMATS.get(out.suffix.lower())
     if draw is None:

@@ -16,7 +16,10 @@ from kibitz.options.record import FILE, ply_option, seat_option, show
 @click.option("--plain", is_flag=True, help="Print lines, in a terminal too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 def replay(file: Path, ply: int | None, seat: int | None, plain: bool, as_json: bool) -> None:
-    """Step through the record FILE from its start; ? shows the keys."""
+    """Step through the record FILE from its start; ? shows the keys.
+
+    FILE may also be a match that another program saved: .psq (Piskvork) or .sgf.
+    """
     try:
         show(file, seat=seat, ply=ply or 0, plain=plain, as_json=as_json)
     except ValueError as error:

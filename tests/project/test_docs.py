@@ -72,7 +72,11 @@ def _filled(word: str) -> str:
     """A file that stands for any file is there; a configuration is an empty one."""
     if word.endswith(".toml"):
         return os.devnull
-    return str(Path(__file__)) if word.endswith((".jsonl", ".resume", ".yaml")) else word
+    return (
+        str(Path(__file__))
+        if word.endswith((".jsonl", ".resume", ".yaml", ".psq", ".sgf"))
+        else word
+    )
 
 
 def lines_of(prefix: str) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, Literal, Self, cast, get_args
 
@@ -27,6 +27,7 @@ import numpy as np
 from pydantic import create_model
 from pydantic_core import to_json
 
+from kibitz_games.core.game_file import GameFile, Opening
 from kibitz_games.core.model import Features as Features
 from kibitz_games.core.model import GameError as GameError
 from kibitz_games.core.model import IllegalAction as IllegalAction
@@ -158,6 +159,10 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
     """Of a game with the rules of an earlier version, the game with the present ones."""
     symbols: ClassVar[str] = ".xo"
     """Characters of a ``board`` in a view: an empty cell, then the pieces of each seat."""
+    file_formats: ClassVar[Mapping[str, Callable[[bytes], GameFile]]] = {}
+    """Readers of matches that other programs saved, by the end of the file's name: ``.sgf``."""
+    opening_formats: ClassVar[Mapping[str, Callable[[bytes, Any], Sequence[Opening]]]] = {}
+    """Readers of openings from such files, for the options of a game, which has `opening`."""
 
     def __init_subclass__(cls, **facts: Any) -> None:
         """Take the three models from ``Game[Options, Move, View]``, and methods by former names."""

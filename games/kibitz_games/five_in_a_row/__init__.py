@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from kibitz_games.compiled.kernels import as_array
 from kibitz_games.core.game import Features, Game, GameInfo, Json, Model, State
+from kibitz_games.core.game_file import GameFile, Opening
 from kibitz_games.core.scene import Scene
+from kibitz_games.five_in_a_row import files, models, render, rules
 from kibitz_games.five_in_a_row import geometry as geo
-from kibitz_games.five_in_a_row import models, render, rules
 from kibitz_games.five_in_a_row.models import Move, Options, View
 
 
@@ -35,6 +36,16 @@ class FiveInARow(Game[Options, Move, View]):
         "five": "with five in a row",
         "full": "on a full board",
         "dead": "with no five possible any more",
+    }
+
+    file_formats: ClassVar[Mapping[str, Callable[[bytes], GameFile]]] = {
+        ".psq": files.read_psq,
+        ".sgf": files.read_sgf,
+    }
+    opening_formats: ClassVar[Mapping[str, Callable[[bytes, Options], Sequence[Opening]]]] = {
+        ".txt": files.read_offsets,
+        ".psq": files.read_psq_opening,
+        ".sgf": files.read_sgf_openings,
     }
 
     def deal(self, options: Options, seats: int, seed: int) -> dict[str, Json]:
