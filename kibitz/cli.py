@@ -7,9 +7,11 @@ shows its traceback.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -17,6 +19,8 @@ import click
 
 from kibitz import output
 from kibitz.compiled_server import is_compiled
+from kibitz.process import interrupts
+from kibitz.process.interrupts import EXIT_INTERRUPTED
 from kibitz_protocol import printable
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
@@ -100,6 +104,10 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(COMMANDS[cmd_name][0])
+        if (
+            signal.getsignal(signal.SIGINT) is interrupts.leave
+        ):  # from here on the command can clean up
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         command = getattr(module, cmd_name.replace("-", "_"))
         assert isinstance(command, click.Command)
         return command
@@ -112,20 +120,34 @@ class Commands(click.Group):
                 rows = [(name.ljust(width), line) for name, (_, line) in group.items()]
                 formatter.write_dl(rows)
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; turn errors that a person can mend into a sentence.
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Parse the options before the command; ``--help`` prints here."""
+        with _explained():
+            return super().make_context(*args, **kwargs)
 
-        A sentence may quote what others have written, in a file or from a server.
-        """
-        try:
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; turn errors that a person can mend into a sentence."""
+        with _explained():
             return super().invoke(ctx)
-        except click.ClickException as error:
-            vars(error)["message"] = printable.lines(error.message)  # final only for type checkers
-            raise
-        except Exception as error:
-            if sentence := _sentence(error):
-                raise click.ClickException(sentence) from error
-            raise
+
+
+@contextlib.contextmanager
+def _explained() -> Iterator[None]:
+    """Turn Ctrl-C into its status, and errors that a person can mend into a sentence.
+
+    A sentence may quote what others have written, in a file or from a server.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+    except click.ClickException as error:
+        vars(error)["message"] = printable.lines(error.message)  # final only for type checkers
+        raise
+    except Exception as error:
+        if sentence := _sentence(error):
+            raise click.ClickException(sentence) from error
+        raise
 
 
 def _sentence(error: BaseException) -> str | None:
@@ -183,4 +205,17 @@ def kibitz(context: click.Context) -> None:
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its status."""
     sys.excepthook = output.show_fault
-    kibitz.main(args=None if argv is None else list(argv), prog_name="kibitz")
+    output.open_standard_descriptors()
+    printable.replace_unencodable()
+    try:
+        kibitz.main(args=None if argv is None else list(argv), prog_name="kibitz")
+    except OSError:  # even the sentence about an error could not be written
+        sys.exit(1)
+    except SystemExit:
+        if interrupts.pressed():
+            sys.exit(EXIT_INTERRUPTED)
+        raise
+    finally:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, interrupts.leave)
+        output.discard_unwritten()

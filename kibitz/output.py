@@ -28,21 +28,49 @@ def echo(text: object = "", *, err: bool = False, nl: bool = True) -> None:
 
 def echo_json(text: str, *, nl: bool = True) -> None:
     """Print JSON; what a terminal would obey is in it as JSON's own escapes."""
-    _write(printable.json(text), nl=nl)
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    _write(printable.encodable_json(printable.json(text), encoding), nl=nl)
 
 
 def _write(text: str, *, err: bool = False, nl: bool) -> None:
-    """Print a text; where nobody reads any more (``| head``), end without a word.
+    """Print a text; end silently when its reader has gone (``| head``).
 
-    The status is the one of a program that the signal for it has ended.
+    The status is then `PIPE_CLOSED`. Raises `OSError` when stdout is closed or full.
     """
+    if sys.stdout is None and not err:
+        raise OSError("cannot write the output: stdout is closed")
     try:
-        click.echo(text, err=err, nl=nl)
+        # The stream itself: click would write UTF-8 to one whose encoding is ASCII.
+        click.echo(text, sys.stderr if err else sys.stdout, nl=nl)
     except BrokenPipeError:
-        # What is still in the buffers goes nowhere: flushing them at the end would raise again.
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, (sys.stderr if err else sys.stdout).fileno())
         sys.exit(PIPE_CLOSED)
+    except OSError as error:
+        raise OSError(f"cannot write the output: {error.strerror}") from error
+
+
+def discard_unwritten() -> None:
+    """Drop what a standard stream still buffers and cannot write.
+
+    Python flushes the streams once more when it exits, and would report the same error again.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
+
+
+def open_standard_descriptors() -> None:
+    """Open /dev/null for each standard stream that was closed when this process started.
+
+    The next file to be opened, such as a database, would get the number of the stream otherwise.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(descriptor, True)
+    os.close(descriptor)
 
 
 def show_fault(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> Any:

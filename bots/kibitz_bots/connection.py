@@ -145,6 +145,8 @@ class Shutdown:
         self.leaving = asyncio.Event()
         # Whether to go without leaving the lobbies, so that another process can take over.
         self.detached = False
+        # Whether somebody pressed Ctrl-C.
+        self.interrupted = False
 
     def graceful(self) -> None:
         """Play what runs, begin nothing new."""
@@ -162,6 +164,7 @@ class Shutdown:
 
     def interrupt(self) -> None:
         """Drain at the first call, leave at the second: for a key that is pressed twice."""
+        self.interrupted = True
         if self.draining.is_set():
             self.leaving.set()
         self.draining.set()

@@ -1,12 +1,14 @@
 """A bot as a process: the command line, the environment, signals and the exit status.
 
 Exit status: 0 when the run reached its end, 1 when the bot crashed, played illegally, was removed
-or lost its server, 2 when it could not begin (bad arguments, a refusal at the door).
+or lost its server, 2 when it could not begin (bad arguments, a refusal at the door), 130 after
+Ctrl-C.
 
 Ctrl-C plays the running matches to their end and begins no new ones; a second Ctrl-C leaves them
-and the lobby at once. SIGTERM closes the connection and nothing else: the seats are kept for as
-long as the table's grace, and the same command started again goes on, also after a process that was
-killed: a guest's secret is saved while it plays (see `saved_seat`), or is in the ``--resume-file``.
+and the lobby at once. SIGTERM or SIGHUP closes the connection and nothing else: the seats are kept
+for as long as the table's grace, and the same command started again goes on, also after a process
+that was killed: a guest's secret is saved while it plays (see `saved_seat`), or is in the
+``--resume-file``.
 
 Environment: ``KIBITZ_TOKEN`` (an account's token, which is sent to the server of ``KIBITZ_SERVER``
 only), ``KIBITZ_RESUME`` (the secret of a player that
@@ -71,6 +73,8 @@ class _Child:
 
 
 PR_SET_DUMPABLE = 4
+EXIT_INTERRUPTED = 130
+"""The exit status after Ctrl-C, as shells have it."""
 MIN_SECRET_LENGTH = 8
 """Characters of the shortest token that the protocol takes."""
 
@@ -215,6 +219,7 @@ def main(
     is a process that another one has started, and that saves no seat: who starts it, knows it.
     """
     given = sys.argv[1:] if argv is None else list(argv)
+    printable.replace_unencodable()  # a bot may print any text
     child = _Child(around, saves=bot is not None)
     command, context = (named_bot, child) if bot is None else (_given_bot, (bot, child))
     try:
@@ -222,6 +227,8 @@ def main(
     except click.ClickException as error:
         error.show()
         return error.exit_code
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
     return status
 
 
@@ -330,7 +337,8 @@ async def _play(
     ladder, stop = said["ladder"], Shutdown()
     finds = ladder is not None or said["seek"] is not None
     _on_signal(stop.interrupt, signal.SIGINT)
-    _on_signal(stop.detach, signal.SIGTERM)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        _on_signal(stop.detach, number)
     tally = await run(
         make,
         said["url"],
@@ -358,6 +366,8 @@ async def _play(
         seat.forget()
     if tally.failure:
         _fail(tally.failure)
+    if stop.interrupted:
+        return EXIT_INTERRUPTED
     return 0 if tally.clean else 1
 
 
@@ -394,6 +404,8 @@ def _newcomer_setting(name: str, environment: Mapping[str, str]) -> str | None:
 
 
 def _on_signal(react: Callable[[], object], number: signal.Signals) -> None:
+    if signal.getsignal(number) is signal.SIG_IGN and number == signal.SIGHUP:
+        return  # as `nohup` wants it
     with contextlib.suppress(NotImplementedError):  # no such signals on this system
         asyncio.get_running_loop().add_signal_handler(number, react)
 

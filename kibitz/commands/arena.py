@@ -18,7 +18,8 @@ from kibitz.options import connection
 from kibitz.options import match as options_match
 from kibitz.options.workers import workers_option
 from kibitz.output import echo, echo_json
-from kibitz.process.event_loop import EXIT_INTERRUPTED, draining, run
+from kibitz.process.event_loop import draining, run
+from kibitz.process.interrupts import EXIT_INTERRUPTED, TERMINATION
 from kibitz.process.isolation.backends import BackendError
 from kibitz.process.isolation.launch import is_local
 from kibitz.text import result_tables
@@ -198,14 +199,14 @@ def _services(
 
 
 async def _run(runner: Runner, resume: str) -> TournamentState:
-    """Hold the event; the first Ctrl-C or SIGTERM lets it drain."""
+    """Hold the event; the first Ctrl-C, SIGTERM or SIGHUP lets it drain."""
 
     async def drain() -> None:
         runner.display.say("finishing the running games; Ctrl-C ends at once")
         await runner.stop()
 
     try:
-        async with draining(drain, (signal.SIGINT, signal.SIGTERM)):
+        async with draining(drain, (signal.SIGINT, *TERMINATION)):
             return await runner.run()
     except asyncio.CancelledError:
         runner.display.close()

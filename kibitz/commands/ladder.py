@@ -18,6 +18,7 @@ from kibitz.options.connection import identity_options, server_option
 from kibitz.options.lists import ask, json_option, print_lines
 from kibitz.output import echo
 from kibitz.process.event_loop import draining, run
+from kibitz.process.interrupts import TERMINATION
 from kibitz.text import standing_ladder
 from kibitz_arena.ladder.directory import LadderDirectory
 from kibitz_arena.ladder.feed import Feed, FeedLine
@@ -134,13 +135,13 @@ def keep(file: Path, server: str, token_file: Path | None, directory: Path | Non
 
 
 async def _keep(runner: LadderRunner) -> None:
-    """Keep a ladder; the first Ctrl-C or SIGTERM lets it drain."""
+    """Keep a ladder; the first Ctrl-C, SIGTERM or SIGHUP lets it drain."""
 
     async def drain() -> None:
         _tell("finishing the running games; Ctrl-C ends at once")
         await runner.stop()
 
-    async with draining(drain, (signal.SIGINT, signal.SIGTERM)):
+    async with draining(drain, (signal.SIGINT, *TERMINATION)):
         await runner.run()
 
 

@@ -19,6 +19,7 @@ from kibitz.options import connection
 from kibitz.options.connection import fresh_option, identity_options, server_option
 from kibitz.output import echo
 from kibitz.process.event_loop import draining, run
+from kibitz.process.interrupts import TERMINATION
 from kibitz.sessions import SavedSession
 from kibitz_clients import descriptions
 from kibitz_games.core import rulebook
@@ -107,7 +108,7 @@ def _listen(port: int) -> socket.socket:
 
 
 async def _serve_http(tools: MCPServer, player: ToolPlayer, listener: socket.socket) -> None:
-    """Serve until Ctrl-C or SIGTERM; calls that wait then are answered."""
+    """Serve until Ctrl-C, SIGTERM or SIGHUP; calls that wait then are answered."""
     from kibitz_clients.mcp.http import HttpServer
 
     web = HttpServer(tools, HOST)
@@ -117,5 +118,5 @@ async def _serve_http(tools: MCPServer, player: ToolPlayer, listener: socket.soc
         await web.end()
 
     echo(f"the Model Context Protocol is at http://{HOST}:{listener.getsockname()[1]}/mcp")
-    async with draining(finish, (signal.SIGINT, signal.SIGTERM)):
+    async with draining(finish, (signal.SIGINT, *TERMINATION)):
         await web.serve(sockets=[listener])

@@ -8,6 +8,7 @@ import json
 import logging
 import re
 import shlex
+import signal
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,6 +23,7 @@ from kibitz.options import settings
 from kibitz.options.settings import Setting
 from kibitz.output import echo, echo_json
 from kibitz.process.house_bots import BOT_MEMORY_MIB
+from kibitz.process.interrupts import EXIT_INTERRUPTED
 from kibitz_protocol import printable
 from kibitz_server.storage.location import Database, PostgresURL, database_of
 
@@ -336,7 +338,7 @@ def serve(
     organizer_fd: int | None,
     **given: Any,
 ) -> None:
-    """Run a server until Ctrl-C or SIGTERM, which suspend its matches and tell everybody.
+    """Run a server until Ctrl-C, SIGTERM or SIGHUP, which suspend its matches and tell everybody.
 
     The next start with the same database takes up every match where it was.
     """
@@ -361,7 +363,7 @@ def serve(
     site = None if no_web else EventSite(web_site(rules=rule_pages.fragments()), event)
     told = _serve(config, web=not no_web, as_json=as_json)
     try:
-        run(
+        ended_by = run(
             config,
             load_games("compiled"),
             house,
@@ -371,6 +373,7 @@ def serve(
         )
     except StoreError as error:
         raise click.ClickException(str(error)) from None
+    context.exit(EXIT_INTERRUPTED if ended_by == signal.SIGINT else 0)
 
 
 def _inherited_secret(descriptor: int) -> str:

@@ -9,16 +9,17 @@ import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
+from kibitz.process import interrupts
+from kibitz.process.interrupts import EXIT_INTERRUPTED, TERMINATION
+
 Answer = TypeVar("Answer")
-EXIT_INTERRUPTED = 130
-"""The exit status of a command that was ended before its end, as shells have it."""
 
 
 def run(main: Coroutine[Any, Any, Answer]) -> Answer:
     """Run a coroutine to its end on the fastest event loop there is.
 
-    SIGTERM cancels it, and so does Ctrl-C outside of `draining`; then the process ends with
-    `EXIT_INTERRUPTED`.
+    SIGTERM and SIGHUP cancel it, and so does Ctrl-C outside of `draining`; then the process ends
+    with `EXIT_INTERRUPTED`.
     """
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         try:
@@ -38,8 +39,8 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 async def _handling_signals(main: Coroutine[Any, Any, Answer]) -> Answer:
     task = asyncio.current_task()
     assert task is not None
-    _on_signal(signal.SIGTERM, task.cancel)
-    _on_signal(signal.SIGINT, task.cancel)
+    for number in (signal.SIGINT, *TERMINATION):
+        _on_signal(number, task.cancel)
     return await main
 
 
@@ -72,5 +73,10 @@ async def draining(
 
 
 def _on_signal(number: signal.Signals, react: Callable[[], object]) -> None:
-    with contextlib.suppress(NotImplementedError):  # no such signals on this system
-        asyncio.get_running_loop().add_signal_handler(number, react)
+    def received() -> None:
+        interrupts.note(number)
+        react()
+
+    if not interrupts.is_ignored(number):
+        with contextlib.suppress(NotImplementedError):  # no such signals on this system
+            asyncio.get_running_loop().add_signal_handler(number, received)

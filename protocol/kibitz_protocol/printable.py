@@ -10,6 +10,7 @@ is lost and nothing happens.
     lines(text)      the same for a text of several lines, which stay lines
     json(text)       JSON, with the same characters written as JSON's own escapes: exact
     LogFormatter     lines of a log, one for each message
+    replace_unencodable()  makes the standard streams write ``?`` for what they cannot encode
 
 What is dangerous is what Unicode calls "other" (control, format, surrogate, private, not
 assigned), separators of lines and paragraphs, and the few characters of other classes that are
@@ -19,8 +20,10 @@ than `MAX_MARKS` in a row are cut off: piles of them cover the lines around.
 
 from __future__ import annotations
 
+import io
 import logging
 import re
+import sys
 import unicodedata
 from functools import lru_cache
 from typing import Final
@@ -61,6 +64,25 @@ def json(text: str) -> str:
     return "".join(_escaped(character) for character in text)
 
 
+def replace_unencodable() -> None:
+    """Make stdout and stderr replace characters that their encoding does not have.
+
+    By default Python raises `UnicodeEncodeError` for those, as cp1252 has no chess pieces.
+    """
+    for stream, errors in ((sys.stdout, "replace"), (sys.stderr, "backslashreplace")):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=errors)
+
+
+def encodable_json(text: str, encoding: str) -> str:
+    """Return JSON that means the same, with only characters that `encoding` has."""
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return "".join(each if each.isascii() else _json_escape(each) for each in text)
+    return text
+
+
 class LogFormatter(logging.Formatter):
     """A formatter whose messages are lines: texts of others cannot add lines of their own."""
 
@@ -98,6 +120,10 @@ def _escaped(character: str) -> str:
     # Outside of strings JSON has no character of these but its line ends and tabs.
     if character in "\n\r\t" or is_safe(character):
         return character
+    return _json_escape(character)
+
+
+def _json_escape(character: str) -> str:
     units = character.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 

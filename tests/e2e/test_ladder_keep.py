@@ -206,7 +206,7 @@ def test_bots_come_and_go_and_nothing_is_lost_when_all_is_killed(hall: Hall) -> 
     # Ctrl-C ends the running game and no other one.
     bots[0].send(signal.SIGINT)
     bots[0].rest()
-    assert bots[0].process.returncode == 0
+    assert bots[0].process.returncode == 130
     # A new version comes under the same name, and the old one retires.
     with (hall.kibitz.directory / "paced1.py").open("a") as file:
         file.write("\n# better\n")
@@ -217,7 +217,7 @@ def test_bots_come_and_go_and_nothing_is_lost_when_all_is_killed(hall: Hall) -> 
         each.rest()
     keeper.send(signal.SIGINT)
     keeper.rest()
-    assert keeper.process.returncode == 0, keeper.log.read_text()
+    assert keeper.process.returncode == 130, keeper.log.read_text()
     state = require_nothing_lost_or_doubled(hall)
     require_batch_ratings(hall, state)
     assert not [each for each in hall.ended() if {*each.causes} & {"abandoned", "disconnect"}]
@@ -323,7 +323,7 @@ def test_twelve_bots_for_ten_minutes(hall: Hall, seconds: int) -> None:
         each.send(signal.SIGINT)
     for each in bots:
         each.rest()
-        assert each.process.returncode == 0
+        assert each.process.returncode == 130
     keeper.send(signal.SIGINT)
     keeper.rest()
     state = require_nothing_lost_or_doubled(hall)

@@ -36,18 +36,19 @@ def run(
     site: Site | None = None,
     compile_command: CompileCommand | None = None,
     started: Callable[[Server], None] | None = None,
-) -> None:
-    """Serve until SIGTERM or SIGINT, then drain. `started` is told of the running server.
+) -> signal.Signals:
+    """Serve until SIGTERM, SIGHUP or SIGINT, then drain. `started` is told of the running server.
 
     `site` has the files of the web pages that are served on the same port; `compile_command`
     starts what compiles the rules of a game.
 
-    The process ends in any case: also where a disk does not answer, and a thread waits for it.
+    Returns the signal that ended it. The process ends in any case: also where a disk does not
+    answer, and a thread waits for it.
     Raises `StoreError` where the database cannot be used, or was taken over by another server.
     """
     for fault in warnings_of(config.db):
         LOG.warning("%s", fault)
-    with_loop(_serve(config, games, launcher, site, compile_command, started))
+    return with_loop(_serve(config, games, launcher, site, compile_command, started))
 
 
 def with_loop(main: Coroutine[None, None, _T]) -> _T:
@@ -67,12 +68,10 @@ async def _serve(
     site: Site | None,
     compile_command: CompileCommand | None,
     started: Callable[[Server], None] | None,
-) -> None:
+) -> signal.Signals:
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
     gc.disable()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+    received = _stop_at_signals(stop)
     # The writer's thread asks for the interpreter once a commit, and should not wait for it.
     sys.setswitchinterval(0.0001)
     # What the start and the rules of games have made stays for good: no collection walks over it.
@@ -88,6 +87,22 @@ async def _serve(
         LOG.info("draining")
     if server.failure is not None:
         raise server.failure
+    return received[0]
+
+
+def _stop_at_signals(stop: asyncio.Event) -> list[signal.Signals]:
+    """Set `stop` at a signal that ends the server; return the list that such signals go to."""
+    received: list[signal.Signals] = []
+
+    def end(number: signal.Signals) -> None:
+        received.append(number)
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        # `nohup` has SIGHUP ignored, which stays so.
+        if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+            asyncio.get_running_loop().add_signal_handler(number, end, number)
+    return received
 
 
 async def _wait_any(*events: asyncio.Event) -> None:

@@ -1,0 +1,251 @@
+"""Streams and signals of the process: encodings, closed and full output, Ctrl-C and hangups."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from kibitz.cli import COMMANDS, kibitz
+from kibitz.process import interrupts
+from kibitz_games.core import registry
+from kibitz_protocol import printable
+from kibitz_protocol.wire.recordfile import write_record
+from tests.tools import fake_connection as testing
+
+PIECE = "♟"
+"""A character that neither cp1252 nor latin-1 nor ASCII has."""
+KIBITZ = (sys.executable, "-m", "kibitz")
+
+
+def commands(
+    command: click.Command = kibitz, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Yield every command that does something, with its words."""
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from commands(found, (*path, name))
+    else:
+        yield path, command
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Path:
+    """A record with a player and comments that old encodings cannot express."""
+    played = testing.play_record(
+        registry.get("number-merge"), [f"ada{PIECE}", "bo"], 4, lambda play: int(play.legal[0])
+    )
+    write_record(tmp_path / "m.jsonl", played.setup, played.entries)
+    return tmp_path / "m.jsonl"
+
+
+PRINTING = (
+    ("--help",),
+    ("games",),
+    ("games", "--json"),
+    *(("games", name) for name in registry.names()),
+    ("bots",),
+    ("bots", "--json"),
+    ("replay", "RECORD", "--plain"),
+    ("replay", "RECORD", "--json"),
+    ("watch", "RECORD", "--plain"),
+    ("report", "RECORD"),
+    ("verify", "RECORD"),
+    ("export", "RECORD", "--out", "-"),
+    ("train", "--list"),
+    ("token", "new", PIECE, "--db", "k.db", "--link", "--server", "http://localhost"),
+)
+"""Commands that print without a server."""
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize(
+    ("encoding", "words"),
+    [
+        *(("ascii", words) for words in PRINTING),
+        ("cp1252", ("replay", "RECORD", "--plain")),
+        ("latin-1", ("replay", "RECORD", "--plain")),
+    ],
+)
+def test_characters_that_an_encoding_does_not_have_are_replaced(
+    encoding: str, words: tuple[str, ...], record: Path
+) -> None:
+    """`PYTHONIOENCODING=cp1252` is what a pipe has on Windows."""
+    told = [str(record) if word == "RECORD" else word for word in words]
+    statuses = {}
+    for name in (encoding, "utf-8"):
+        done = subprocess.run(
+            [*KIBITZ, *told],
+            capture_output=True,
+            env={**os.environ, "PYTHONIOENCODING": name},
+            cwd=record.parent,
+        )
+        assert b"Traceback" not in done.stderr, done.stderr
+        statuses[name] = (done.returncode, done.stdout.decode(name))
+    assert statuses[encoding][0] == statuses["utf-8"][0]
+    if "--json" in words:
+        lines = [statuses[name][1].splitlines() for name in (encoding, "utf-8")]
+        assert [json.loads(line) for line in lines[0]] == [json.loads(line) for line in lines[1]]
+
+
+@pytest.mark.e2e
+def test_a_bot_may_print_what_the_encoding_does_not_have() -> None:
+    program = f"from kibitz_bots.process import main\nmain([])\nprint({PIECE!r})\n"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert done.stdout == b"?\n", done.stderr
+
+
+def test_json_means_the_same_in_every_encoding() -> None:
+    text = json.dumps({"name": f"é{PIECE}\U0001f600"}, ensure_ascii=False)
+    assert printable.encodable_json(text, "utf-8") == text
+    for encoding in ("ascii", "cp1252", "latin-1"):
+        shown = printable.encodable_json(text, encoding).encode(encoding)
+        assert json.loads(shown) == json.loads(text)
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize(
+    "words", [("--help",), ("games",), ("bots", "--json"), ("replay", "RECORD", "--plain")]
+)
+def test_output_that_cannot_be_written_is_one_sentence(
+    words: tuple[str, ...], record: Path
+) -> None:
+    told = [str(record) if word == "RECORD" else word for word in words]
+    for shell in (">/dev/full", ">/dev/full 2>/dev/full", ">&-"):
+        done = subprocess.run(
+            ["sh", "-c", f'"$@" {shell}', "sh", *KIBITZ, *told],
+            stderr=subprocess.PIPE,
+            cwd=record.parent,
+        )
+        error = done.stderr.decode()
+        if shell != ">&-" or words != ("--help",):  # click prints no help without a stream
+            assert done.returncode == 1, error
+        assert "Traceback" not in error
+        assert "Exception ignored" not in error
+
+
+@pytest.mark.e2e
+def test_a_file_never_gets_the_number_of_a_closed_stream(tmp_path: Path) -> None:
+    """Else a message for stderr would be written into a database."""
+    program = (
+        "import os, sys\nfrom kibitz import output\noutput.open_standard_descriptors()\n"
+        f"file = os.open({str(tmp_path / 'x')!r}, os.O_CREAT | os.O_WRONLY)\nos._exit(file)"
+    )
+    for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+        done = subprocess.run(["sh", "-c", f'"$@" {closed}', "sh", sys.executable, "-c", program])
+        assert done.returncode > 2
+
+
+# ------------------------------------------------------------------------------ Ctrl-C
+
+INTERRUPTED_IMPORT = """
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == module:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+module, sys.argv = sys.argv[1], ["kibitz", *sys.argv[2:]]
+from kibitz.__main__ import main
+main()
+"""
+"""Runs a command and presses Ctrl-C when a module is imported first."""
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        ("kibitz.cli", ["games"]),
+        ("click", ["games"]),
+        ("kibitz.output", ["--help"]),
+        ("numpy", ["bots"]),
+        *((module, [name]) for name, (module, _) in COMMANDS.items()),
+    ],
+)
+def test_ctrl_c_during_imports_is_silent(module: str, words: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_IMPORT, module, *words],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+    assert (done.returncode, done.stderr) == (130, "")
+
+
+@pytest.mark.parametrize(("path", "command"), list(commands()), ids=lambda each: str(each))
+def test_ctrl_c_ends_every_command_with_its_status(
+    path: tuple[str, ...], command: click.Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "callback", interrupted)
+    monkeypatch.setattr(command, "params", [])
+    result = CliRunner().invoke(kibitz, list(path))
+    assert (result.exit_code, result.output) == (130, "")
+
+
+SIGNALED = """
+import asyncio, signal, sys
+from kibitz.process.event_loop import draining, run
+async def work():
+    {body}
+{before}
+run(work())
+"""
+
+
+def signaled(body: str, before: str = "") -> subprocess.CompletedProcess[str]:
+    program = SIGNALED.format(body=body, before=before)
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("number", [signal.SIGINT, *interrupts.TERMINATION])
+def test_signals_end_what_runs_alike(number: signal.Signals) -> None:
+    done = signaled(f"signal.raise_signal({int(number)}); await asyncio.Event().wait()")
+    assert (done.returncode, done.stderr) == (130, "")
+
+
+@pytest.mark.e2e
+def test_a_hangup_that_the_parent_ignores_stays_ignored() -> None:
+    done = signaled(
+        "signal.raise_signal(signal.SIGHUP); await asyncio.sleep(0); print('on')",
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN)",
+    )
+    assert (done.returncode, done.stdout) == (0, "on\n")
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_server_ends_in_order_at_each_signal(number: signal.Signals, tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [*KIBITZ, "serve", "--port", "0", "--db", str(tmp_path / "k.db"), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdout is not None
+        assert json.loads(server.stdout.readline())["url"]
+        server.send_signal(number)
+        _, error = server.communicate()
+    assert server.returncode == (130 if number == signal.SIGINT else 0)
+    assert "Traceback" not in error
