@@ -22,7 +22,7 @@ def db() -> None:
 
 
 @db.command()
-@click.argument("database", type=DatabaseType(), default=DATABASE, metavar="[FILE]")
+@click.argument("database", type=DatabaseType(exists=True), default=DATABASE, metavar="[FILE]")
 @click.option(
     "--accept",
     is_flag=True,
@@ -40,8 +40,6 @@ def check(context: click.Context, /, database: Database, accept: bool, as_json: 
     from kibitz_server.maintenance.repair import accept_losses
 
     file = require_file(database, "amcheck and pg_verifybackup check one of PostgreSQL")
-    if not file.exists():
-        raise click.ClickException(f"there is no database {str(file)!r}")
     findings = check_database(file)
     if accept and not findings.sound:
         accept_losses(file, findings)
@@ -63,8 +61,6 @@ def backup(file: Path, db: Database, as_json: bool) -> None:
     from kibitz_server.maintenance.backup import back_up
 
     source = require_file(db, "pg_dump or pg_basebackup copies one of PostgreSQL")
-    if not source.exists():
-        raise click.ClickException(f"there is no database {str(source)!r}")
     _print(back_up(source, file), as_json=as_json)
 
 

@@ -43,6 +43,9 @@ class DatabaseType(click.ParamType[Database]):
     name = "database"
     _path = click.Path(path_type=Path, dir_okay=False)
 
+    def __init__(self, *, exists: bool = False) -> None:
+        self._exists = exists
+
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Database:
@@ -52,12 +55,15 @@ class DatabaseType(click.ParamType[Database]):
         path = self._path.convert(value, param, ctx)
         if not isinstance(path, Path):
             raise AssertionError("click.Path makes a Path of a path")
+        if self._exists and not path.exists():
+            creating = f"`kibitz serve --db {shlex.quote(str(path))}` creates one"
+            self.fail(f"there is no database {str(path)!r}; {creating}", param, ctx)
         return path
 
 
 db_option = click.option(
     "--db",
-    type=DatabaseType(),
+    type=DatabaseType(exists=True),
     default=DATABASE,
     envvar="KIBITZ_DB",
     show_envvar=True,
@@ -65,6 +71,7 @@ db_option = click.option(
     metavar="FILE|URL",
     help="The server's database: a file, or postgresql://user@host/name.",
 )
+"""For commands that work on the database of a server; only `kibitz serve` creates one."""
 
 
 def require_file(db: Database, instead: str) -> Path:

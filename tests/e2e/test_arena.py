@@ -254,13 +254,13 @@ def test_a_rated_event_on_a_running_server(kibitz: Kibitz) -> None:
     """One plays from elsewhere, all have accounts, the ladder counts, the host hears why."""
     (kibitz.directory / "crashing.py").write_text(CRASHING)
     (kibitz.directory / "rated.yaml").write_text(RATED)
-    for name in ("host", "ada", "bob", "far"):
-        made = kibitz.run("token", "new", name, "--bot", "--db", "kibitz.db", "--json")
-        token = json.loads(made.stdout)["token"]
-        (kibitz.directory / f"{name}.token").write_text(token)
     with ExitStack() as stack:
         serve = ["serve", "--port", "0", "--db", "kibitz.db", "--json"]
         url = stack.enter_context(kibitz.start(*serve)).json()["url"]
+        for name in ("host", "ada", "bob", "far"):
+            made = kibitz.run("token", "new", name, "--bot", "--db", "kibitz.db", "--json")
+            token = json.loads(made.stdout)["token"]
+            (kibitz.directory / f"{name}.token").write_text(token)
         event = ("rated.yaml", "--token-file", "host.token")
         arena = stack.enter_context(kibitz.start("arena", *event, "--server", url, "--json"))
         while "far joins with: " not in arena.log.read_text():

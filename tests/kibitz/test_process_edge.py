@@ -20,6 +20,7 @@ from kibitz.process import interrupts
 from kibitz_games.core import registry
 from kibitz_protocol import printable
 from kibitz_protocol.wire.recordfile import write_record
+from kibitz_server.accounts.tokens import TokenAdmin
 from tests.tools import fake_connection as testing
 
 PIECE = "♟"
@@ -48,6 +49,7 @@ def record(tmp_path: Path) -> Path:
         registry.get("number-merge"), [f"ada{PIECE}", "bo"], 4, lambda play: int(play.legal[0])
     )
     write_record(tmp_path / "m.jsonl", played.setup, played.entries)
+    TokenAdmin(tmp_path / "k.db").close()
     return tmp_path / "m.jsonl"
 
 

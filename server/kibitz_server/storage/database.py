@@ -250,8 +250,7 @@ def describe_error(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> str
 
 _ERROR_TEXTS = {
     sqlite3.SQLITE_NOTADB: "is no SQLite database",
-    sqlite3.SQLITE_CORRUPT: "is damaged, or was cut off: `kibitz db check` tells more, and a backup"
-    " in its place mends it",
+    sqlite3.SQLITE_CORRUPT: "is damaged, or was cut off: put a backup in its place",
     sqlite3.SQLITE_READONLY: "cannot be written: the file or its disk is read-only",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened: this user may not read and write it, or not add"
     " files beside it",

@@ -128,9 +128,23 @@ def test_a_backup(world: UsedServer, tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", [("check",), ("backup", "x.db", "--db")])
 def test_a_database_that_is_not_there(command: tuple[str, ...], tmp_path: Path) -> None:
     done = run(*command, tmp_path / "nowhere.db")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "there is no database" in done.output
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [("check",), ("check", "--accept")])
+def test_the_check_does_not_refer_to_itself(command: tuple[str, ...], world: UsedServer) -> None:
+    world.server.close()
+    for at in (0, 100, 5000):
+        with world.server.path.open("r+b") as file:
+            file.seek(at)
+            file.write(b"\xff" * 64)
+        done = run(*command, world.server.path)
+        assert done.exit_code == 1
+        assert "`kibitz db check` tells" not in done.output
+    world.server.path.write_bytes(world.server.path.read_bytes()[:5000])
+    assert "`kibitz db check` tells" not in run(*command, world.server.path).output
 
 
 def test_a_lock_is_no_hindrance_to_looking(world: UsedServer) -> None:

@@ -31,6 +31,7 @@ def test_nodes_are_shown_with_what_they_own(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_file_has_no_nodes(tmp_path: Path) -> None:
+    (tmp_path / "kibitz.db").touch()
     result = CliRunner().invoke(nodes, ["--db", str(tmp_path / "kibitz.db")])
     assert result.exit_code == 1
     assert "nodes need a PostgreSQL database" in result.output

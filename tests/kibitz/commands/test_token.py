@@ -11,9 +11,11 @@ import segno
 from click.testing import CliRunner, Result
 
 from kibitz.cli import kibitz
+from kibitz_server.accounts.tokens import TokenAdmin
 
 
 def issue(path: Path, *words: str) -> Result:
+    TokenAdmin(path / "x.db").close()  # as `kibitz serve` would create it
     return CliRunner().invoke(kibitz, ["token", "new", "ada", "--db", str(path / "x.db"), *words])
 
 
@@ -59,4 +61,5 @@ def test_a_link_needs_an_address_and_else_no_token_is_made(tmp_path: Path, serve
     done = issue(tmp_path, "--link", "--server", server)
     assert done.exit_code == 2
     assert "expected an address like https://games.example.org" in done.output
-    assert not (tmp_path / "x.db").exists()
+    with TokenAdmin(tmp_path / "x.db") as register:
+        assert register.tokens() == []
