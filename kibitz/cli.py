@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import re
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -92,6 +93,9 @@ kibitz --help lists all commands.
 """
 
 
+_WIRE_PATH = re.compile(r"\b(?:settings|terms)(?:\.\w+)*\.(\w+):")
+
+
 class Commands(click.Group):
     """The commands above as a click group."""
 
@@ -159,10 +163,12 @@ def _sentence(error: BaseException) -> str | None:
     import sqlite3
 
     from kibitz_games.core.game import GameError
-    from kibitz_protocol.client.errors import KibitzError
+    from kibitz_protocol.client.errors import KibitzError, RefusedError
     from kibitz_protocol.wire.recordfile import RecordError
     from kibitz_server.storage.errors import StoreError
 
+    if isinstance(error, RefusedError):  # its path leads through a message that nobody typed
+        return printable.line(_WIRE_PATH.sub(r"\1:", str(error)))
     if isinstance(error, KibitzError | GameError | RecordError | StoreError):
         return printable.line(str(error) or type(error).__name__)
     if isinstance(error, OSError):  # with the last lines of a log, perhaps

@@ -49,6 +49,7 @@ from kibitz_bots.adapters.external_program import (
     program_words,
 )
 from kibitz_bots.loading import load
+from kibitz_bots.number_types import COUNT, NATURAL
 from kibitz_bots.saved_seat import SavedSeat, take_seat
 from kibitz_bots.sdk import Bot
 from kibitz_bots.spec import BotFactory, SpecError
@@ -121,11 +122,18 @@ OPTIONS = (
         help="Play on the standing ladder NAME for as long as this runs.",
     ),
     click.option("--seek", type=_terms, metavar="JSON", hidden=True, help="Seek on these terms."),
-    click.option("--seek-wait", type=int, default=300, metavar="S", hidden=True),
-    click.option("--rounds", type=click.IntRange(1), hidden=True, help="Of seeks."),
+    click.option(
+        "--seek-wait",
+        type=COUNT,
+        default=300,
+        metavar="S",
+        hidden=True,
+        help="How long to seek.",
+    ),
+    click.option("--rounds", type=COUNT, hidden=True, help="Of seeks."),
     click.option("--invite", help="The lobby's invite code, where it has one."),
     click.option("--name", help="The name at the table; KIBITZ_NAME says it too."),
-    click.option("--matches", type=click.IntRange(1), help="End after so many matches."),
+    click.option("--matches", type=COUNT, help="End after so many matches."),
     click.option("--at-once", type=click.IntRange(1, 1000), help="Matches at the same time."),
     click.option("--token-file", type=click.Path(path_type=Path), help="Holds an account's token."),
     click.option(
@@ -142,7 +150,7 @@ OPTIONS = (
     ),
     click.option(
         "--hold",
-        type=int,
+        type=NATURAL,
         metavar="FD",
         hidden=True,
         help="An inherited socket: write a byte when warm, connect once there is an answer.",

@@ -41,6 +41,7 @@ from kibitz_arena.runner.tournament_runner import TournamentRunner
 from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Tournament
 from kibitz_bots.adapters.external_program import WithProgram
+from kibitz_bots.number_types import COUNT, SEED, FiniteRange
 from kibitz_clients import replay
 from kibitz_clients.render import html
 from kibitz_protocol import printable
@@ -56,20 +57,20 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
 @click.option("--remote", multiple=True, metavar="NAME", help="Who plays and comes by itself.")
 @click.option("--stdio", "kind", flag_value="stdio", help="Speak lines of JSON to PROGRAM.")
 @click.option("--gomocup", "kind", flag_value="gomocup", help="Speak the Gomocup protocol to it.")
-@click.option("--memory", type=click.IntRange(1), metavar="MIB", help="Most memory of a process.")
-@click.option("--cpu", type=click.IntRange(1), metavar="S", help="Most CPU time of a process.")
+@click.option("--memory", type=COUNT, metavar="MIB", help="Most memory of a process.")
+@click.option("--cpu", type=COUNT, metavar="S", help="Most CPU time of a process.")
 @click.option(
     "--format", type=click.Choice(FORMATS), help="Who meets whom.  [default: round-robin]"
 )
 @click.option("--seats", type=click.IntRange(2, 6), help="Seats of a game.")
-@click.option("--games", type=click.IntRange(1), help="Games of each pairing or group.")
-@click.option("--blocks", type=click.IntRange(1), help="The same in blocks: games in all seats.")
-@click.option("--rounds", type=click.IntRange(1), help="Rounds of a Swiss event.")
-@click.option("--challengers", type=click.IntRange(1), help="Gauntlet: the first so many do.")
+@click.option("--games", type=COUNT, help="Games of each pairing or group.")
+@click.option("--blocks", type=COUNT, help="The same in blocks: games in all seats.")
+@click.option("--rounds", type=COUNT, help="Rounds of a Swiss event.")
+@click.option("--challengers", type=COUNT, help="Gauntlet: the first so many do.")
 @click.option("--tc", metavar="TC", help="10+0.1, move=1, none, ...")
 @click.option(
     "--seed",
-    type=click.IntRange(0, 2**53 - 1),
+    type=SEED,
     help="Everything random follows.  [default: drawn, and published when all is over]",
 )
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Of the game.")
@@ -97,7 +98,7 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
     "--wait",
     default=START_SECONDS,
     show_default=True,
-    type=click.FloatRange(1),
+    type=FiniteRange(1, 86_400),
     metavar="S",
     help="How long to wait until everybody is there.",
 )

@@ -18,6 +18,7 @@ from kibitz.options.connection import identity_options, server_option
 from kibitz.options.record import SEAT, seat_from_zero
 from kibitz.output import echo, echo_json
 from kibitz.process.event_loop import run
+from kibitz_bots.number_types import NATURAL, SEED
 
 if TYPE_CHECKING:
     from kibitz.analysis.branch import BranchOutcome, BranchPlan
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Play on from any ply of a match with another bot.")
 @record_argument
-@click.option("--ply", type=click.IntRange(0), required=True, help="Begin after so many plies.")
+@click.option("--ply", type=NATURAL, required=True, help="Begin after so many plies.")
 @click.option(
     "--seat",
     type=SEAT,
@@ -44,9 +45,17 @@ if TYPE_CHECKING:
     required=True,
     help="Who plays the other seats: once for all, or once for each in their order.",
 )
-@click.option("--games", type=click.IntRange(1, 100_000), default=100, show_default=True)
+@click.option(
+    "--games",
+    type=click.IntRange(1, 100_000),
+    default=100,
+    show_default=True,
+    help="Games to play.",
+)
 @ms_option
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option(
+    "--seed", type=SEED, default=0, show_default=True, help="Everything random follows from it."
+)
 @click.option(
     "--records",
     type=click.Path(path_type=Path, file_okay=False),

@@ -28,6 +28,7 @@ from kibitz.output import echo
 from kibitz.process.event_loop import draining, run
 from kibitz.process.private_server import PrivateServer, private_server
 from kibitz.text import result_tables
+from kibitz_bots.number_types import FiniteRange
 from kibitz_clients.tui.screens.wall import Preparation, WallPlan
 from kibitz_games.core import rulebook
 from kibitz_protocol.client.client import Client
@@ -49,7 +50,7 @@ PACE_SECONDS = 1.2
 )
 @click.option("--plain", is_flag=True, help="Print lines, in a terminal too.")
 @click.option("--web", is_flag=True, help="Show the wall in a browser, until Ctrl-C.")
-@click.option("--pace", type=click.FloatRange(0, 10), help="Seconds that a move takes at least.")
+@click.option("--pace", type=FiniteRange(0, 10), help="Seconds that a move takes at least.")
 def demo(records: Path, plain: bool, web: bool, pace: float | None) -> None:
     """Play all games at once with the house bots, and watch them on a wall until you quit.
 

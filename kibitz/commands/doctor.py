@@ -13,6 +13,7 @@ from kibitz.options.program import bot_or_program
 from kibitz.output import echo, echo_json
 from kibitz.process.event_loop import run
 from kibitz_bots.adapters.external_program import WithProgram, program_words
+from kibitz_bots.number_types import FiniteRange
 from kibitz_protocol.wire.clocks import TimeControl
 
 EXIT_UNABLE = 2
@@ -27,12 +28,18 @@ EXIT_UNABLE = 2
 @click.option(
     "--tc", default="none", type=notation.TIME_CONTROL, help="The clock of the matches: 10+0.1."
 )
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0, 2**31))
+@click.option(
+    "--seed",
+    default=1,
+    show_default=True,
+    type=click.IntRange(0, 2**31),
+    help="Everything random follows from it.",
+)
 @click.option(
     "--patience",
     default=30.0,
     show_default=True,
-    type=click.FloatRange(0.1, 3600),
+    type=FiniteRange(0.1, 3600),
     help="Seconds for an answer where no clock says less.",
 )
 @click.option("--check", "only", multiple=True, metavar="NAME", help="Make this check only.")

@@ -11,6 +11,7 @@ import click
 from kibitz.builtin_games import load_games
 from kibitz.options.record import FILE, seat_option
 from kibitz.output import echo
+from kibitz_bots.number_types import NATURAL
 from kibitz_clients import replay
 from kibitz_clients.render import html, raster
 from kibitz_clients.replay import LoadedRecord
@@ -31,7 +32,7 @@ Draw: TypeAlias = Callable[[LoadedRecord, int | None, int | None], bytes]
 )
 @click.option(
     "--ply",
-    type=click.IntRange(0),
+    type=NATURAL,
     help="After so many plies; the end if not said. A GIF shows the plies up to there, a page"
     " opens there and at the start if not said.",
 )

@@ -23,6 +23,7 @@ from kibitz.output import echo, echo_json
 from kibitz.process.event_loop import draining, run
 from kibitz.sessions import HostedLobby, SavedSession
 from kibitz.text import result_tables
+from kibitz_bots.number_types import DURATION, SEED
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lag import Lag
@@ -115,9 +116,9 @@ def _require_players(games: Sequence[GameChoice], numbers: Sequence[int]) -> Non
 )
 @options_match.games_option
 @options_match.clock_option
-@click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="Seed of each item's first match.")
+@click.option("--seed", type=SEED, help="Seed of each item's first match.")
 @options_match.rotate_option
-@click.option("--at-once", default=4, show_default=True, type=click.IntRange(1, 1000))
+@options_match.at_once_option(4)
 @click.option("--title", default="lobby", show_default=True, help="The lobby's name.")
 @click.option("--rated", is_flag=True, help="Count on the server's ladder; for accounts.")
 @click.option("--unlisted", is_flag=True, help="Do not show the lobby in lists.")
@@ -139,7 +140,13 @@ def _require_players(games: Sequence[GameChoice], numbers: Sequence[int]) -> Non
     show_default=True,
     help="Who sees comments, and what bots say of their moves, before the end; none: no comments.",
 )
-@click.option("--grace", default=60.0, show_default=True, help="Seconds that a lost seat is kept.")
+@click.option(
+    "--grace",
+    type=DURATION,
+    default=60.0,
+    show_default=True,
+    help="Seconds that a lost seat is kept.",
+)
 @click.option(
     "--lag-bank",
     type=click.IntRange(0, 60_000),

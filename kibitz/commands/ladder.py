@@ -22,6 +22,7 @@ from kibitz.process.interrupts import TERMINATION
 from kibitz.text import standing_ladder
 from kibitz_arena.ladder.directory import LadderDirectory
 from kibitz_arena.ladder.feed import Feed, FeedLine
+from kibitz_bots.number_types import COUNT
 from kibitz_clients import line_output
 from kibitz_protocol import printable
 from kibitz_protocol.wire.lobbies import LadderTable
@@ -59,7 +60,7 @@ def ladder() -> None:
 
 @ladder.command()
 @click.argument("game", required=False)
-@click.option("--first", default=1, show_default=True, type=click.IntRange(1), help="First place.")
+@click.option("--first", default=1, show_default=True, type=COUNT, help="First place.")
 @click.option(
     "--count", default=20, show_default=True, type=click.IntRange(1, 200), help="Places to show."
 )

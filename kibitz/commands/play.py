@@ -26,6 +26,7 @@ from kibitz.options.program import Program, program_of_word, trailing_program
 from kibitz.output import echo, echo_json
 from kibitz.process.event_loop import draining, run
 from kibitz_bots.adapters.external_program import WithProgram, program_options
+from kibitz_bots.number_types import SEED
 
 
 def _tell(line: str) -> None:
@@ -36,13 +37,19 @@ def _tell(line: str) -> None:
 @click.argument("game", type=notation.GAME)
 @click.argument("bots", nargs=-1)
 @options_match.games_option
-@click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="Seed of the first match.")
+@click.option("--seed", type=SEED, help="Seed of the first match.")
 @options_match.clock_option
 @click.option("--option", "pairs", multiple=True, metavar="KEY=VALUE", help="Option of the game.")
 @options_match.rotate_option
 @options_match.strict_option
-@click.option("--at-once", default=AT_ONCE, show_default=True, type=click.IntRange(1, 1000))
-@click.option("--records", default="records", show_default=True, type=click.Path(path_type=Path))
+@options_match.at_once_option(AT_ONCE)
+@click.option(
+    "--records",
+    default="records",
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Where the records go.",
+)
 @click.option("--db", type=click.Path(path_type=Path), help="Keep the server's database here.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @program_options
@@ -78,7 +85,8 @@ def play(
     kibitz play chinese-checkers:size=3 chinese-checkers/random mybot.py mybot.py --tc 10+0.1
     """
     try:
-        merged = GameChoice(game.name, game.options | notation.parse_options(pairs, game.name))
+        said = notation.parse_options(pairs, game.name)
+        merged = notation.choose_game(game.name, game.options | said)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--option") from None
     entrants = [program_of_word(bot, given) or bot for bot in bots]

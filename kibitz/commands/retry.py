@@ -18,6 +18,7 @@ from kibitz.options.program import bot_or_program
 from kibitz.options.record import SEAT, seat_from_zero
 from kibitz.output import echo
 from kibitz_bots.adapters.external_program import WithProgram, program_words
+from kibitz_bots.number_types import NATURAL
 from kibitz_protocol.wire.recordfile import Record, read_record
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ EXIT_ILLEGAL = 1
     required=True,
     help="Whose turn it was, counted from 1.",
 )
-@click.option("--ply", type=click.IntRange(0), help="Which turn of the seat; the last if not said.")
+@click.option("--ply", type=NATURAL, help="Which turn of the seat; the last if not said.")
 @click.option("--all", "from_start", is_flag=True, help="Send the turns before it too, in order.")
 @click.argument("bots", nargs=-1, metavar="[BOT]")
 def retry(
@@ -124,5 +125,5 @@ def _illegality(game: Any, state: State, action: dict[str, Any]) -> str | None:
     try:
         game.decode(state, game.Move.from_wire(action))
     except ValueError as error:
-        return error_message(error) if isinstance(error, ValidationError) else str(error)
+        return error_message(error, path=True) if isinstance(error, ValidationError) else str(error)
     return None

@@ -21,6 +21,7 @@ from kibitz.options.session import client_factory, exit_with
 from kibitz.output import echo
 from kibitz.process.event_loop import run
 from kibitz.sessions import SavedSession
+from kibitz_bots.number_types import COUNT
 from kibitz_clients import line_output
 from kibitz_games.core import rulebook
 from kibitz_protocol.client.client import Client
@@ -52,7 +53,7 @@ _HEADS = ("code", "by", "game", "clock", "seats", "rated", "options")
     "--rounds",
     default=1,
     show_default=True,
-    type=click.IntRange(1),
+    type=COUNT,
     help="How often the bot plays: it asks for rematches, and seeks again.",
 )
 @fresh_option

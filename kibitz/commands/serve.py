@@ -24,6 +24,7 @@ from kibitz.options.settings import Setting
 from kibitz.output import echo, echo_json
 from kibitz.process.house_bots import BOT_MEMORY_MIB
 from kibitz.process.interrupts import EXIT_INTERRUPTED
+from kibitz_bots.number_types import COUNT, NATURAL, FiniteRange
 from kibitz_protocol import printable
 from kibitz_server.storage.location import Database, PostgresURL, database_of
 
@@ -207,7 +208,7 @@ SETTINGS = (
         name="max-connections",
         param="connections",
         part="quotas",
-        kind=click.IntRange(1),
+        kind=COUNT,
         shown_default="10000",
         metavar="N",
         help="Most connections.",
@@ -216,7 +217,7 @@ SETTINGS = (
         name="max-lobbies",
         param="lobbies_in_all",
         part="quotas",
-        kind=click.IntRange(1),
+        kind=COUNT,
         shown_default="1000",
         metavar="N",
         help="Most lobbies that are open.",
@@ -225,7 +226,7 @@ SETTINGS = (
         name="max-house-bots",
         param="house_bots_in_all",
         part="quotas",
-        kind=click.IntRange(0),
+        kind=NATURAL,
         shown_default="64",
         metavar="N",
         help="Most house bots; each is a process.",
@@ -233,7 +234,7 @@ SETTINGS = (
     Setting(
         name="drain",
         param="drain_s",
-        kind=click.FloatRange(0, 3600),
+        kind=FiniteRange(0, 3600),
         default=10.0,
         metavar="S",
         help="Seconds that clients have to disconnect when the server stops.",
@@ -241,7 +242,7 @@ SETTINGS = (
     Setting(
         name="pace",
         param="pace",
-        kind=click.FloatRange(0, 60),
+        kind=FiniteRange(0, 60),
         default=0.0,
         metavar="S",
         help="Least seconds that house bots take for a move, so that people can follow.",
@@ -249,7 +250,7 @@ SETTINGS = (
     Setting(
         name="bot-memory",
         param="bot_memory",
-        kind=click.IntRange(1),
+        kind=COUNT,
         default=BOT_MEMORY_MIB,
         metavar="MIB",
         help="Most resident memory of a house bot, which is ended beyond it.",
@@ -257,7 +258,7 @@ SETTINGS = (
     Setting(
         name="bot-cpu",
         param="bot_cpu",
-        kind=click.IntRange(1),
+        kind=COUNT,
         metavar="S",
         help="Most CPU time of a house bot.",
     ),
@@ -316,7 +317,7 @@ def _tables() -> list[str]:
 )
 @click.option(
     "--organizer-fd",
-    type=int,
+    type=NATURAL,
     hidden=True,
     help="An inherited descriptor with the secret of the organizer whose own server this is.",
 )

@@ -15,6 +15,7 @@ from kibitz.commands.serve import db_option
 from kibitz.options.connection import server_option
 from kibitz.output import echo, echo_json
 from kibitz.text import result_tables
+from kibitz_bots.number_types import COUNT, FiniteRange
 from kibitz_protocol.wire.server_address import page_url
 from kibitz_server.accounts.names import BadName
 from kibitz_server.accounts.tokens import TokenAdmin, TokenLine
@@ -30,7 +31,7 @@ def token() -> None:
 @token.command()
 @click.argument("name")
 @click.option("--bot", "kind", flag_value="bot", help="The account is a bot's, not a person's.")
-@click.option("--days", type=click.FloatRange(0, min_open=True), help="How long it is good.")
+@click.option("--days", type=FiniteRange(0, 36_525, min_open=True), help="How long it is good.")
 @click.option("--link", is_flag=True, help="Print a link to sign in with, and its QR code too.")
 @server_option
 @db_option
@@ -118,7 +119,7 @@ def _day(seconds: int | None) -> str | None:
 
 
 @token.command()
-@click.argument("number", type=int, metavar="ID")
+@click.argument("number", type=COUNT, metavar="ID")
 @db_option
 def revoke(number: int, db: Database) -> None:
     """Revoke the token with this ID; connections that use it stay until they end."""

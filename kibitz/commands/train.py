@@ -13,6 +13,7 @@ import click
 
 from kibitz.options.workers import workers_option
 from kibitz.output import echo
+from kibitz_bots.number_types import COUNT
 
 if TYPE_CHECKING:
     from kibitz_search.training.experiment import Experiment, Parameters
@@ -51,7 +52,7 @@ def _described(experiment: Experiment) -> str:
 )
 @click.option(
     "--threads",
-    type=click.IntRange(1),
+    type=COUNT,
     default=None,
     help="Threads that compute; one for each core if not said. The result is the same.",
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import click
 
 from kibitz.options import notation
@@ -17,6 +20,19 @@ games_option = click.option(
     type=click.IntRange(1, 10_000),
     help="Matches of each game; one if not said, or one block where a game is played in blocks.",
 )
+
+
+def at_once_option(default: int) -> Callable[[Any], Any]:
+    """Return ``--at-once``."""
+    return click.option(
+        "--at-once",
+        default=default,
+        show_default=True,
+        type=click.IntRange(1, 1000),
+        help="Matches at the same time.",
+    )
+
+
 rotate_option = click.option(
     "--rotate/--no-rotate",
     default=True,

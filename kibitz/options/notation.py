@@ -6,14 +6,14 @@ options may be is the server's to check: it answers with the option's path.
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Callable, Sequence
+import reprlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import click
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from kibitz_arena.game_spec import Value, parse_pairs, parse_value
 from kibitz_protocol.wire.clocks import TimeControl
@@ -39,7 +39,13 @@ def parse_game(text: str) -> GameChoice:
     name, _, rest = text.partition(":")
     if not name:
         raise ValueError(f"expected a game like NAME or NAME:size=3, not {text!r}")
-    return GameChoice(name, parse_options(rest.split(","), name) if rest else {})
+    return choose_game(name, parse_options(rest.split(","), name) if rest else {})
+
+
+def choose_game(name: str, options: dict[str, Value]) -> GameChoice:
+    """Return a game with options, which it must have where it is known here."""
+    _require_options(name, options)
+    return GameChoice(name, options)
 
 
 def parse_options(pairs: Sequence[str], game: str) -> dict[str, Value]:
@@ -51,6 +57,21 @@ def parse_options(pairs: Sequence[str], game: str) -> dict[str, Value]:
     """
     model = _options_of(game)
     return {key: parse_value(model, key, text) for key, text in parse_pairs(pairs).items()}
+
+
+def _require_options(game: str, options: Mapping[str, Value]) -> None:
+    """Refuse options that a game known here does not have, or not with these values."""
+    model = _options_of(game)
+    if model is None:
+        return
+    for key in options:
+        if key not in model.model_fields:
+            known = ", ".join(model.model_fields) or "none"
+            raise ValueError(f"{game} has no option {key!r}; its options: {known}")
+    try:
+        model.model_validate(options)
+    except ValidationError as error:
+        raise ValueError(f"{game}: {error_message(error)}") from None
 
 
 def format_value(value: Any) -> str:
@@ -121,10 +142,9 @@ def _parse_delay(text: str) -> dict[str, int]:
     return {"delay_plies": int(found[1])}
 
 
-def param_type(read: Callable[[str], Any]) -> Callable[[Any], Any]:
-    """Return a type of a command line's parameter that `read` reads."""
+def param_type(read: Callable[[str], Any], name: str) -> Callable[[Any], Any]:
+    """Return a type of a command line's parameter that `read` reads; the help shows `name`."""
 
-    @functools.wraps(read)
     def convert(value: Any) -> Any:
         if not isinstance(value, str):  # a default that is read already
             return value
@@ -133,18 +153,30 @@ def param_type(read: Callable[[str], Any]) -> Callable[[Any], Any]:
         except ValueError as error:
             raise click.BadParameter(error_message(error)) from None
 
+    convert.__name__ = name
     return convert
 
 
-def error_message(error: ValueError) -> str:
-    """Return the sentence of an error, or the first complaint of a model."""
+def error_message(error: ValueError, *, path: bool = False) -> str:
+    """Return the sentence of an error, or the first complaint of a model.
+
+    With `path` it begins with the whole path, for somebody who wrote the structure by hand; else
+    with the last name of it, as what encloses it is the structure of a message.
+    """
     details = getattr(error, "errors", None)
     if details is None:
         return str(error)
     first = details()[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}, not {first['input']!r}"
+    if path:
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}, not {first['input']!r}"
+    names = [each for each in first["loc"] if isinstance(each, str)]
+    what = names[-1].removesuffix("_ms").replace("_", " ") if names else "the value"
+    if first["type"] == "extra_forbidden":
+        return f"there is no option {what!r} here"
+    message = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    return f"{what}: {message}, not {reprlib.repr(first['input'])}"
 
 
-GAME = param_type(parse_game)
-SEATS = param_type(parse_seats)
-TIME_CONTROL = param_type(TimeControl.parse)
+GAME = param_type(parse_game, "game")
+SEATS = param_type(parse_seats, "seats")
+TIME_CONTROL = param_type(TimeControl.parse, "tc")

@@ -9,6 +9,7 @@ import click
 
 from kibitz.builtin_games import load_games
 from kibitz.output import echo, echo_json
+from kibitz_bots.number_types import NATURAL
 from kibitz_clients.replay import frame_at_ply, load_record
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -35,7 +36,7 @@ seat_option = click.option(
     callback=seat_from_zero,
     help="Show what this seat knew then, counted from 1; everything is shown if not said.",
 )
-ply_option = click.option("--ply", type=click.IntRange(0), help="Begin after so many plies.")
+ply_option = click.option("--ply", type=NATURAL, help="Begin after so many plies.")
 
 
 def show(file: Path, *, seat: int | None = None, ply: int = 0, plain: bool, as_json: bool) -> None:

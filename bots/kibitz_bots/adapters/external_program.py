@@ -11,13 +11,14 @@ from typing import Any, Literal, Self, TypeAlias, TypeVar, get_args
 import click
 
 from kibitz_bots.adapters.launcher import ProcessLimits
+from kibitz_bots.number_types import COUNT, DURATION, NATURAL
 from kibitz_bots.spec import BotFactory, SpecError
 
 Kind: TypeAlias = Literal["stdio", "gomocup"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 _WORDS = "kibitz_bots.program_words"
-_LIMIT, _NUMBER = click.IntRange(1), click.IntRange(0)
+_LIMIT, _NUMBER = COUNT, NATURAL
 OPTIONS = (
     click.option("--stdio", "kind", flag_value="stdio", help="Speak lines of JSON to it."),
     click.option("--gomocup", "kind", flag_value="gomocup", help="Speak the Gomocup protocol."),
@@ -27,7 +28,7 @@ OPTIONS = (
     click.option("--margin", type=_NUMBER, metavar="MS", help="Time that it is not told of."),
     click.option(
         "--start-limit",
-        type=click.FloatRange(0),
+        type=DURATION,
         metavar="S",
         help="How long it may take to start.",
     ),
