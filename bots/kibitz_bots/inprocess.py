@@ -32,7 +32,7 @@ def local_match(play: Position, seat: int, name: str = "local") -> Match:
     """Return a match with the id `name` as the player in `seat` knows it."""
     assert play.options is not None
     assert play.seats is not None
-    players = [Player(player=f"p{i}", name=f"seat {i}", kind="bot") for i in range(play.seats)]
+    players = [Player(player=f"p{i}", name=f"seat {i + 1}", kind="bot") for i in range(play.seats)]
     options = play.game.dump(play.options)
     game = play.game.info.name
     return Match(id=name, game=game, options=options, players=tuple(players), seat=seat)

@@ -114,8 +114,8 @@ class Replayer:
     def _check_turn(self, entry: Moved | Flagged) -> None:
         if (entry.ply, entry.seat) != (self._ply, self.to_act):
             raise GameError(
-                f"expected ply {self._ply} of seat {self.to_act}, "
-                f"not ply {entry.ply} of seat {entry.seat}"
+                f"expected ply {self._ply} of seat {self.to_act + 1}, "
+                f"not ply {entry.ply} of seat {entry.seat + 1}"
             )
 
     def _charge(self, entry: Moved) -> None:

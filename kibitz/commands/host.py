@@ -34,7 +34,7 @@ from kibitz_protocol.wire.lobbies import (
     ProgrammeItem,
     SeatSpec,
 )
-from kibitz_protocol.wire.records import Conduct
+from kibitz_protocol.wire.records import Conduct, Spectating
 
 
 def programme(
@@ -130,7 +130,7 @@ def _require_players(games: Sequence[GameChoice], numbers: Sequence[int]) -> Non
     default="public",
     show_default=True,
     metavar="MODE",
-    help="What spectators see: off, public, referee, shoulder=SEAT.",
+    help="What spectators see: off, public, referee, shoulder=SEAT, counted from 1.",
 )
 @click.option("--delay", metavar="N|Ns", help="How late they see it: 3 plies, or 10s.")
 @click.option(
@@ -208,12 +208,17 @@ def _settings(games: tuple[GameChoice, ...], given: dict[str, Any]) -> LobbySett
             rated=given["rated"],
             conduct=_conduct(given["grace"], given["stand_in"], strict=given["strict"]),
             lag=_lag(given["lag_bank"]),
-            spectating=notation.parse_spectating(
-                given["spectate"], given["delay"], given["comments"]
-            ),
+            spectating=_spectating(given, len(seats)),
         )
     except ValueError as error:
         raise click.UsageError(notation.error_message(error)) from None
+
+
+def _spectating(given: dict[str, Any], seats: int) -> Spectating:
+    found = notation.parse_spectating(given["spectate"], given["delay"], given["comments"])
+    if found.seat is not None and found.seat >= seats:
+        raise ValueError(f"expected shoulder=SEAT with a seat from 1 to {seats}")
+    return found
 
 
 def _conduct(grace: float, stand_in: str | None, *, strict: bool) -> Conduct:

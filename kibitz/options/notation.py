@@ -24,6 +24,8 @@ _SEAT_PATTERN = re.compile(r",(?=(?:\d+x)?(?:open(?:,|$)|house=)|name=)")
 
 MAX_SEATS = 64
 """A lobby has no more, as the protocol has it."""
+MAX_MATCH_SEATS = 16
+"""A match has no more."""
 
 
 @dataclass(frozen=True)
@@ -120,15 +122,15 @@ def _parse_seat(part: str, text: str) -> SeatSpec:
 def parse_spectating(mode: str, delay: str | None, comments: str = "after") -> Spectating:
     """Read ``off``, ``public``, ``referee`` or ``shoulder=SEAT``, and a delay: ``3`` or ``10s``.
 
-    `comments` says who sees comments on a running match, as in `Spectating`.
+    SEAT counts from 1. `comments` says who sees comments on a running match, as in `Spectating`.
     """
     late: dict[str, Any] = _parse_delay(delay) if delay else {}
     late["comments"] = comments
     kind, _, seat = mode.partition("=")
-    if kind == "shoulder" and seat.isdecimal():
-        return Spectating(mode="shoulder", seat=int(seat), **late)
+    if kind == "shoulder" and seat.isdecimal() and 1 <= int(seat) <= MAX_MATCH_SEATS:
+        return Spectating(mode="shoulder", seat=int(seat) - 1, **late)
     if mode not in {"off", "public", "referee"}:
-        expected = "off, public, referee or shoulder=SEAT"
+        expected = f"off, public, referee or shoulder=SEAT with a seat from 1 to {MAX_MATCH_SEATS}"
         raise ValueError(f"expected spectators {expected}, not {mode!r}")
     return Spectating.model_validate({"mode": mode, **late})
 

@@ -89,7 +89,7 @@ def test_a_turn_that_passes_is_a_ply_and_leaves_the_increment(record: Record) ->
 
 def test_a_flag_in_the_wrong_turn_is_no_record(record: Record) -> None:
     wrong = Flagged(seq=2, at_ms=600, ply=1, seat=2, elapsed_ms=1)
-    with pytest.raises(ValueError, match="expected ply 1 of seat 1, not ply 1 of seat 2"):
+    with pytest.raises(ValueError, match="expected ply 1 of seat 2, not ply 1 of seat 3"):
         replay.build_timeline(VEIL, Record(record.setup, (record.entries[0], wrong), None, ""))
 
 

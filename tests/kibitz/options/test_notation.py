@@ -134,7 +134,11 @@ def test_a_house_seat_needs_a_personality_as_the_protocol_has_it() -> None:
         ("off", None, Spectating(mode="off")),
         ("public", "3", Spectating(delay_plies=3)),
         ("referee", "1.5s", Spectating(mode="referee", delay_ms=1500)),
-        ("shoulder=2", "10s", Spectating(mode="shoulder", seat=2, delay_ms=10_000)),
+        ("shoulder=2", "10s", Spectating(mode="shoulder", seat=1, delay_ms=10_000)),
+        *(
+            (f"shoulder={seat}", None, Spectating(mode="shoulder", seat=seat - 1))
+            for seat in range(1, 17)
+        ),
     ],
 )
 def test_spectating(mode: str, delay: str | None, expected: Spectating) -> None:
