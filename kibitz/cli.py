@@ -163,10 +163,13 @@ def _sentence(error: BaseException) -> str | None:
     import sqlite3
 
     from kibitz_games.core.game import GameError
-    from kibitz_protocol.client.errors import KibitzError, RefusedError
+    from kibitz_protocol.client.errors import KibitzError, RefusedError, UnreachableError
     from kibitz_protocol.wire.recordfile import RecordError
     from kibitz_server.storage.errors import StoreError
 
+    if isinstance(error, UnreachableError):
+        advice = "start one with `kibitz serve`, or name another with --server"
+        return f"{printable.line(str(error))}; {advice}"
     if isinstance(error, RefusedError):  # its path leads through a message that nobody typed
         return printable.line(_WIRE_PATH.sub(r"\1:", str(error)))
     if isinstance(error, KibitzError | GameError | RecordError | StoreError):

@@ -30,6 +30,10 @@ Viewpoint: TypeAlias = Viewer | None
 """From whose viewpoint a record is seen: a seat from 0, `PUBLIC`, or None, who sees everything."""
 
 
+class NoSuchSeatError(ValueError):
+    """A match has no such seat; a sentence."""
+
+
 class Replayer:
     """The rules at one recorded match, in the version that it was played by.
 
@@ -40,7 +44,7 @@ class Replayer:
     def __init__(self, game: Game, setup: Setup, viewpoint: Viewpoint = None) -> None:
         seats = len(setup.seats)
         if viewpoint is not None and not PUBLIC <= viewpoint < seats:
-            raise ValueError(f"expected a seat from 1 to {seats}, not {viewpoint + 1}")
+            raise NoSuchSeatError(f"expected a seat from 1 to {seats}, not {viewpoint + 1}")
         game = game.at_version(setup.rules_version)
         self._game = game
         self._setup = setup

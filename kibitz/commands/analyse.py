@@ -12,7 +12,8 @@ from kibitz import training_progress
 from kibitz.builtin_games import load_games
 from kibitz.options.analysis import bot_option, comparing, loaded_bot, ms_option, record_argument
 from kibitz.options.connection import server_option
-from kibitz.options.record import seat_option
+from kibitz.options.output_path import OutputPath
+from kibitz.options.record import require_seat, seat_option
 from kibitz.output import echo, echo_json
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ Write: TypeAlias = "Callable[[Record, Sequence[MoveEvaluation], str, int], str]"
 @seat_option
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OutputPath(),
     help="Write it to a file too: .svg (a chart), .json or .html (the replay with the values).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -53,7 +54,8 @@ def analyse(
     with comparing():
         record = record_source.load(source, server)
         game = game_of(record, games)
-        factory = loaded_bot(by)
+        require_seat(seat, len(record.setup.seats))
+        factory = loaded_bot(by, record.setup.game)
         total = sum(entry.kind == "move" for entry in record.entries)
         with training_progress.shown() as progress:
             found = evaluation.evaluate(

@@ -16,6 +16,7 @@ import click
 from kibitz.builtin_games import load_games
 from kibitz.options import connection
 from kibitz.options import match as options_match
+from kibitz.options.output_path import OutputPath
 from kibitz.options.workers import workers_option
 from kibitz.output import echo, echo_json
 from kibitz.process.event_loop import draining, run
@@ -88,7 +89,7 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
 @click.option(
     "--dir",
     "directory",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutputPath(directory=True),
     help="The event's directory.  [default: NAME.arena beside its file]",
 )
 @workers_option
@@ -103,7 +104,7 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
     help="How long to wait until everybody is there.",
 )
 @options_match.isolation_option
-@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="The page, here too.")
+@click.option("--html", type=OutputPath(), help="The page, here too.")
 @click.option("--pages", is_flag=True, help="A page that replays it for every game, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not tell how it goes.")

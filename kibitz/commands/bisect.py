@@ -14,7 +14,8 @@ import click
 from kibitz import training_progress
 from kibitz.builtin_games import load_games
 from kibitz.options.analysis import bot_option, comparing, loaded_bot, ms_option
-from kibitz.options.record import FILE, SEAT, seat_from_zero
+from kibitz.options.output_path import OutputPath
+from kibitz.options.record import FILE, SEAT, require_seat, seat_from_zero
 from kibitz.output import echo
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ SHOWN_MOVES = 8
 @bot_option("--bot", default="mybot.py", show_default=True, help="Who the test is for.")
 @click.option(
     "--test",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OutputPath(parents=True),
     help="Write a pytest file that asks --bot this turn again; the record is put beside it.",
 )
 def bisect(file: Path, seat: int, by: str | None, ms: int, bot: str, test: Path | None) -> None:
@@ -57,9 +58,9 @@ def bisect(file: Path, seat: int, by: str | None, ms: int, bot: str, test: Path 
     with comparing():
         record = read_record(file)
         game = game_of(record, games)
-        if seat >= len(record.setup.seats):
-            raise ValueError(f"expected a seat from 1 to {len(record.setup.seats)}, not {seat + 1}")
+        require_seat(seat, len(record.setup.seats))
         judge = by or decisive_move.strongest(game)
+        factory = loaded_bot(judge, record.setup.game)
         total = sum(e.kind == "move" and e.seat == seat for e in record.entries)
         tried = 0
         with training_progress.shown() as progress:
@@ -69,9 +70,7 @@ def bisect(file: Path, seat: int, by: str | None, ms: int, bot: str, test: Path 
                 tried += 1
                 progress.progress(tried, total, "turns played on")
 
-            found = decisive_move.decisive_move(
-                game, record, seat, loaded_bot(judge), ms, on_turn=count
-            )
+            found = decisive_move.decisive_move(game, record, seat, factory, ms, on_turn=count)
         if found is None:
             echo(f"seat {seat + 1} could not have done better from any of its turns, by {judge}")
             sys.exit(EXIT_NONE)

@@ -13,9 +13,17 @@ import click
 from kibitz import training_progress
 from kibitz.builtin_games import load_games
 from kibitz.options import connection
-from kibitz.options.analysis import EXIT_FAULT, bot_option, comparing, ms_option, record_argument
+from kibitz.options.analysis import (
+    EXIT_FAULT,
+    bot_option,
+    comparing,
+    loaded_bot,
+    ms_option,
+    record_argument,
+)
 from kibitz.options.connection import identity_options, server_option
-from kibitz.options.record import SEAT, seat_from_zero
+from kibitz.options.output_path import OutputPath
+from kibitz.options.record import SEAT, require_seat, seat_from_zero
 from kibitz.output import echo, echo_json
 from kibitz.process.event_loop import run
 from kibitz_bots.number_types import NATURAL, SEED
@@ -58,7 +66,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--records",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutputPath(directory=True),
     help="Write the record of each game into this folder.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -94,8 +102,7 @@ def branch(
     with comparing():
         client = connection.client(server, name, token_file, views="every")
         start, record = _start(source, client, ply)
-        if seat >= len(start.players):
-            raise ValueError(f"expected a seat from 1 to {len(start.players)}, not {seat + 1}")
+        require_seat(seat, len(start.players))
         plan = games_from_ply.BranchPlan(
             ply=ply,
             bots=games_from_ply.plan_seats(start, seat, bot, others),
@@ -104,6 +111,8 @@ def branch(
             ms=ms,
             seed=seed,
         )
+        for spec in {*plan.bots.values()}:
+            loaded_bot(spec, start.setup.game)
         if records is not None:
             if record is None:
                 raise ValueError("expected the record of a match that is over for --records")

@@ -9,11 +9,10 @@ from pathlib import Path
 import click
 
 from kibitz.commands.serve import DATABASE, DatabaseType, db_option, require_file
+from kibitz.options.output_path import OutputPath
 from kibitz.output import echo, echo_json
 from kibitz_server.maintenance.check import Findings, Problem
 from kibitz_server.storage.location import Database
-
-_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.group(short_help="Check a server's database, and back it up.")
@@ -49,7 +48,7 @@ def check(context: click.Context, /, database: Database, accept: bool, as_json: 
 
 
 @db.command()
-@click.argument("file", type=_FILE)
+@click.argument("file", type=OutputPath())
 @db_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def backup(file: Path, db: Database, as_json: bool) -> None:

@@ -23,6 +23,7 @@ from kibitz.browser import show_page
 from kibitz.builtin_games import load_games
 from kibitz.demo_host import DemoHost
 from kibitz.demo_programme import DEMO
+from kibitz.options.output_path import OutputPath
 from kibitz.options.record import is_screen
 from kibitz.output import echo
 from kibitz.process.event_loop import draining, run
@@ -45,7 +46,7 @@ PACE_SECONDS = 1.2
     "--records",
     default="demo-records",
     show_default=True,
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutputPath(directory=True),
     help="Where the records go.",
 )
 @click.option("--plain", is_flag=True, help="Print lines, in a terminal too.")

@@ -9,12 +9,14 @@ from typing import TypeAlias
 import click
 
 from kibitz.builtin_games import load_games
+from kibitz.options.output_path import OutputPath
 from kibitz.options.record import FILE, seat_option
 from kibitz.output import echo
 from kibitz_bots.number_types import NATURAL
 from kibitz_clients import replay
 from kibitz_clients.render import html, raster
 from kibitz_clients.replay import LoadedRecord
+from kibitz_clients.replayer import NoSuchSeatError
 
 Draw: TypeAlias = Callable[[LoadedRecord, int | None, int | None], bytes]
 """Draws a record after so many plies, or up to them, None for the end; as a seat saw it."""
@@ -26,7 +28,7 @@ Draw: TypeAlias = Callable[[LoadedRecord, int | None, int | None], bytes]
     "--out",
     "--svg",
     "out",
-    type=click.Path(path_type=Path, allow_dash=True),
+    type=OutputPath(dash=True),
     required=True,
     help="The file: .svg, .png, .gif or .html; - prints SVG.",
 )
@@ -51,6 +53,8 @@ def export(file: Path, out: Path, ply: int | None, seat: int | None) -> None:
         raise click.UsageError(f"expected a name that ends with one of {known}, not {out.name!r}")
     try:
         picture = draw(replay.load_record(file, load_games("plain"), seat), ply, seat)
+    except NoSuchSeatError as error:
+        raise click.BadParameter(str(error), param_hint="'--seat'") from None
     except (ValueError, raster.MissingLibraryError) as error:
         raise click.ClickException(str(error)) from None
     if str(out) == "-":

@@ -19,6 +19,7 @@ from kibitz.options import connection, notation
 from kibitz.options import match as options_match
 from kibitz.options.connection import fresh_option, identity_options, server_option
 from kibitz.options.notation import GameChoice
+from kibitz.options.output_path import OutputPath
 from kibitz.output import echo, echo_json
 from kibitz.process.event_loop import draining, run
 from kibitz.sessions import HostedLobby, SavedSession
@@ -159,7 +160,7 @@ def _require_players(games: Sequence[GameChoice], numbers: Sequence[int]) -> Non
 @click.option("--wait/--no-wait", default=True, help="Follow the programme to its end.")
 @click.option(
     "--records",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutputPath(directory=True),
     help="Fetch the record of every match into this directory.",
 )
 @fresh_option

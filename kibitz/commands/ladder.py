@@ -16,6 +16,7 @@ from kibitz import fault_report
 from kibitz.options import connection
 from kibitz.options.connection import identity_options, server_option
 from kibitz.options.lists import ask, json_option, print_lines
+from kibitz.options.output_path import OutputPath
 from kibitz.output import echo
 from kibitz.process.event_loop import draining, run
 from kibitz.process.interrupts import TERMINATION
@@ -103,7 +104,7 @@ def rated(
 @click.option(
     "--dir",
     "directory",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutputPath(directory=True),
     help="The ladder's directory.  [default: NAME.ladder beside its file]",
 )
 def keep(file: Path, server: str, token_file: Path | None, directory: Path | None) -> None:

@@ -22,6 +22,7 @@ from kibitz.match_series import (
 from kibitz.options import match as options_match
 from kibitz.options import notation
 from kibitz.options.notation import GameChoice
+from kibitz.options.output_path import OutputPath
 from kibitz.options.program import Program, program_of_word, trailing_program
 from kibitz.output import echo, echo_json
 from kibitz.process.event_loop import draining, run
@@ -47,10 +48,10 @@ def _tell(line: str) -> None:
     "--records",
     default="records",
     show_default=True,
-    type=click.Path(path_type=Path),
+    type=OutputPath(directory=True),
     help="Where the records go.",
 )
-@click.option("--db", type=click.Path(path_type=Path), help="Keep the server's database here.")
+@click.option("--db", type=OutputPath(), help="Keep the server's database here.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @program_options
 @options_match.isolation_option

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from kibitz.options.record import FILE, ply_option, seat_option, show
+from kibitz_clients.replayer import NoSuchSeatError
 
 
 @click.command(short_help="Step through a recorded match.")
@@ -22,5 +23,7 @@ def replay(file: Path, ply: int | None, seat: int | None, plain: bool, as_json: 
     """
     try:
         show(file, seat=seat, ply=ply or 0, plain=plain, as_json=as_json)
+    except NoSuchSeatError as error:
+        raise click.BadParameter(str(error), param_hint="'--seat'") from None
     except ValueError as error:
         raise click.ClickException(str(error)) from None

@@ -8,14 +8,14 @@ import click
 
 from kibitz.fault_report import build_report, report_lines
 from kibitz.options.connection import server_option
-from kibitz.options.record import SEAT, seat_from_zero
+from kibitz.options.record import SEAT, RecordName, require_seat, seat_from_zero
 from kibitz.output import echo, echo_json
-from kibitz_protocol.wire.recordfile import read_record
+from kibitz_protocol.wire.recordfile import Record, read_record
 from kibitz_protocol.wire.reports import MatchReport
 
 
 @click.command(short_help="Explain why a seat dropped out of a match.")
-@click.argument("match", metavar="MATCH|FILE")
+@click.argument("match", metavar="MATCH|FILE", type=RecordName())
 @click.option(
     "--seat",
     type=SEAT,
@@ -40,7 +40,7 @@ def report(
     path = Path(match)
     try:
         found = (
-            build_report(read_record(path), seat)
+            _report_of(read_record(path), seat)
             if path.is_file()
             else _fetch_report(match, seat, server, resume_file)
         )
@@ -51,6 +51,11 @@ def report(
         echo_json(found.model_dump_json())
     else:
         echo("\n".join(report_lines(found, str(shown))))
+
+
+def _report_of(record: Record, seat: int | None) -> MatchReport:
+    require_seat(seat, len(record.setup.seats))
+    return build_report(record, seat)
 
 
 def _fetch_report(

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from kibitz.builtin_games import load_games
 from kibitz.options.notation import error_message
 from kibitz.options.program import bot_or_program
-from kibitz.options.record import SEAT, seat_from_zero
+from kibitz.options.record import SEAT, require_seat, seat_from_zero
 from kibitz.output import echo
 from kibitz_bots.adapters.external_program import WithProgram, program_words
 from kibitz_bots.number_types import NATURAL
@@ -67,6 +67,7 @@ def _retry_turn(
     from kibitz_server.match.visibility import MatchViews
 
     box = load_games("plain")
+    require_seat(seat, len(record.setup.seats))
     game, setup = box[record.setup.game], record.setup
     at, told = match_report.replay_turn(game, setup, record.entries, seat, ply)
     match = sdk.Match.of(MatchViews(at).snapshot(seat, "rejoined", seat))

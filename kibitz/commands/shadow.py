@@ -14,7 +14,7 @@ from kibitz.builtin_games import load_games
 from kibitz.options import connection
 from kibitz.options.analysis import EXIT_FAULT, comparing, loaded_bot, ms_option
 from kibitz.options.connection import identity_options, server_option
-from kibitz.options.record import SEAT, seat_from_zero
+from kibitz.options.record import SEAT, require_seat, seat_from_zero
 from kibitz.output import echo, echo_json
 from kibitz.process.event_loop import run
 
@@ -73,6 +73,7 @@ async def _follow(
     games: Mapping[str, Game] = load_games("compiled")
     async with connecting as client:
         snapshot = await snapshot_of(client, match)
+        require_seat(seat, len(snapshot.seats))
         watched = WatchedMatch(games[snapshot.game], snapshot, seat)
         item = ProgrammeItem(
             game=snapshot.game, options=snapshot.options, seats=len(snapshot.seats)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kibitz.options.output_path import OutputPath
 from kibitz.options.workers import workers_option
 from kibitz.output import echo
 from kibitz_bots.number_types import COUNT
@@ -40,7 +41,7 @@ def _described(experiment: Experiment) -> str:
 @click.argument("experiment", metavar="GAME/NAME[:key=value,...]", required=False)
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutputPath(directory=True),
     help="A directory of its own for the journal, the weights and the figures.",
 )
 @click.option(

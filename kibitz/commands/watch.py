@@ -11,7 +11,7 @@ import click
 from kibitz.builtin_games import load_games
 from kibitz.options import connection
 from kibitz.options.connection import identity_options, server_option
-from kibitz.options.record import is_screen, show
+from kibitz.options.record import RecordName, is_screen, show
 from kibitz.options.session import client_factory, exit_with
 from kibitz.output import echo, echo_json
 from kibitz.process.event_loop import run
@@ -22,7 +22,7 @@ from kibitz_protocol.wire.visibility import WantedViews
 
 
 @click.command(short_help="Follow matches, live or from a file.")
-@click.argument("what", required=False, metavar="[MATCH|LOBBY|FILE]")
+@click.argument("what", required=False, metavar="[MATCH|LOBBY|FILE]", type=RecordName())
 @click.option("--plain", is_flag=True, help="Print lines, in a terminal too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 @click.option("--wall", is_flag=True, help="Show all matches at once, as small boards.")

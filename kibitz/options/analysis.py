@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kibitz.options.record import RecordName
+
 if TYPE_CHECKING:
     from kibitz_bots.spec import BotFactory
 
@@ -16,7 +18,7 @@ EXIT_FAULT = 3
 DEFAULT_MS = 500
 """Milliseconds of thinking for each turn."""
 
-record_argument = click.argument("source", metavar="RECORD")
+record_argument = click.argument("source", metavar="RECORD", type=RecordName())
 """A file, or a finished match of a server: see `analysis.record_source`."""
 ms_option = click.option(
     "--ms",
@@ -52,8 +54,16 @@ def bot_option(*names: str, **settings: Any) -> Callable[[Any], Any]:
     return click.option(*names, metavar="BOT", **settings)
 
 
-def loaded_bot(spec: str) -> BotFactory:
-    """Return what makes the bots of `spec`. Raises `SpecError`, a `ValueError`."""
+def loaded_bot(spec: str, game: str | None = None) -> BotFactory:
+    """Return what makes the bots of `spec`; refuse one that does not play `game`."""
     from kibitz_bots.loading import load
+    from kibitz_bots.spec import SpecError
 
-    return load(spec)
+    try:
+        factory = load(spec)
+    except SpecError as error:
+        raise click.BadParameter(str(error), param_hint="BOT") from None
+    if game is not None and (games := factory().games) and game not in games:
+        message = f"{spec} plays {', '.join(games)}, and this match is of {game}"
+        raise click.BadParameter(message, param_hint="BOT")
+    return factory

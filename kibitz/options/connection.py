@@ -21,8 +21,8 @@ from kibitz_protocol.wire.visibility import WantedViews
 
 URL = DEFAULT_SERVER
 """Where a server is looked for when nothing is said."""
-OPENING_SECONDS = 3.0
-"""How long a person waits to hear that no server is there."""
+OPENING_SECONDS = 0.5
+"""How long a server that refuses connections is tried, before a person hears that none is there."""
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 server_option = click.option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -15,6 +16,26 @@ from kibitz_clients.replay import frame_at_ply, load_record
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 SEAT = click.IntRange(1, 16)
 """A seat as people count."""
+
+
+class RecordName(click.ParamType[str]):
+    """A file, or the key of a match: with a dot or a slash in it, it names a file that exists."""
+
+    name = "record"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse a file that is not there, so that no server is asked for it."""
+        text = str(value)
+        if ("." in text or "/" in text) and not Path(text).is_file():
+            self.fail(f"there is no file {text!r}", param, ctx)
+        return text
+
+
+def require_seat(seat: int | None, seats: int) -> None:
+    """Refuse a seat, from 0, that a match of so many seats does not have."""
+    if seat is not None and seat >= seats:
+        message = f"expected a seat from 1 to {seats}, not {seat + 1}"
+        raise click.BadParameter(message, param_hint="'--seat'")
 
 
 def is_screen(*, plain: bool) -> bool:

@@ -129,7 +129,7 @@ def test_a_move_out_of_turn_says_whose_turn_it_is(game: Game, running: Record) -
     seq, at = end(running)
     wrong = Moved(seq=seq, at_ms=at, ply=30, seat=2, action={"from": 0, "to": 120})
     record = Record(running.setup, (*running.entries, wrong), None, "")
-    with pytest.raises(RecordError, match="expected ply 30 of seat 0, not ply 30 of seat 2"):
+    with pytest.raises(RecordError, match="expected ply 30 of seat 1, not ply 30 of seat 3"):
         replay.build_timeline(game, record)
 
 

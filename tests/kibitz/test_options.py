@@ -12,9 +12,14 @@ from click.testing import CliRunner
 
 from kibitz.cli import _sentence, kibitz
 from kibitz.commands.serve import DatabaseType
+from kibitz.options.connection import OPENING_SECONDS
+from kibitz.options.output_path import OutputPath
 from kibitz_bots.number_types import FiniteRange
+from kibitz_games.core import registry
 from kibitz_protocol.client.errors import RefusedError
+from kibitz_protocol.wire.recordfile import write_record
 from kibitz_protocol.wire.refusals import Code
+from tests.tools import fake_connection as testing
 
 
 def commands(
@@ -163,3 +168,133 @@ def test_a_refusal_of_the_server_is_told_without_the_path_in_the_message() -> No
         Code.BAD_OPTION, "settings.programme.0.options.foo: Extra inputs are not permitted", "x"
     )
     assert _sentence(error) == "bad_option: foo: Extra inputs are not permitted (x)"
+
+
+# ------------------------------------------------------------------------------ refused at once
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Path:
+    """A record of number-merge, which has two seats."""
+    played = testing.play_record(
+        registry.get("number-merge"), ["ada", "bo"], 4, lambda play: int(play.legal[0])
+    )
+    write_record(tmp_path / "m.jsonl", played.setup, played.entries)
+    return tmp_path / "m.jsonl"
+
+
+MERGE = "number-merge/random"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["analyse", "RECORD", "--by", MERGE, "--seat", "9"],
+        ["bisect", "RECORD", "--by", MERGE, "--seat", "9"],
+        ["branch", "RECORD", "--ply", "0", "--with", MERGE, "--others", MERGE, "--seat", "9"],
+        ["replay", "RECORD", "--plain", "--seat", "9"],
+        ["export", "RECORD", "--out", "-", "--seat", "9"],
+        ["report", "RECORD", "--seat", "9"],
+        ["retry", "RECORD", MERGE, "--seat", "9"],
+        ["analyse", "RECORD", "--by", "line-nim/random"],
+        ["analyse", "RECORD", "--by", "line-nim/nobody"],
+        ["analyse", "RECORD", "--by", "nothing.py"],
+        ["bisect", "RECORD", "--by", "line-nim/random", "--seat", "1"],
+        [
+            *("branch", "RECORD", "--ply", "0", "--seat", "1"),
+            *("--with", "line-nim/random", "--others", MERGE),
+        ],
+        [
+            *("branch", "RECORD", "--ply", "0", "--seat", "1"),
+            *("--with", MERGE, "--others", "line-nim/random"),
+        ],
+    ],
+    ids=lambda words: " ".join(words),
+)
+def test_what_does_not_fit_the_record_is_refused_before_the_work(
+    words: list[str], record: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work(*_: object, **__: object) -> None:
+        raise AssertionError("the work has started")
+
+    for module in ("evaluation.evaluate", "decisive_move.decisive_move", "branch.branch"):
+        monkeypatch.setattr(f"kibitz.analysis.{module}", work)
+    done = CliRunner().invoke(kibitz, [str(record) if w == "RECORD" else w for w in words])
+    assert done.exit_code == 2, (done.output, done.exception)
+
+
+@pytest.mark.parametrize(("path", "parameter"), PARAMETERS)
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(
+    path: tuple[str, ...], parameter: click.Parameter, tmp_path: Path
+) -> None:
+    if not isinstance(parameter.type, click.Path) or parameter.type.exists:
+        return
+    if not isinstance(parameter.type, OutputPath):
+        assert parameter.name in READ_PATHS
+        return
+    (tmp_path / "file").touch()
+    context = click.Context(dict(commands())[path])
+    with pytest.raises(click.BadParameter, match="is no directory"):
+        parameter.type.convert(str(tmp_path / "file" / "x.svg"), parameter, context)
+
+
+READ_PATHS = {"token_file", "resume_file", "event", "root"}
+"""Paths that need not exist and are read, made with care of their own, or not written."""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["watch", "gmae.jsonl", "--plain"],
+        ["watch", "./gmae", "--plain"],
+        ["analyse", "gmae.jsonl", "--by", MERGE],
+        ["branch", "g.jsonl", "--ply", "0", "--seat", "1", "--with", MERGE, "--others", MERGE],
+        ["report", "gmae.jsonl"],
+        ["replay", "gmae.jsonl"],
+        ["export", "gmae.jsonl", "--out", "-"],
+        ["bisect", "gmae.jsonl", "--seat", "1"],
+        ["verify", "gmae.jsonl"],
+        ["retry", "gmae.jsonl", MERGE, "--seat", "1"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_file_that_is_not_there_dials_no_server(
+    words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dial(*_: object, **__: object) -> None:
+        raise AssertionError("a server was dialed")
+
+    monkeypatch.setattr("asyncio.run", dial)
+    monkeypatch.setattr("kibitz.options.connection.Client", dial)
+    done = CliRunner().invoke(kibitz, words)
+    assert done.exit_code == 2, (done.output, done.exception)
+    assert "gmae" in done.output or "g.jsonl" in done.output
+
+
+# ------------------------------------------------------------------------------ no server
+
+NOWHERE = "ws://127.0.0.1:1"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["lobbies"],
+        ["matches"],
+        ["ladder"],
+        ["seek"],
+        ["host", "line-nim"],
+        ["watch", "X", "--plain"],
+        ["shadow", MERGE, "--match", "X", "--seat", "1"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_server_that_is_not_there_is_named_with_what_to_do(words: list[str]) -> None:
+    done = CliRunner().invoke(kibitz, [*words, "--server", NOWHERE])
+    assert done.exit_code == 1
+    assert f"no server answers: {NOWHERE}" in done.output
+    assert "start one with `kibitz serve`, or name another with --server" in done.output
+
+
+def test_nobody_waits_a_second_for_a_server_that_refuses() -> None:
+    assert OPENING_SECONDS < 1

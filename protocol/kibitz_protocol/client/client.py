@@ -56,6 +56,9 @@ from kibitz_protocol.wire.server_address import websocket_url
 from kibitz_protocol.wire.visibility import WantedViews
 
 _log = logging.getLogger(__name__)
+SILENT_SECONDS = 0.9
+"""After so long without a welcome a warning is logged; the client goes on trying."""
+_SILENT = "no server has answered yet at %s; still trying"
 
 
 class Client(ListRequests, LobbyRequests, MatchRequests):
@@ -147,11 +150,15 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
         self._connection = ConnectionLoop(self.url, self._session, self._handle_event)
         self._exchange = RequestExchange(self._session, self._connection.wake)
         self._task = asyncio.create_task(self._connection.run(), name=f"client of {self.url}")
+        loop = asyncio.get_running_loop()
+        waiting = loop.call_later(SILENT_SECONDS, _log.warning, _SILENT, printable.line(self.url))
         try:
             await self._opened
         except BaseException:
             await self._stop()
             raise
+        finally:
+            waiting.cancel()
         return self
 
     async def __aexit__(

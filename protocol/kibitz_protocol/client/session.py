@@ -500,7 +500,12 @@ class Session:
                 self._failures = 0
         elif self._is_overdue(now):
             what = reason or "it cannot be reached"
-            return self._end(UnreachableError(f"the server stayed away for too long: {what}"))
+            since = (
+                "no server answers"
+                if self.welcome is None
+                else "the server stayed away for too long"
+            )
+            return self._end(UnreachableError(f"{since}: {what}"))
         else:
             (choose_address or self._addresses.try_next)()
         self._hops = 0
