@@ -16,6 +16,12 @@ def load_games(mode: kernels.Mode) -> dict[str, Game]:
     return {name: registry.get(name) for name in registry.names()}
 
 
+def is_balanced(name: str) -> bool:
+    """Return whether a game is played in blocks, in which everybody takes every seat."""
+    kernels.set_mode("plain")
+    return name in registry.names() and registry.get(name).info.balanced
+
+
 def player_counts(name: str) -> tuple[int, ...] | None:
     """Return the numbers of players that a game is for, None for one that is not built in."""
     kernels.set_mode("plain")

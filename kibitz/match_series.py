@@ -310,6 +310,15 @@ def readable_paths(plan: MatchSeries) -> list[Path]:
     return readable
 
 
+def has_strangers(plan: MatchSeries) -> bool:
+    """Return whether a bot may be somebody else's: whether two of them are not ours.
+
+    A single file or program is that of the person who plays it against house bots.
+    """
+    foreign = {bot for bot in plan.bots if isinstance(bot, Program) or bot.endswith(".py")}
+    return len(foreign) + (plan.program is not None) > 1
+
+
 def _paths_of_program(program: Program) -> list[Path]:
     """Return what a program of others has to read: itself, and where it was started."""
     return [Path.cwd(), *directories_of_command(program.foreign.command, Path.cwd())]

@@ -115,6 +115,8 @@ def _from_flags(
     values |= _game(given)
     if given["rated"]:
         values["rated"] = True
+    if given["games"] == 1:  # a single game has no block
+        values["balanced"] = False
     limits = {key: given[key] for key in ("memory", "cpu") if given[key] is not None}
     if limits:
         values["limits"] = limits | ({"memory": given["memory"] * MIB} if given["memory"] else {})

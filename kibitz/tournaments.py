@@ -65,6 +65,11 @@ class LocalServices:
         """What isolates them, in a sentence."""
         return self._isolation.sentence
 
+    @property
+    def has_strangers(self) -> bool:
+        """Whether two entrants are files or programs, of which one may be somebody else's."""
+        return sum(map(is_untrusted, self._tournament.entrants)) > 1
+
     @contextlib.asynccontextmanager
     async def server(self, database: Path) -> AsyncIterator[OwnServer]:
         """Run a closed server on `database` for the length of the block."""

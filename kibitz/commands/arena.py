@@ -142,7 +142,11 @@ def arena(words: tuple[str, ...], **given: Any) -> None:
     if tournament.commitment is not None:
         display.say(f"SHA-256 of the seed: {tournament.commitment}")
     services = _services(tournament, directory, given)
-    if services.isolation is not None:
+    if given["games"] == 1:
+        display.say(
+            "a single game of each pairing is unbalanced, as its seats are not equally good"
+        )
+    if services.has_strangers:
         display.say(services.isolation_sentence)
     resume = _resume_command(directory, options, given)
     try:

@@ -59,7 +59,7 @@ def programme(
             options=game.options,
             seats=number,
             games=each,
-            rotate=rotate,
+            rotate=options_match.rotates(game.name, each, rotate=rotate),
             time_control=clock,
             seed=seed,
         )
@@ -182,6 +182,9 @@ def host(
     settings = _settings(games, given)
     if records is not None:
         records.mkdir(parents=True, exist_ok=True)
+    for game in games:
+        if note := options_match.unbalanced_note(game.name, given["each"]):
+            _tell(note)
     house = _LobbyHost(settings, given, records, as_json=as_json)
     sys.exit(run(house.follow() if wait else house.open()))
 

@@ -15,8 +15,8 @@ from kibitz.match_series import (
     MatchSeries,
     SeriesOutcome,
     check,
+    has_strangers,
     play_series,
-    readable_paths,
     with_isolation,
 )
 from kibitz.options import match as options_match
@@ -97,7 +97,7 @@ def play(
         bots=entrants,
         program=trailing_program(given, programs),
         games=given["each"],
-        rotate=given["rotate"],
+        rotate=options_match.rotates(game.name, given["each"], rotate=given["rotate"]),
         strict=given["strict"],
         seed=given["seed"],
         time_control=given["tc"],
@@ -106,8 +106,10 @@ def play(
         memory=given["memory"],
     )
     check(plan)
+    if not quiet and (note := options_match.unbalanced_note(game.name, given["each"])):
+        _tell(note)
     plan = with_isolation(plan, given["isolation"], records, db)
-    if readable_paths(plan) and not quiet:
+    if has_strangers(plan) and not quiet:
         _tell(plan.isolation.sentence)
     records.mkdir(parents=True, exist_ok=True)
 

@@ -116,6 +116,7 @@ def _item(game: GameChoice, given: dict[str, Any]) -> ProgrammeItem:
         options=game.options,
         seats=seats,
         games=given["each"],
+        rotate=options_match.rotates(game.name, given["each"], rotate=True),
         time_control=clock,
     )
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import getpass
+import hashlib
 import os
+import platform
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -105,9 +107,20 @@ def client(
 
 
 def login() -> str:
-    """Return the name that this person has on this machine, as far as a server takes it."""
+    """Return the name that this person has on this machine, or one that a server takes.
+
+    A reserved name, such as the ``root`` of containers, is replaced by one of this machine: the
+    same at each call, as a session is saved by name, and another one in each container.
+    """
+    from kibitz_server.accounts.names import BadName, claim
+
     try:
         found = getpass.getuser()
     except (OSError, KeyError):
-        return "guest"
-    return "".join(c for c in found if c.isalnum() or c in "-_.")[:24] or "guest"
+        found = ""
+    name = "".join(c for c in found if c.isalnum() or c in "-_.")[:24]
+    try:
+        claim(name)
+    except BadName:
+        return f"guest-{hashlib.sha256(platform.node().encode()).hexdigest()[:6]}"
+    return name

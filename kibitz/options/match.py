@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from kibitz.builtin_games import is_balanced
 from kibitz.options import notation
 from kibitz.process.isolation.backends import WISHES
 from kibitz_protocol.wire.records import Conduct
@@ -20,6 +21,21 @@ games_option = click.option(
     type=click.IntRange(1, 10_000),
     help="Matches of each game; one if not said, or one block where a game is played in blocks.",
 )
+
+
+def rotates(game: str, games: int | None, *, rotate: bool) -> bool:
+    """Return whether seats rotate: a single match has no block, whatever the game."""
+    return rotate and not (games == 1 and is_balanced(game))
+
+
+def unbalanced_note(game: str, games: int | None) -> str | None:
+    """Say that a single match of a game played in blocks is unbalanced; None elsewhere."""
+    if games != 1 or not is_balanced(game):
+        return None
+    return (
+        f"the result of a single match of {game} is unbalanced, as its seats are not equally good;"
+        " leave out --games to play a whole block"
+    )
 
 
 def at_once_option(default: int) -> Callable[[Any], Any]:

@@ -74,7 +74,8 @@ def status_line(
     parts = [f"{rate:.1f}/s" if rate >= 1 else f"{60 * rate:.1f}/min"]
     if rate and left:
         parts.append(f"{clock_time(left / rate)} left")
-    running = len(progress.outstanding)
+    # Workers are given whole blocks, whose other games wait there.
+    running = min(len(progress.outstanding), width.current)
     parts.append(f"{running} of {width.current} at once")
     if width.p95:
         parts.append(f"p95 {width.p95:.0f} ms")

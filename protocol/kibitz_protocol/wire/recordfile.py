@@ -12,6 +12,7 @@ A record without a footer is incomplete: the match had not ended, or the file wa
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import os
 import tempfile
@@ -97,7 +98,8 @@ def parse_record(lines: Iterable[bytes], *, path: str = "record", torn: bool = F
     reading = _RecordParser(path)
     for number, line in enumerate(lines, start=1):
         try:
-            reading.read(number, line)
+            # Editors of Windows put a byte order mark before the first line.
+            reading.read(number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line)
         except RecordError:
             if not torn or reading.setup is None or not _is_torn(line):
                 raise

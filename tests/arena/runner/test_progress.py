@@ -119,3 +119,9 @@ def test_a_game_that_runs_is_counted() -> None:
     begun = progress(0)
     begun.apply(GamesRequested(at_ms=0, tags=[begun.due(1)[0].tag]))
     assert "1 of 2 at once" in status_line(begun, ConcurrencyLimit(2), 0.0, "")
+
+
+def test_games_that_wait_in_the_blocks_of_workers_do_not_run() -> None:
+    begun = progress(0)
+    begun.apply(GamesRequested(at_ms=0, tags=[due.tag for due in begun.due(4)]))
+    assert "2 of 2 at once" in status_line(begun, ConcurrencyLimit(2), 0.0, "")

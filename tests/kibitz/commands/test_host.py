@@ -10,11 +10,14 @@ from click.testing import CliRunner
 from kibitz import sessions
 from kibitz.builtin_games import load_games, player_counts
 from kibitz.commands.host import _LobbyHost, host, most_seats, programme
+from kibitz.options import match as options_match
 from kibitz.options import notation
 from kibitz.options.notation import GameChoice
+from kibitz_games.core import registry
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbySettings, ProgrammeItem
 from kibitz_server.app import Config, running
+from kibitz_server.lobby.schedule import match_count, uneven_blocks_problem
 
 KNOWN = "chinese-checkers"
 
@@ -130,3 +133,19 @@ async def test_a_lobby_whose_answer_came_too_late_is_not_opened_twice(
         assert await lobby_of(server.url, joinable) == (lobby, there)
         again, _ = await lobby_of(server.url, title="another one")
         assert again == other
+
+
+BALANCED = [name for name in registry.names() if registry.get(name).info.balanced]
+
+
+@pytest.mark.parametrize("game", registry.names())
+def test_a_single_match_is_played_also_where_matches_come_in_blocks(game: str) -> None:
+    seats = max(registry.get(game).info.seats)
+    chosen = [notation.parse_game(game)]
+    clock = TimeControl()
+    [item] = programme(chosen, notation.parse_seats(f"{seats}xopen"), [], 1, clock, None, True)
+    assert uneven_blocks_problem(item, BALANCED) is None
+    assert match_count(item, BALANCED) == 1
+    assert (options_match.unbalanced_note(game, 1) is not None) == (game in BALANCED)
+    assert options_match.unbalanced_note(game, None) is None
+    assert options_match.unbalanced_note(game, 2) is None

@@ -7,7 +7,8 @@ from click.testing import CliRunner
 from click.testing import Result as CommandResult
 
 from kibitz.commands.play import play
-from kibitz.match_series import MatchSeries, distinct_names, failed_to_start
+from kibitz.match_series import MatchSeries, distinct_names, failed_to_start, has_strangers
+from kibitz.options import match as options_match
 from kibitz.options.notation import GameChoice
 from kibitz_protocol.wire.lobbies import MatchBrief, ReservedSeat
 from kibitz_protocol.wire.records import Cause, Conduct, Player, Result, SeatResult
@@ -101,3 +102,30 @@ def test_who_crashes_before_its_first_move_could_not_start() -> None:
     assert failed_to_start(brief(2, None, Cause.CRASH)) is None
     assert failed_to_start(brief(1, None, Cause.TIME)) is None
     assert failed_to_start(brief(1, None, None).model_copy(update={"result": None})) is None
+
+
+@pytest.mark.parametrize(
+    ("bots", "strangers"),
+    [
+        (["line-nim/random", "line-nim/random"], False),
+        (["mine.py", "line-nim/random"], False),
+        (["mine.py", "mine.py"], False),
+        (["mine.py", "theirs.py"], True),
+    ],
+)
+def test_isolation_is_told_where_a_bot_may_be_somebody_elses(
+    bots: list[str], strangers: bool
+) -> None:
+    assert has_strangers(MatchSeries(game=GameChoice("line-nim"), bots=bots)) is strangers
+
+
+def test_a_single_match_is_played_where_they_come_in_pairs() -> None:
+    plan = MatchSeries(
+        game=GameChoice("line-nim"),
+        bots=["a.py", "b.py"],
+        games=1,
+        rotate=options_match.rotates("line-nim", 1, rotate=True),
+    )
+    assert not plan.settings(["g1", "g2"]).programme[0].rotate
+    assert options_match.rotates("line-nim", 2, rotate=True)
+    assert options_match.rotates("chinese-checkers", 1, rotate=True)

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from kibitz.cli import kibitz
 from kibitz.options import connection
+from kibitz_server.accounts.names import claim
 
 
 def test_a_file_goes_before_the_environment(
@@ -117,10 +118,18 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("login", "name"), [("ada", "ada"), ("DOMAIN\\ada", "DOMAINada"), ("$!", "guest")]
+    ("login", "name"),
+    [
+        ("ada", "ada"),
+        ("DOMAIN\\ada", "DOMAINada"),
+        ("$!", "guest-26f856"),
+        *((name, "guest-26f856") for name in ("root", "admin", "server", "kibitz", "operator")),
+    ],
 )
 def test_a_login_becomes_a_name_that_servers_take(
     login: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("getpass.getuser", lambda: login)
+    monkeypatch.setattr("platform.node", lambda: "box")
     assert connection.login() == name
+    assert claim(connection.login())

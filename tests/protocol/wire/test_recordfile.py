@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -45,6 +46,17 @@ def test_what_is_written_is_read_back(path: Path) -> None:
     assert record.footer.hash == footer_hash(record.link, _lines()[-1][:-1], record.footer.hash)
     assert not record.torn
     assert path.read_bytes() == b"".join(_lines())
+
+
+def test_a_record_may_start_with_a_byte_order_mark(path: Path) -> None:
+    write_record(path, SETUP, ENTRIES)
+    plain = read_record(path)
+    path.write_bytes(codecs.BOM_UTF8 + path.read_bytes())
+    assert read_record(path) == plain
+    first, rest = path.read_bytes().split(b"\n", 1)
+    path.write_bytes(first + b"\n" + codecs.BOM_UTF8 + rest)
+    with pytest.raises(RecordError):
+        read_record(path)
 
 
 def test_the_chain_runs_over_the_bytes_of_every_line() -> None:
