@@ -26,7 +26,7 @@ class OutputPath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read a path."""
-        path = super().convert(value, param, ctx)
+        path = Path(str(super().convert(value, param, ctx)))
         if str(path) != "-" and (problem := self._problem(path.absolute())):
             self.fail(f"cannot write {str(path)!r}: {problem}", param, ctx)
         return path

@@ -81,7 +81,9 @@ class Setting:
             case _:
                 kind = "true or false" if self.is_flag else f"a string: {self.metavar or 'NAME'}"
                 return f"a list of strings: {self.metavar}" if self.multiple else kind
-        bounds = f"from {least:g} to {most:g}" if most is not None else f"of at least {least:g}"
+        bounds = (
+            f"from {least:.15g} to {most:.15g}" if most is not None else f"of at least {least:g}"
+        )
         return f"a {kind} {bounds}"
 
     def read(self, value: object) -> Any:

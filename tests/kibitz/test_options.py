@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -87,8 +88,9 @@ def test_numbers_have_bounds_and_what_is_none_is_refused(
     assert kind.max is not None
     context = click.Context(dict(commands())[path])
     for text in BAD_NUMBERS:
+        typed: Any = text
         with pytest.raises(click.BadParameter):
-            kind.convert(text, parameter, context)
+            kind.convert(typed, parameter, context)
 
 
 @pytest.mark.parametrize(
