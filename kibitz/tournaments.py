@@ -219,7 +219,7 @@ def _identity(entrant: Entrant, join: JoinInfo, secret: int) -> dict[str, str]:
 
 def is_untrusted(entrant: Entrant) -> bool:
     """Return whether an entrant is foreign code that is started here."""
-    return not entrant.remote and (entrant.bot is None or entrant.bot.endswith(".py"))
+    return not (entrant.remote or entrant.is_house_bot)
 
 
 def readable_paths(entrant: Entrant, base: Path) -> list[Path]:

@@ -160,7 +160,7 @@ def _info(tournament: Tournament, *, over: bool) -> TournamentInfo:
         game=tournament.game.name,
         options=tournament.game.options,
         seats=tournament.seats,
-        time_control=tournament.time_control,
+        time_control=str(tournament.clock),
         format=tournament.format,
         seed=tournament.seed if over or tournament.commitment is None else None,
         commitment=tournament.commitment,

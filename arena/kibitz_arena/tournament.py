@@ -49,6 +49,8 @@ Format: TypeAlias = Literal["round-robin", "gauntlet", "swiss", "free-for-all"]
 Source: TypeAlias = Literal["bot", "command", "gomocup", "stdio", "remote"]
 SOURCES: Final[tuple[Source, ...]] = ("bot", "command", "gomocup", "stdio", "remote")
 """How an entrant is started, or that it comes by itself; each entrant has exactly one."""
+FOREIGN_CLOCK: Final = "move=60"
+"""The clock of an event with entrants that are not house bots, unless its file sets another."""
 MAX_ENTRANTS: Final = 64
 """As many as a lobby has seats."""
 MAX_GAMES: Final = 1_000_000
@@ -192,6 +194,11 @@ class Entrant(ConfigModel):
         return next(each for each in SOURCES if getattr(self, each) is not None)
 
     @property
+    def is_house_bot(self) -> bool:
+        """Whether it is a bot of kibitz itself."""
+        return self.bot is not None and not self.bot.endswith(".py")
+
+    @property
     def description(self) -> str:
         """What it is, for a person: ``bot chinese-checkers/greedy``."""
         if self.remote:
@@ -249,8 +256,10 @@ class Tournament(ConfigModel):
     """The game with its options, as in ``chinese-checkers:size=3``."""
     seats: Annotated[int, Field(ge=2, le=6)] = 2
     """How many play each game; more than 2 with ``format: free-for-all`` only."""
-    time_control: Annotated[str, BeforeValidator(normalize_clock)] = "none"
-    """In cutechess notation, seconds: ``10+0.1``."""
+    time_control: Annotated[str, BeforeValidator(normalize_clock)] | None = None
+    """In cutechess notation, seconds: ``10+0.1``, or ``none``. Without it there is no clock among
+    house bots, and ``move=60`` if anybody else takes part: an entrant that never answers would stop
+    the event."""
     format: Format = "round-robin"
     """``round-robin``: everybody meets everybody; ``gauntlet``: the first ``challengers`` meet all
     others; ``swiss``: so many ``rounds`` of pairs with equal points; ``free-for-all``: groups of
@@ -332,7 +341,8 @@ class Tournament(ConfigModel):
     @property
     def clock(self) -> TimeControl:
         """The time control as the protocol has it."""
-        return TimeControl.parse(self.time_control)
+        usual = "none" if all(entrant.is_house_bot for entrant in self.entrants) else FOREIGN_CLOCK
+        return TimeControl.parse(self.time_control or usual)
 
     @property
     def games_per_pairing(self) -> int:

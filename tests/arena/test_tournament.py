@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kibitz_arena.config import build, load
 from kibitz_arena.config_error import ConfigError
-from kibitz_arena.tournament import Tournament
+from kibitz_arena.tournament import FOREIGN_CLOCK, Tournament
 from kibitz_games.core.game import Game
 from tests.tools import profiles
 
@@ -332,3 +334,23 @@ def test_what_an_event_dumps_makes_it_again(
     again = Tournament.model_validate(event.dump())
     assert again == event
     assert again.hash == event.hash
+
+
+@pytest.mark.parametrize(
+    ("entrant", "clock"),
+    [
+        ({"bot": "line-nim/greedy"}, "none"),
+        ({"bot": "mine.py"}, FOREIGN_CLOCK),
+        ({"command": ["./mine"]}, FOREIGN_CLOCK),
+        ({"stdio": ["./mine"]}, FOREIGN_CLOCK),
+        ({"remote": True}, FOREIGN_CLOCK),
+    ],
+)
+def test_an_entrant_that_never_answers_stops_no_event(entrant: dict[str, Any], clock: str) -> None:
+    rest = {"name": "cup", "game": "line-nim"}
+    entrants = [{"name": "a", "bot": "line-nim/random"}, {"name": "b", **entrant}]
+    cup = Tournament.model_validate({**rest, "entrants": entrants})
+    assert str(cup.clock) == clock
+    said = Tournament.model_validate({**rest, "entrants": entrants, "time-control": "none"})
+    assert str(said.clock) == "none"
+    assert Tournament.model_validate(cup.dump()).hash == cup.hash
