@@ -257,7 +257,7 @@ def test_a_private_server_reads_none_of_the_variables(monkeypatch: pytest.Monkey
 def test_flags_and_numbers_say_what_they_may_be() -> None:
     said = {setting.key: setting.expected() for setting in SETTINGS}
     assert said["port"] == "a whole number from 0 to 65535"
-    assert said["max_lobbies"] == "a whole number of at least 1"
+    assert said["max_lobbies"] == "a whole number from 1 to 1000000000"
     assert said["no_web"] == "true or false"
     assert said["allow_host"] == "a list of strings: NAME"
     assert isinstance(SETTINGS[0].kind, click.ParamType)
