@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sqlite3
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ from kibitz.commands.serve import DATABASE, DatabaseType, db_option, require_fil
 from kibitz.options.output_path import OutputPath
 from kibitz.output import echo, echo_json
 from kibitz_server.maintenance.check import Findings, Problem
+from kibitz_server.storage.database import known_faults
 from kibitz_server.storage.location import Database
 
 
@@ -82,6 +84,8 @@ def _lines(findings: Findings) -> list[str]:
     lines += map(str, found.problems)
     if found.sound:
         return [*lines, "sound: everything is there, as it was written"]
+    if not all(map(_can_accept, found.problems)):
+        lines += [f"note: {fault}" for fault in known_faults(sqlite3.sqlite_version_info)]
     more = "" if all(map(_can_accept, found.problems)) else ", but for the file's own damage"
     return [
         *lines,

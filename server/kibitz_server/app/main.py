@@ -18,7 +18,6 @@ from kibitz_server.app.server import Server, running
 from kibitz_server.directory.rules import CompileCommand
 from kibitz_server.housebots.process import BotLauncher
 from kibitz_server.net.site import Site
-from kibitz_server.storage.opening import warnings_of
 
 LOG = logging.getLogger("kibitz.app")
 _T = TypeVar("_T")
@@ -46,8 +45,6 @@ def run(
     answer, and a thread waits for it.
     Raises `StoreError` where the database cannot be used, or was taken over by another server.
     """
-    for fault in warnings_of(config.db):
-        LOG.warning("%s", fault)
     return with_loop(_serve(config, games, launcher, site, compile_command, started))
 
 

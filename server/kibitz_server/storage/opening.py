@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-import sqlite3
 from collections.abc import Callable
 
-from kibitz_server.storage.database import known_faults
 from kibitz_server.storage.errors import UnusableDatabase
 from kibitz_server.storage.location import Database, NodeIdentity, PostgresURL
 from kibitz_server.storage.players import SQLiteTokenRegister
@@ -55,11 +53,6 @@ def list_nodes(db: Database) -> list[NodeEntry]:
     from kibitz_server.storage.postgres.nodes import read_nodes
 
     return read_nodes(db)
-
-
-def warnings_of(db: Database) -> list[str]:
-    """Return a sentence for each known fault of the engine that keeps a database."""
-    return [] if isinstance(db, PostgresURL) else known_faults(sqlite3.sqlite_version_info)
 
 
 def _require_psycopg(db: PostgresURL) -> None:

@@ -161,3 +161,16 @@ def test_what_is_for_sqlite_files_says_so(words: tuple[str, ...]) -> None:
     assert "'postgresql://ada@127.0.0.1:1/games' is no SQLite file" in done.output
     assert "pg_" in done.output
     assert "s3cret" not in done.output
+
+
+def test_known_faults_of_sqlite_are_named_where_the_file_is_damaged(
+    world: UsedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 40, 1))
+    world.restart(lambda path: None)
+    world.server.close()
+    assert "note: " not in run("check", world.server.path).output
+    pages = bytearray(world.server.path.read_bytes())
+    pages[-4096:] = bytes(4096)
+    world.server.path.write_bytes(pages)
+    assert "note: SQLite 3.40.1 may damage a database" in run("check", world.server.path).output
