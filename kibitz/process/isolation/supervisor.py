@@ -39,6 +39,8 @@ POLL_S = 0.5
 """How often to look whether the parent is still there."""
 CLEAR_S = 4.0
 """How long it may take until nothing of the bot is left."""
+SHARED = (Path("/dev/shm"), Path("/tmp"), Path("/var/tmp"))
+"""Directories where every user may write. Files in the first one take memory."""
 MIN_UID = 1000
 """Users below are not ours to kill."""
 
@@ -71,6 +73,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.stderr.write(f"cannot start {command[0]!r}: {error.strerror}\n")
     finally:
         kill_descendants(given.user)
+        if given.user is not None and given.user >= MIN_UID:
+            remove_files(given.user, SHARED)
         if given.scratch is not None:
             shutil.rmtree(given.scratch, ignore_errors=True)
     _exit_like(status)
@@ -159,6 +163,20 @@ def _kill_user(user: int) -> None:
             os.kill(-1, signal.SIGKILL)
     finally:
         os._exit(0)
+
+
+def remove_files(user: int, directories: Sequence[Path]) -> None:
+    """Remove what a user has left in directories that all users share; it has no processes now."""
+    for directory in directories:
+        with contextlib.suppress(OSError):
+            for entry in os.scandir(directory):
+                with contextlib.suppress(OSError):
+                    if entry.stat(follow_symlinks=False).st_uid != user:
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        shutil.rmtree(entry.path, ignore_errors=True)
+                    else:
+                        os.unlink(entry.path)
 
 
 def descendants(of: int) -> Iterator[int]:

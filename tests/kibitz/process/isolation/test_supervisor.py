@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from kibitz.process.isolation import uids
+from kibitz.process.isolation import supervisor, uids
 from kibitz.process.isolation.launch import supervisor_command
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="orphans are adopted on Linux only")
@@ -179,3 +179,17 @@ def test_it_inherits_nothing_to_the_bot_but_what_it_is_told(tmp_path: Path) -> N
         words = supervisor_command([sys.executable, "-I", "-S", "-c", code], [said.fileno()])
         fds = (said.fileno(), other.fileno())
         assert subprocess.run(words, pass_fds=fds, timeout=60).returncode == 5
+
+
+def test_files_that_a_user_leaves_in_shared_directories_are_removed(tmp_path: Path) -> None:
+    shared, kept = tmp_path / "shared", tmp_path / "kept"
+    shared.mkdir()
+    kept.write_text("mine")
+    (shared / "file").write_text("x" * 100)
+    (shared / "folder" / "inner").mkdir(parents=True)
+    (shared / "link").symlink_to(kept)
+    supervisor.remove_files(os.getuid() + 1, [shared])
+    assert {path.name for path in shared.iterdir()} == {"file", "folder", "link"}
+    supervisor.remove_files(os.getuid(), [shared, tmp_path / "nowhere"])
+    assert list(shared.iterdir()) == []
+    assert kept.read_text() == "mine"
