@@ -215,9 +215,10 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
         assert loaded == [], page.name
 
 
-def test_every_test_that_keeps_a_promise_is_there() -> None:
-    page = ROOT / "docs/explanation/promises.md"
-    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", page.read_text())
+@pytest.mark.parametrize("page", ["explanation/promises.md", "reference/interoperability.md"])
+def test_every_test_that_a_table_names_is_there(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text()
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", text)
     assert len(named) > 30
     for path, name in named:
         text = (ROOT / path).read_text()
