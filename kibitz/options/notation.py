@@ -66,9 +66,10 @@ def _require_options(game: str, options: Mapping[str, Value]) -> None:
     model = _options_of(game)
     if model is None:
         return
+    names = [each.alias or name for name, each in model.model_fields.items()]
     for key in options:
-        if key not in model.model_fields:
-            known = ", ".join(model.model_fields) or "none"
+        if key not in names:
+            known = ", ".join(names) or "none"
             raise ValueError(f"{game} has no option {key!r}; its options: {known}")
     try:
         model.model_validate(options)

@@ -160,7 +160,9 @@ def test_the_ends_of_all_games_for_two_are_worth_what_they_are(
         if left == 1:
             value = found("greedy", state, outcome(state), 1).value
             assert value == WIN_SCORE * (2 * exact - 1)
-        assert found("mcts", state, outcome(state), 0).value == pytest.approx(exact, abs=0.13)
+        if len(registry.get(game).legal(state)) > 1:  # a forced move is played without a search
+            value = found("mcts", state, outcome(state), 0).value
+            assert value == pytest.approx(exact, abs=0.13)
 
 
 @pytest.mark.slow
