@@ -148,6 +148,8 @@ def _explained() -> Iterator[None]:
     except click.ClickException as error:
         vars(error)["message"] = printable.lines(error.message)  # final only for type checkers
         raise
+    except (click.exceptions.Exit, click.Abort):
+        raise
     except Exception as error:
         if sentence := _sentence(error):
             raise click.ClickException(sentence) from error

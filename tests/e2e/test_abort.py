@@ -22,12 +22,12 @@ def running_match(kibitz: Kibitz, there: list[str]) -> str:
 
 
 def test_an_operator_ends_a_match_and_nobody_else_does(kibitz: Kibitz) -> None:
-    for name in ("olga", "ada"):
-        made = kibitz.run("token", "new", name, "--db", "kibitz.db", "--json")
-        (kibitz.directory / f"{name}.token").write_text(json.loads(made.stdout)["token"])
     serve = ["serve", "--port", "0", "--db", "kibitz.db", "--json", "--operator", "Olga"]
     with kibitz.start(*serve, "--pace", "60") as server:
         there = ["--server", server.json()["url"]]
+        for name in ("olga", "ada"):
+            made = kibitz.run("token", "new", name, "--db", "kibitz.db", "--json")
+            (kibitz.directory / f"{name}.token").write_text(json.loads(made.stdout)["token"])
         seats = f"house={GAME}/greedy,house={GAME}/random"
         kibitz.run("host", GAME, "--seats", seats, "--games", "2", "--no-wait", *there)
         match = running_match(kibitz, there)

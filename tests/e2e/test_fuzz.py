@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import json
 import re
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -205,8 +206,10 @@ def seated(fuzz: FuzzRun) -> None:
         for what in ("join", "ready"):
             for connection in pair:
                 assert connection.ask(what, lobby=lobby)["type"] == "done"
-        live = pair[0].ask("list_matches", lobby=lobby)["matches"]
-        assert len(live) == SETTINGS["programme"][0]["games"]
+        live: list[dict[str, Any]] = []
+        while len(live) < SETTINGS["programme"][0]["games"]:  # they begin once they are durable
+            time.sleep(0.01)
+            live = pair[0].ask("list_matches", lobby=lobby)["matches"]
         fuzz.known["lobby"].append(lobby)
         fuzz.known["match"] += [brief["match"] for brief in live]
     for connection in connections:

@@ -131,7 +131,7 @@ async def test_ctrl_c_answers_the_call_that_waits(kibitz: Kibitz, url: str) -> N
         assert result.is_error
         assert "was ended" in str(result.content)
         await asyncio.to_thread(running.rest)
-        assert running.process.returncode == 0
+        assert running.process.returncode == 130
     assert "Traceback" not in running.log.read_text()
 
 

@@ -37,7 +37,7 @@ from kibitz_protocol.wire.messages import (
     YourTurn,
 )
 from kibitz_protocol.wire.recordfile import parse_record
-from kibitz_protocol.wire.records import Setup
+from kibitz_protocol.wire.records import Setup, Spectating
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.values import Scalar
 from kibitz_protocol.wire.visibility import PUBLIC, Viewer
@@ -291,7 +291,11 @@ async def _gather(
     name: str, clients: list[Client], watchers: Iterable[Client], item: ProgrammeItem
 ) -> None:
     settings = LobbySettings(
-        name=name, seats=[OpenSeat()] * item.seats, programme=[item], at_once=item.games or 1
+        name=name,
+        seats=[OpenSeat()] * item.seats,
+        programme=[item],
+        at_once=item.games or 1,
+        spectating=Spectating(comments="spectators"),
     )
     lobby = await _host(clients[0], settings)
     for watcher in watchers:

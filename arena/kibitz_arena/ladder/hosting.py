@@ -17,8 +17,9 @@ from kibitz_protocol.wire.lobbies import HouseSeat, LobbySettings, OpenSeat
 from kibitz_protocol.wire.records import Conduct
 from kibitz_protocol.wire.refusals import Code
 
-MAX_AT_ONCE: Final = 1000
-"""The keeper says how many games there are at the same time; the lobby need not."""
+USUAL_AT_ONCE: Final = 100
+"""How many matches of one lobby a server lets run at the same time by default; the keeper itself
+decides how many there are."""
 GRACE_MS: Final = 30_000
 """How long the seat of a lost connection is kept."""
 
@@ -113,7 +114,7 @@ def settings(ladder: Ladder) -> LobbySettings:
         programme=[ladder.item()],
         arranged=True,
         rated=ladder.rated,
-        at_once=MAX_AT_ONCE,
+        at_once=max(USUAL_AT_ONCE, ladder.at_once),
         auto_start=False,
         conduct=Conduct(grace_ms=GRACE_MS),
     )

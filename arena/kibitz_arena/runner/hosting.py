@@ -21,6 +21,8 @@ START_SECONDS: Final = 600.0
 """How long entrants may take to be ready: what they need may have to be compiled first."""
 GRACE_MS: Final = 300_000
 """How long the seat of a lost connection is kept: a bot that was killed has to warm up again."""
+USUAL_AT_ONCE: Final = 100
+"""How many matches of one lobby a server lets run at the same time by default."""
 MAX_AT_ONCE: Final = 1000
 """The scheduler says how many games there are at the same time; the lobby need not."""
 
@@ -102,6 +104,16 @@ class TournamentHost:
         )
         return lobby
 
+    def _most_at_once(self) -> int:
+        """Return how many matches the lobby may run at the same time.
+
+        Other servers refuse more than their limit, which is `USUAL_AT_ONCE` by default.
+        """
+        wanted = self._tournament.concurrency
+        if self._options.server is None:
+            return MAX_AT_ONCE
+        return USUAL_AT_ONCE if wanted == "auto" else max(USUAL_AT_ONCE, wanted)
+
     def _settings(self, keys: Mapping[str, str]) -> LobbySettings:
         names = self._tournament.names
         return LobbySettings(
@@ -111,7 +123,7 @@ class TournamentHost:
             programme=[programme_item(self._tournament)],
             arranged=True,
             rated=self._tournament.rated,
-            at_once=MAX_AT_ONCE,
+            at_once=self._most_at_once(),
             conduct=Conduct(grace_ms=GRACE_MS),
             spectating=Spectating(
                 comments=self._tournament.comments,
