@@ -279,7 +279,7 @@ async def test_rubbish_does_a_server_no_harm(tmp_path: Path) -> None:
         assert fuzz.frames >= 20_000 - BATCH
         # It was not all refused at the door.
         figures = server.metrics()
-        for code in ("malformed", "unknown_type", "illegal", "not_seated", "no_such_match"):
+        for code in ("malformed", "unknown_type", "stale", "not_seated", "no_such_match"):
             assert figures[f'kibitz_refusals_total{{code="{code}"}}'] > 0, code
         assert {1002, 1003, 1007, 1009} <= set(fuzz.closed)
 
