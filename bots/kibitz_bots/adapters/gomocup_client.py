@@ -100,7 +100,7 @@ class GomocupOptions:
 
 @dataclass
 class EngineTraits:
-    """What was learned about an engine, kept from one of its processes to the next."""
+    """Facts learned about an engine, kept from one of its processes to the next."""
 
     answers_about: bool = True
     """False once it has left ABOUT unanswered."""
