@@ -71,8 +71,8 @@ class FuzzRun:
     def __post_init__(self) -> None:
         self.known: dict[str, list[Any]] = {"match": ["x"], "lobby": ["x"], "game": ["mnk"]}
         self.known["options"] = [{}, {"columns": 3, "rows": 3, "row": 3}]
-        self.known["action"] = [{"cell": 0}, {"cell": 4}, {"cell": 224}]
-        self.known["ply"] = [0, 1, 2]
+        self.known["action"] = [{"cell": 0}, {"cell": 4}, {"cell": 225}, {"cell": 226}]
+        self.known["ply"] = [0, 0, 1, 2]
         self.known["seats"] = [2, 2, [{"kind": "open"}, {"kind": "open"}]]
         self.known["personality"] = ["mnk/none"]
 
@@ -279,7 +279,14 @@ async def test_rubbish_does_a_server_no_harm(tmp_path: Path) -> None:
         assert fuzz.frames >= 20_000 - BATCH
         # It was not all refused at the door.
         figures = server.metrics()
-        for code in ("malformed", "unknown_type", "stale", "not_seated", "no_such_match"):
+        for code in (
+            "malformed",
+            "unknown_type",
+            "stale",
+            "not_your_turn",
+            "not_seated",
+            "no_such_match",
+        ):
             assert figures[f'kibitz_refusals_total{{code="{code}"}}'] > 0, code
         assert {1002, 1003, 1007, 1009} <= set(fuzz.closed)
 
