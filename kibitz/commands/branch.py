@@ -113,10 +113,7 @@ def branch(
         )
         for spec in {*plan.bots.values()}:
             loaded_bot(spec, start.setup.game)
-        if records is not None:
-            if record is None:
-                raise ValueError("expected the record of a match that is over for --records")
-            records.mkdir(parents=True, exist_ok=True)
+        _make_folder(records, record)
         with training_progress.shown() as progress:
             outcome = games_from_ply.branch(
                 start,
@@ -133,6 +130,15 @@ def branch(
         for line in _lines(plan, outcome):
             echo(line)
     sys.exit(EXIT_FAULT if outcome.faults else 0)
+
+
+def _make_folder(records: Path | None, record: Record | None) -> None:
+    """Make the folder of `--records`, which only a match that is over can have."""
+    if records is None:
+        return
+    if record is None:
+        raise ValueError("expected the record of a match that is over for --records")
+    records.mkdir(parents=True, exist_ok=True)
 
 
 def _start(source: str, client: Client, ply: int) -> tuple[MatchState, Record | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -15,6 +15,9 @@ from kibitz.process.event_loop import run
 from kibitz_bots.adapters.external_program import WithProgram, program_words
 from kibitz_bots.number_types import FiniteRange
 from kibitz_protocol.wire.clocks import TimeControl
+
+if TYPE_CHECKING:
+    from kibitz.conformance.runner import ConformanceConfig
 
 EXIT_UNABLE = 2
 """The exit status when the examination could not begin."""
@@ -69,7 +72,7 @@ def doctor(
     from kibitz.conformance.bot_process import BotCommand, BotInterface
     from kibitz.conformance.checks import CHECKS
     from kibitz.conformance.results import CheckResult
-    from kibitz.conformance.runner import ConformanceConfig, run_checks
+    from kibitz.conformance.runner import ConformanceConfig
 
     box = load_games("plain")
     _require_known(wanted, list(box), "--game")
@@ -95,16 +98,23 @@ def doctor(
         only=only,
         tell=tell,
     )
+    sys.exit(_examine(order, as_json=as_json))
+
+
+def _examine(order: ConformanceConfig, *, as_json: bool) -> int:
+    """Run the checks, print their report, and return the exit status."""
+    from kibitz.conformance.runner import run_checks
+
     try:
         chart = run(run_checks(order))
     except OSError as error:
         echo(f"cannot start {order.bot.name}: {error}", err=True)
-        sys.exit(EXIT_UNABLE)
+        return EXIT_UNABLE
     if as_json:
         echo_json(json.dumps(chart.as_dict()))
     else:
         echo(f"\n{chart.summary}")
-    sys.exit(0 if chart.passed else 1)
+    return 0 if chart.passed else 1
 
 
 def _require_known(given: tuple[str, ...], known: list[str], option: str) -> None:
