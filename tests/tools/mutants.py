@@ -295,8 +295,8 @@ def tests_of(tree: Path, path: Path) -> list[Path]:
 
 
 def _fails(tree: Path, tests: Path) -> bool:
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider"]
-    environment = os.environ | {"HYPOTHESIS_PROFILE": "quick", "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "pytest", "-qx", "-n0", "-p", "no:cacheprovider", str(tests)]
+    environment = os.environ | {"HYPOTHESIS_PROFILE": "quick"}
     try:
         done = subprocess.run(
             command, cwd=tree, env=environment, capture_output=True, timeout=TIMEOUT_S, check=False
