@@ -191,6 +191,7 @@ SCENES: dict[str, tuple[Make, GameModel]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "events"), [("round robin", 60), ("long match", 200), ("four seats", 30)]
 )

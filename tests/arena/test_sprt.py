@@ -95,6 +95,7 @@ WORLDS = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.slow
 @WORLDS
 def test_errors_are_about_as_rare_as_configured(world: GameModel, group: tuple[int, ...]) -> None:
     assert errors(0, STOP, world, group, 60) <= 0.05 + 0.09

@@ -22,6 +22,7 @@ def test_a_work_is_measured_with_one_thread_and_with_several_in_turn() -> None:
     assert found.rates == {1: [12.0, 14.0], 2: [23.0, 25.0]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 def test_every_work_counts_what_it_does(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
     monkeypatch.setattr(scaling, "PLAYS", 8)

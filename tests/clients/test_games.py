@@ -27,6 +27,7 @@ from kibitz_protocol.wire.refusals import Code
 from tests.clients.pilots import settle, type_at_once, until
 from tests.tools import fake_connection as testing
 from tests.tools.fake_connection import FakeServerConnection
+from tests.tools.profiles import some
 
 BOARD = (52, 21)
 """The columns and rows of the board in a terminal of 80x24."""
@@ -62,7 +63,7 @@ def names(game: Game) -> list[str]:
     return [f"bot-{seat}" for seat in range(game.info.seats[0])]
 
 
-@pytest.fixture(params=registry.names())
+@pytest.fixture(params=some(registry.names(), 2))
 def game(request: pytest.FixtureRequest) -> Game:
     return registry.get(request.param)
 

@@ -124,3 +124,13 @@ def test_continuous_integration_runs_lint_tests_and_processes() -> None:
         '[ -z "$compiled" ] || make test-compiled'
         ' COMPILED_TESTS="tests/simulation/test_simulation.py tests/integration"',
     ]
+
+
+def test_many_cases_are_sampled_in_quick_runs_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(profiles.VARIABLE, "quick")
+    assert profiles.some(range(10), 4) == [0, 2, 5, 7]
+    assert profiles.some(range(3), 4) == [0, 1, 2]
+    monkeypatch.delenv(profiles.VARIABLE)
+    assert profiles.some(range(10), 1) == [0]
+    monkeypatch.setenv(profiles.VARIABLE, "default")
+    assert profiles.some(range(10), 4) == list(range(10))

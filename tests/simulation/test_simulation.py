@@ -169,6 +169,7 @@ def forget_answers(state: MatchState) -> None:
     state.answered.clear()
 
 
+@pytest.mark.slow
 def test_a_server_that_forgets_what_it_has_answered_is_found_out(directory: Path) -> None:
     def move(right: Callable[..., bool], table: MatchRunner, peer: Peer, move: Move) -> bool:
         forget_answers(table.engine.state)

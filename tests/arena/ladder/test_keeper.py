@@ -77,6 +77,7 @@ def require_batch_ratings(state: LadderState, run: KeeperRun) -> None:
         assert mine[name].low == pytest.approx(batch.low[index], abs=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [600, pytest.param(3600, marks=pytest.mark.slow)])
 def test_twelve_bots_while_all_is_killed_again_and_again(tmp_path: Path, seconds: int) -> None:
     """Ten minutes, or an hour: nobody waits for long, nothing is lost or doubled."""
@@ -119,6 +120,7 @@ def test_twelve_bots_while_all_is_killed_again_and_again(tmp_path: Path, seconds
     assert min(each.games for each in players) > 0.6 * max(each.games for each in players)
 
 
+@pytest.mark.slow
 def test_pairs_change_seats_on_one_deal_and_meet_everybody(tmp_path: Path) -> None:
     async def main() -> LadderState:
         run = KeeperRun(tmp_path / "j", ladder(at_once=3), Behaviour(seconds=(1, 5)))

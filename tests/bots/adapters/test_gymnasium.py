@@ -48,6 +48,7 @@ def episode(world: SoloEnv, seed: int) -> tuple[float, int]:
         assert reward == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", registry.names())
 def test_an_episode_ends_with_the_share_of_the_seat(name: str) -> None:
     world = learner(name)
@@ -142,6 +143,7 @@ def against(opponent: Opponent, seat: int | None = 1) -> SoloEnv:
     return SoloEnv("number-merge", opponents=[opponent], seat=seat, think_nodes=200)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", registry.names())
 def test_every_game_passes_the_checker_of_gymnasium(name: str) -> None:
     # The checker samples without the mask, so nearly every episode is one illegal action long.

@@ -37,7 +37,7 @@ def test_every_game_is_tested_with_options_and_spellings(name: str) -> None:
     assert {seats for _, _, seats in cases.setups(name)} == set(registry.get(name).info.seats)
 
 
-@pytest.mark.parametrize(("game", "options", "seats"), CASES)
+@pytest.mark.parametrize(("game", "options", "seats"), profiles.some(CASES, 15))
 def test_laws(game: Game, options: Model, seats: int) -> None:
     plies = laws.check_laws(
         game,
@@ -59,6 +59,7 @@ def test_laws_at_any_seed(seed: int, pick: int) -> None:
         laws.check_laws(game, options=[options], seats=[seats], seeds=[seed], plies=60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", registry.names())
 def test_plays_end_by_max_plies(name: str) -> None:
     game = registry.get(name)

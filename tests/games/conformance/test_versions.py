@@ -112,6 +112,7 @@ def test_the_playthrough_of_an_earlier_version_is_as_it_was(name: str, number: i
     assert [*lines[:1], *lines[2:]] == [*golden[:1], *golden[2:]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "number"), VERSIONS)
 def test_an_earlier_version_keeps_the_laws(name: str, number: int) -> None:
     game = registry.get(name, number)

@@ -282,6 +282,7 @@ def _random_games(st: Any, moves: Any, seed: Int, games: Int, sums: Any) -> Int:
     return seed
 
 
+@pytest.mark.slow
 def test_random_games_last_62_plies_and_the_first_player_wins_52_percent() -> None:
     """Bounds: half a unit of the published figure, and four standard errors."""
     games = 20_000 if kernels.compiled() else 200

@@ -174,6 +174,7 @@ def test_two_isolated_cells_cancel(seed: int) -> None:
     assert _wins(rules.make_state(free)) == reference.wins(_points(free))
 
 
+@pytest.mark.slow
 def test_most_start_maps_are_won_by_who_begins() -> None:
     """About 19 of 20: 95 in 100 of those with 12 to 20 cells, hence nearly all of these 150."""
     starts = [maps.grow(seed, n) for n in (12, 13, 14) for seed in range(50)]

@@ -431,6 +431,7 @@ def _random_plays(games: int) -> tuple[np.ndarray, np.ndarray]:
     return points, kills
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not kernels.compiled(), reason="takes minutes in plain mode")
 def test_four_random_players() -> None:
     """Means over 4,000 plays: 341 points, 1.08 kills; all seats are alike."""

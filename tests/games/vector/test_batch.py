@@ -68,6 +68,7 @@ def digest(name: str, threads: int, seed: int = 3) -> str:
     return total.hexdigest()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", registry.names())
 def test_threads_change_nothing_and_seeds_do(name: str) -> None:
     assert digest(name, 1) == digest(name, 2) == digest(name, 5)

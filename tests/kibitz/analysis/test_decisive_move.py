@@ -36,6 +36,7 @@ def found_ply(planted: Planted, solver: str, ms: int) -> tuple[int, int] | None:
     return None if found is None else (found.turn.seat, found.turn.ply)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("subject", "seed"), [(NIM, 3), (NIM, 4), (MERGE, 2), (MERGE, 3)])
 def test_a_planted_blunder_is_found(subject: Any, seed: int) -> None:
     name, options, solver, ms = subject

@@ -17,6 +17,7 @@ from kibitz_protocol.wire.recordfile import Record, record_lines
 from kibitz_protocol.wire.records import Engine
 from tests.kibitz.analysis.conftest import RECORDS
 from tests.tools.honest_records import honest_record
+from tests.tools.profiles import some
 
 Lines: TypeAlias = list[bytes]
 Place: TypeAlias = tuple[str | int, ...]
@@ -116,7 +117,7 @@ def mutated(line: dict[str, Any], path: Place, value: Any) -> dict[str, Any]:
     return changed
 
 
-@pytest.fixture(scope="module", params=["line-nim", "tanks"])
+@pytest.fixture(scope="module", params=some(["line-nim", "tanks"], 1))
 def lines(request: pytest.FixtureRequest) -> Lines:
     """A record, of a game that hides nothing and of one that does."""
     return lines_of(full_record(request.param))

@@ -93,6 +93,7 @@ async def test_illegal_moves_are_found_in_play() -> None:
             await checks.legal_play(there)
 
 
+@pytest.mark.slow
 async def test_a_slow_bot_is_found_by_the_short_clock() -> None:
     async with running_bot(SlowBot, "line-nim", 2) as there:
         with pytest.raises(FailedError, match=r"its flag fell after \d+ ms"):

@@ -39,6 +39,7 @@ def losing(state: Any, depth: int) -> set[int]:
     return lost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Minimax, AlphaBeta, Maxn, Paranoid, MaxProb, Brs])
 def test_what_is_said_to_lose_loses_and_is_not_played_unless_all_do(kind: Any) -> None:
     seen = 0

@@ -130,6 +130,7 @@ def test_greedy_always_beats_random(evaluation: Any) -> None:
     assert duel(greedy(evaluation, start()), anyhow, games=20) == 1.0
 
 
+@pytest.mark.slow
 def test_planning_two_moves_beats_greedy() -> None:
     state = start(size=3)
     share = duel(planning(hand, state, 2), greedy(hand, state), games=20, size=3)

@@ -36,6 +36,7 @@ def test_with_two_seats_it_is_minimax() -> None:
         assert found.value == pytest.approx(wanted)
 
 
+@pytest.mark.slow
 def test_it_plays_games_in_which_nobody_can_stand_still() -> None:
     game: Any = registry.get("five-in-a-row")
     options = game.Options(size=5, opening=("a1", "b1", "a2", "b2", "a3", "e5"))

@@ -15,6 +15,7 @@ from tests.search.algorithms import reference as plain
 from tests.search.algorithms.positions import products
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("near", [0.0, 0.02])
 @pytest.mark.parametrize(("seats", "depth"), products([2, 3, 6], [1, 2, 3], slow=[(6, 3)]))
 def test_it_finds_what_a_simple_search_finds(seats: int, depth: int, near: float) -> None:

@@ -122,6 +122,7 @@ def test_line_nim_is_proven_to_the_end(stretches: tuple[str, ...], widen: float)
         assert plain.exact(plain.after(state, found.action)) == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("widen", [0.0, 1.0])
 def test_what_is_proven_to_lose_is_not_played_while_anything_else_is_left(widen: float) -> None:
     """However few iterations there were; the tree may know of nothing better, but the rules do."""

@@ -147,6 +147,7 @@ def ends(name: str, options: dict[str, Any], left: int, count: int) -> list[tupl
     return cases[-3 * count :]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("game", "options"), SMALL)
 @pytest.mark.parametrize("left", [1, 2, 4])
 def test_the_ends_of_all_games_for_two_are_worth_what_they_are(

@@ -35,6 +35,7 @@ def ends(seats: int) -> Any:
     return next(new for m in plain.actions(last) if op.terminal(new := plain.after(last, m)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seats", [2, 3, 4, 6])
 def test_what_one_gains_others_lose(seats: int) -> None:
     for st in [*plain.some(seats, 5, size=2), ends(seats)]:

@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 import numpy as np
+import pytest
 
 from kibitz_games.compiled import operations as op
 from kibitz_games.core import registry
@@ -44,6 +45,7 @@ def ask(stage: RaceEndgame, state: Any, seconds: float = 0.0) -> Any:
     return stage.probe(state, SearchLimits(seconds))
 
 
+@pytest.mark.slow
 def test_in_the_triangle_every_turn_is_one_move_nearer() -> None:
     first = start(size=3)
     stage, race = RaceEndgame(first), race_db.for_board(first)
@@ -79,6 +81,7 @@ def test_further_away_the_race_gets_shorter_every_turn_however_little_time_there
             op.set_side_to_move(state, np.int64(0))
 
 
+@pytest.mark.slow
 def test_while_others_are_in_the_way_it_says_nothing() -> None:
     assert ask(RaceEndgame(start(size=3)), start(size=3)) is None
     assert ask(RaceEndgame(start(3, size=3)), start(3, size=3)) is None

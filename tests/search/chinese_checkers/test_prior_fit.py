@@ -33,6 +33,7 @@ def symmetric(seed: int) -> np.ndarray:
     return np.random.default_rng(seed).normal(0, 1.5, count)[classes]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", [GOAL, 0, 5])
 def test_it_finds_what_the_choices_were_drawn_from(goal: int) -> None:
     leave, enter = symmetric(1), symmetric(2)

@@ -30,6 +30,7 @@ def learn(out: Path, *, games: int = 20, seed: int = 3, threads: int = 1) -> wei
     return weights_file.read(out / prior_learning.BEST)
 
 
+@pytest.mark.slow
 def test_a_run_that_was_ended_comes_to_the_same(tmp_path: Path) -> None:
     whole = learn(tmp_path / "whole", threads=2)
     assert whole.kind == weights_file.GUIDED
@@ -41,6 +42,7 @@ def test_a_run_that_was_ended_comes_to_the_same(tmp_path: Path) -> None:
     assert learn(tmp_path / "other", seed=4, games=2).hash != whole.hash
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("games", "said"),
     [

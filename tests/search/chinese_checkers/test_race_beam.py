@@ -63,6 +63,7 @@ def moved(state: Any, pegs: frozenset[int]) -> list[frozenset[int]]:
     return [pegs - {origin} | {target} for origin, target in moves]
 
 
+@pytest.mark.slow
 def test_a_race_from_the_start_ends_in_the_goal() -> None:
     """The star of side 2: three pegs; a wide beam finds what a full search finds."""
     state = start(size=2)

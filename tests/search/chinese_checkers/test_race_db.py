@@ -70,6 +70,7 @@ def simple(triangle: Triangle) -> dict[int, int]:
     return far
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("side", "pegs"), [(4, 3), (5, 6)])
 def test_every_distance_is_that_of_a_simple_search(side: int, pegs: int) -> None:
     race, known = race_db.build(Triangle(side, pegs)), simple(Triangle(side, pegs))
@@ -81,6 +82,7 @@ def test_every_distance_is_that_of_a_simple_search(side: int, pegs: int) -> None
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("side", "pegs"), [(4, 3), (5, 6)])
 @pytest.mark.parametrize("through", [True, False])
 def test_where_pegs_stick_in_the_goal_every_set_is_one_move_from_a_nearer_one(

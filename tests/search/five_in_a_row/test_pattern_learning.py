@@ -108,6 +108,7 @@ def test_what_no_position_tells_of_stays_as_it_was() -> None:
     assert np.rint(found).tolist() == pattern_fit.usual_numbers().tolist()
 
 
+@pytest.mark.slow
 def test_a_run_leaves_weights_and_goes_on_where_it_was_ended(tmp_path: Path, few: int) -> None:
     parameters = PatternParameters(games=few, nodes=FEW)
     whole, broken = tmp_path / "whole", tmp_path / "broken"

@@ -44,6 +44,7 @@ def sums_of(
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("plies", "size", "least"), [(1, 7, 0), (2, 6, 2), (3, 5, 8), (5, 5, 18)])
 @given(seed=st.integers(0, 2**32), more=st.integers(0, 6), exact=st.booleans())
 @settings(deadline=None, max_examples=profiles.examples(8))  # the reference tries everything

@@ -131,6 +131,7 @@ def test_the_first_wins_every_classic_row() -> None:
     assert [outcome(drawn(seed, preset="classic")) for seed in range(600)] == [1] * 600
 
 
+@pytest.mark.slow
 def test_the_shares_of_the_fair_rows() -> None:
     found = [outcome(drawn(seed, preset="fair")) for seed in range(600)]
     for result, share in ((1, 0.52), (0, 0.09), (-1, 0.39)):

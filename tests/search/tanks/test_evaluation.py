@@ -102,6 +102,7 @@ def _scores(games: int) -> tuple[float, float]:
     return float(np.mean(points)), wins / games
 
 
+@pytest.mark.slow
 def test_greedy_beats_three_random_players() -> None:
     mean, wins = _scores(12)
     assert mean > 1000

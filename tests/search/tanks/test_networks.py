@@ -49,6 +49,7 @@ def _by_numpy(weights: Any, scale: float, codes: list[list[int]]) -> int:
     return int(np.argmax(second.reshape(7, 10) @ hidden + biases[10:])) + rules.UP
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reading", ["codes", "scaled"])
 def test_the_reports_network_is_two_matrices_on_the_local_board(reading: str) -> None:
     source = np.random.default_rng(5)
@@ -67,6 +68,7 @@ def test_the_reports_network_is_two_matrices_on_the_local_board(reading: str) ->
     assert len(actions) == 7
 
 
+@pytest.mark.slow
 def test_masks_keep_the_tank_from_closed_places_and_from_shots_at_nothing() -> None:
     source = np.random.default_rng(6)
     play = Position(GAME, GAME.Options(turns=400))
@@ -100,6 +102,7 @@ def test_a_place_where_the_tank_got_stuck_is_closed_for_a_while() -> None:
     assert networks.eyes_action(mind, weights, state) == rules.UP
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["report", "eyes"])
 def test_games_are_those_of_the_rules(kind: Any) -> None:
     # The same game is played by the views and moves of the game, with the same random numbers.
@@ -162,6 +165,7 @@ def test_the_strategy_finds_the_top_of_a_stretched_hill() -> None:
     assert np.abs(stage["mean"] - 3).max() < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not compiled(), reason="a thousand turns for each game")
 @pytest.mark.parametrize("name", ["report", "eyes"])
 def test_a_run_that_was_cut_off_goes_on_to_the_same_network(tmp_path: Path, name: str) -> None:

@@ -229,6 +229,7 @@ def test_it_plays_tanks_and_nothing_else() -> None:
 # ----------------------------------------------------------------------------------- strength
 
 
+@pytest.mark.slow
 def test_the_explorer_has_a_thousand_points() -> None:
     assert games(explorer(_state()), 200)[:, 1].mean() > 1000
 

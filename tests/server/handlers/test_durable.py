@@ -19,6 +19,7 @@ from kibitz_protocol.wire.messages import ClientMessage
 from kibitz_server.accounts.names import skeleton
 from tests.server.directory.test_hall_sharing import Scene
 from tests.server.match.toy_games import Grid
+from tests.tools.profiles import some
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
 
@@ -302,7 +303,7 @@ def test_what_everybody_asks_for_changes_nothing_that_is_read(
         assert answered == {key: unchanged[0][key] for key in answered}
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("change", some(list(CHANGES), 8))
 def test_nothing_is_visible_before_it_is_durable(
     template: Path, unchanged: tuple[Answers, Answers, list[str]], change: str
 ) -> None:

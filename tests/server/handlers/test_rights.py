@@ -165,8 +165,11 @@ async def test_limits_hold_for_entrants_on_an_unlimited_server(event: Event) -> 
     _, organizer = await event.hello(token=SECRET, name="boss")
     assert organizer["limits"]["burst"] > 1_000_000
     ada, _ = await event.entrant("ada")
-    codes = [(await ada.ask("note", match="none", text="x" * 2000))["code"] for _ in range(60)]
-    assert codes[-1] == "rate_limited"
+    for _ in range(60):  # the server reads no more from a client in debt, not even its close
+        answer = await ada.ask("note", match="none", text="x" * 2000)
+        if answer["code"] == "rate_limited":
+            return
+    pytest.fail("an entrant sent 60 long notes at once")
 
 
 @pytest.mark.parametrize(

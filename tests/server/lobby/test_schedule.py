@@ -29,6 +29,7 @@ from kibitz_server.lobby.schedule import (
     unable_reason,
     uneven_blocks_problem,
 )
+from tests.tools.profiles import some
 
 
 def candidates(count: int, at_once: int = 1) -> list[Candidate]:
@@ -75,7 +76,9 @@ def who(matches: list[PlannedMatch]) -> list[str]:
 GOLDEN = (Path(__file__).parent / "programmes.txt").read_text().split()
 
 
-@pytest.mark.parametrize(("case", "digest"), [*zip(GOLDEN[::2], GOLDEN[1::2], strict=True)])
+@pytest.mark.parametrize(
+    ("case", "digest"), some([*zip(GOLDEN[::2], GOLDEN[1::2], strict=True)], 15)
+)
 def test_matches_are_those_of_the_planner_that_planned_whole_programmes(
     case: str, digest: str
 ) -> None:

@@ -28,6 +28,7 @@ from kibitz_server.match import visibility
 from tests.games import cases
 from tests.server.match.toy_games import Veil, VeilView, variant
 from tests.tools.indistinguishable_plays import PlayPair, draw_pair
+from tests.tools.profiles import some
 from tests.tools.secrecy_scenario import SecrecyTranscript, play_scenario
 from tests.tools.simulation import make_template
 
@@ -131,7 +132,7 @@ def test_the_two_worlds_do_differ(name: str, last: bool) -> None:
 
 
 @pytest.mark.parametrize("mode", SEEN)
-@pytest.mark.parametrize(("name", "last"), PAIRS)
+@pytest.mark.parametrize(("name", "last"), some(PAIRS, 3))
 def test_two_worlds_sound_the_same_to_who_may_not_know(
     name: str, last: bool, mode: str, directory: Path
 ) -> None:
@@ -333,6 +334,7 @@ def test_a_gate_that_leaves_changes_out_is_found_out(directory: Path) -> None:
     assert story.views[story.seat].wrong
 
 
+@pytest.mark.slow
 def test_a_server_that_publishes_its_seeds_is_found_out(directory: Path) -> None:
     with (
         patch("kibitz_server.directory.match_setup.seed_commitment", lambda seed, nonce: seed),

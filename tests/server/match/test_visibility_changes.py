@@ -27,6 +27,7 @@ from kibitz_server.match.visibility import EntryView, MatchViews
 from tests.games import cases
 from tests.games.conformance.test_playthrough import DATA
 from tests.server.match.toy_games import MatchDriver, setup
+from tests.tools.profiles import some
 from tests.tools.view_follower import as_text
 
 HIDDEN = tuple(name for name in registry.names() if registry.get(name).info.hidden)
@@ -88,7 +89,7 @@ def seen_by(shell: MatchDriver, viewer: Viewer) -> Fields:
     return game.dump(game.view(state, None if viewer == PUBLIC else viewer))
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", some(registry.names(), 3))
 def test_every_view_of_the_golden_playthrough_is_followed(name: str) -> None:
     shell, turns = golden_play(registry.get(name))
     followers = [Follower(shell, viewer) for viewer in viewers_of(shell)]

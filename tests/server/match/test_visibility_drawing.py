@@ -28,6 +28,7 @@ from tests.server.match.test_runner import Scenario
 from tests.server.match.test_spectators import SpectatorScenario
 from tests.server.match.test_visibility_changes import disorderly_play, golden_play, viewers_of
 from tests.server.match.toy_games import Grid, MatchDriver, Veil, setup
+from tests.tools.profiles import some
 
 
 class Easel:
@@ -57,7 +58,7 @@ def scene_seen_by(shell: MatchDriver, viewer: Viewer) -> Scene:
     return game.scene(game.view(state, None if viewer == PUBLIC else viewer))
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", some(registry.names(), 3))
 def test_every_scene_of_the_golden_playthrough_is_painted(name: str) -> None:
     shell, turns = golden_play(registry.get(name))
     easels = [Easel(shell, viewer) for viewer in viewers_of(shell)]
@@ -69,7 +70,7 @@ def test_every_scene_of_the_golden_playthrough_is_painted(name: str) -> None:
     assert shell.state.result is not None
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", some(registry.names(), 3))
 def test_scenes_are_painted_whatever_happens(name: str) -> None:
     for game, options, seats in cases.setups(name):
         deal = game.deal(options, seats, 1)
@@ -86,7 +87,7 @@ def test_scenes_are_painted_whatever_happens(name: str) -> None:
                 easel.require(shell)
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", some(registry.names(), 3))
 def test_the_wire_has_words_for_all_that_is_drawn(name: str) -> None:
     """What the models of the protocol do not know they leave out: here, nothing."""
     game, seats = registry.get(name), registry.get(name).info.seats[-1]
@@ -106,7 +107,7 @@ def require_known(kind: Any, sent: Any) -> None:
     assert TypeAdapter(kind).validate_python(plain) == plain
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", some(registry.names(), 3))
 def test_each_legal_action_is_picked_and_no_other(name: str) -> None:
     """Also where the list of actions is not sent, and where it is too long."""
     game, seats = registry.get(name), registry.get(name).info.seats[0]

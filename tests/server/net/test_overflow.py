@@ -18,6 +18,7 @@ from kibitz_server.match.commands import AddComment
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.storage.errors import StoreError
 from tests.server.match.toy_games import Grid
+from tests.tools.profiles import some
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
 
@@ -125,7 +126,7 @@ def told(client: ScriptedClient, start: int, type: str) -> int:
 
 
 @pytest.mark.parametrize("delay_plies", [0, 2])
-@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("event", some(list(EVENTS), 3))
 def test_one_who_overflows_stops_nothing_and_nobody_else(
     server: VirtualServer, event: str, delay_plies: int, caplog: pytest.LogCaptureFixture
 ) -> None:
