@@ -139,11 +139,6 @@ class LobbyProgress:
                 lines.append(self._describe_end(brief))
         return lines
 
-    async def wait_until_over(self, client: Client) -> None:
-        """Follow without a word."""
-        async for _ in self.follow(client):
-            pass
-
     async def close(self, client: Client) -> None:
         """Close the lobby, which lets running matches finish; it may be closed already."""
         try:

@@ -6,9 +6,8 @@ import asyncio
 import contextlib
 import os
 import signal
-import tempfile
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 
 from kibitz.process import limits as process_limits
@@ -52,31 +51,6 @@ async def child_process(
         yield process
     finally:
         await asyncio.shield(terminate(process))
-
-
-class ChildFailedError(OSError):
-    """A command did not do what it was started for; the message ends with what it said."""
-
-
-async def run_to_success(
-    command: Sequence[str], seconds: float, tell: Callable[[str], None]
-) -> None:
-    """Run a command to its end, or raise `ChildFailedError`; `tell` is given what it prints."""
-    with tempfile.TemporaryDirectory(prefix="kibitz-") as directory:
-        log = Path(directory) / "log"
-        async with child_process(command, log, listen=True) as process:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await _forward_output(process, tell)
-            if process.returncode != 0:
-                raise ChildFailedError(f"{' '.join(command[4:])} failed\n{log_tail(log)}".rstrip())
-
-
-async def _forward_output(process: Process, tell: Callable[[str], None]) -> None:
-    assert process.stdout is not None
-    async for line in process.stdout:
-        tell(line.decode(errors="replace").rstrip("\n"))
-    await wait_exit(process)
 
 
 async def terminate(process: Process) -> int:

@@ -51,11 +51,6 @@ def new_key(prefix: str) -> str:
     return prefix + secrets.token_hex(8)
 
 
-def is_guest(key: str) -> bool:
-    """Return whether a player's key is a guest's."""
-    return key.startswith("g")
-
-
 def new_secret() -> str:
     """Return 256 random bits."""
     return secrets.token_urlsafe(32)

@@ -8,10 +8,8 @@ import pytest
 
 from kibitz.process.child import (
     TAIL_BYTES,
-    ChildFailedError,
     child_process,
     log_tail,
-    run_to_success,
 )
 from kibitz_server.housebots.wait_exit import wait_exit
 
@@ -71,24 +69,3 @@ def test_the_tail_of_a_log_reads_no_more_than_it_shows(tmp_path: Path) -> None:
     with (tmp_path / "log").open("wb") as log:
         log.truncate(1 << 40)  # a sparse file: nobody has the memory for all of it
     assert len(log_tail(tmp_path / "log")) == TAIL_BYTES
-
-
-@pytest.mark.e2e
-async def test_what_a_command_prints_is_told_line_by_line() -> None:
-    lines: list[str] = []
-    await run_to_success(python("print('one'); print('two')"), 30, lines.append)
-    assert lines == ["one", "two"]
-
-
-@pytest.mark.e2e
-async def test_a_command_that_fails_is_told_with_what_it_said() -> None:
-    lines: list[str] = []
-    with pytest.raises(ChildFailedError, match="no such luck"):
-        await run_to_success(python("raise SystemExit('no such luck')"), 30, lines.append)
-    assert lines == []
-
-
-@pytest.mark.e2e
-async def test_a_command_that_does_not_end_is_ended() -> None:
-    with pytest.raises(ChildFailedError, match="failed"):
-        await run_to_success(python("import time; time.sleep(3600)"), 0.01, print)
