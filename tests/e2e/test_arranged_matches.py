@@ -11,6 +11,8 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import pytest
+
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError, UnansweredError
 from kibitz_protocol.wire.clocks import TimeControl
@@ -133,6 +135,7 @@ def on_disk(server: ServerProcess) -> tuple[list[str], list[str]]:
     return tags, ledger
 
 
+@pytest.mark.slow
 async def test_a_killed_host_and_a_killed_server_get_every_result_exactly_once(
     tmp_path: Path,
 ) -> None:

@@ -7,6 +7,8 @@ import shlex
 import sys
 from pathlib import Path
 
+import pytest
+
 from kibitz_protocol.wire.recordfile import read_record
 from tests.tools.command import Kibitz
 from tests.tools.measurements import ReportFigure
@@ -17,6 +19,7 @@ QUIRKS = ("deaf", "ordered", "chatty", "curt", "spaced", "strict", "slow", "only
 """Every quirk that a manager can live with by being careful."""
 
 
+@pytest.mark.slow
 def test_an_engine_with_every_quirk_plays_twenty_games_without_a_forfeit(
     kibitz: Kibitz, report: ReportFigure
 ) -> None:
@@ -32,6 +35,7 @@ def test_an_engine_with_every_quirk_plays_twenty_games_without_a_forfeit(
     report(f"20 games of a scripted engine: {sum(len(r.entries) for r in records)} entries")
 
 
+@pytest.mark.slow
 def test_our_own_engine_comes_in_by_the_door_for_foreign_ones(kibitz: Kibitz) -> None:
     engine = ["--gomocup", "--", sys.executable, "-m", "kibitz", "pbrain", f"{GAME}/random"]
     done = kibitz.run("play", GAME, f"{GAME}/random", "--json", *engine)

@@ -72,6 +72,7 @@ async def test_the_services_come_up_and_the_bots_play_on(kibitz: Kibitz) -> None
             await until(lambda: page.metrics().get(FINISHED, 0) >= 2)
 
 
+@pytest.mark.slow
 async def test_the_bots_of_the_cluster_play_on_when_a_node_is_killed(kibitz: Kibitz) -> None:
     """Proxy and database are the tests' own; all else is as in the file."""
     if postgres_server.programs() is None:

@@ -27,6 +27,7 @@ def bots(game: str, seats: int) -> list[str]:
     return [f"{game}/{greedy}", *([f"{game}/random"] * (seats - 1))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

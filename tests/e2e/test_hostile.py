@@ -269,6 +269,7 @@ def test_an_intruder_only_plays_in_an_event(public: Kibitz, tool: str) -> None:
     assert found.results["isolation"] == [tool]
 
 
+@pytest.mark.slow
 def test_an_intruder_only_plays_in_blocks_of_workers(public: Kibitz) -> None:
     who = ["--players", "planner/planner.py", "statistics.py", "--name", "foul"]
     game = ["--game", "line-nim:free=12", "--games", "2", "--workers", "1", "--jail", "bwrap"]

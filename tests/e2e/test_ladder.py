@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack
 
+import pytest
+
 from tests.tools.command import Kibitz
 
 GAME = "line-nim"
 BOTS = (f"{GAME}/greedy", f"{GAME}/random")
 
 
+@pytest.mark.slow
 def test_house_bots_are_rated_by_their_personality(kibitz: Kibitz) -> None:
     with ExitStack() as stack:
         words = ["serve", "--port", "0", "--db", "kibitz.db", "--json", "--unlimited"]

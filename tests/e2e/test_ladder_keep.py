@@ -189,6 +189,7 @@ def require_batch_ratings(hall: Hall, state: LadderState) -> None:
         assert rated[name].high == pytest.approx(batch.high[index], abs=0.02)
 
 
+@pytest.mark.slow
 def test_bots_come_and_go_and_nothing_is_lost_when_all_is_killed(hall: Hall) -> None:
     server, keeper = hall.serve(), hall.keep()
     bots = [hall.bot(name, f"paced{place}.py") for place, name in ((1, "ada"), (2, "bob"))]

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import httpx
+import pytest
 
 from kibitz_protocol.wire.recordfile import read_record
 from tests.tools.chat_endpoint import ChatScript, chat_server, first_legal
@@ -43,6 +44,7 @@ def test_a_model_plays_a_match_and_its_record_has_its_words_and_no_key(kibitz: K
         assert "I begin with the first one." in path.read_text()
 
 
+@pytest.mark.slow
 def test_the_example_compares_prompts(kibitz: Kibitz) -> None:
     # The script reads its moves off the question, so all prompts list them here; fewer play.
     text = EXAMPLE.read_text().replace("blocks: 20", "blocks: 1")
@@ -59,6 +61,7 @@ def test_the_example_compares_prompts(kibitz: Kibitz) -> None:
     assert all(game["termination"] == "normal" for game in results["games"])
 
 
+@pytest.mark.slow
 def test_a_model_that_is_not_there_is_replaced_and_said(kibitz: Kibitz) -> None:
     words = ["play", "line-nim:free=12", "line-nim/llm:model=small,time=0.2", "line-nim/random"]
     done = with_model(kibitz, "http://127.0.0.1:9/v1").run(*words)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 
 from tests.tools.command import Kibitz
 
@@ -69,6 +70,7 @@ def test_who_hoards_memory_crashes_and_the_others_play_on(kibitz: Kibitz) -> Non
     assert "kibitz retry records/" in written
 
 
+@pytest.mark.slow
 def test_who_uses_up_its_cpu_is_ended_and_says_so(kibitz: Kibitz) -> None:
     (kibitz.directory / "spinner.py").write_text(SPINNER)
     report = played(

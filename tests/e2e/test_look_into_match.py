@@ -8,6 +8,8 @@ import urllib.request
 from contextlib import ExitStack
 from typing import Any
 
+import pytest
+
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.lobbies import HouseSeat, LobbySettings, OpenSeat, ProgrammeItem
 from kibitz_protocol.wire.messages import Finished, YourTurn
@@ -89,6 +91,7 @@ class Opponent:
         return self._kibitz.run(*words).stdout
 
 
+@pytest.mark.slow
 def test_a_match_is_looked_into_while_it_runs_and_when_it_is_over(kibitz: Kibitz) -> None:
     with ExitStack() as stack:
         words = ["serve", "--port", "0", "--db", "kibitz.db", "--json", "--unlimited"]

@@ -81,6 +81,7 @@ def test_every_built_in_game_is_played() -> None:
     assert {*GAMES} == {*BUILT_IN}
 
 
+@pytest.mark.slow
 async def test_whole_matches_of_every_game_over_stdio(kibitz: Kibitz, url: str) -> None:
     async with over_stdio(kibitz, url) as client:
         for game in GAMES:
@@ -186,6 +187,7 @@ async def check_without_a_server(client: Client, url: str) -> None:
         assert url in str(result.content), tool
 
 
+@pytest.mark.slow
 async def test_it_answers_without_a_server_and_finds_one_that_comes_later(kibitz: Kibitz) -> None:
     with kibitz.start("serve", "--port", "0", "--db", "kibitz.db", "--json") as server:
         url = server.json()["url"]

@@ -235,6 +235,7 @@ async def test_a_server_that_is_stopped_forfeits_nobody_whose_move_waits(tmp_pat
         assert server.error_lines() == []
 
 
+@pytest.mark.slow
 async def test_a_server_that_is_stopped_gives_nobody_up_who_comes_back_meanwhile(
     tmp_path: Path,
 ) -> None:

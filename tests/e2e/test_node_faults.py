@@ -164,6 +164,7 @@ def spectators(node: Node, lobbies: list[str]) -> Iterator[list[RawConnection]]:
         yield watching
 
 
+@pytest.mark.slow
 async def test_a_few_faults_in_a_row_lose_nothing(tmp_path: Path, cluster: PostgresCluster) -> None:
     """One of each kind, and one more; some outlast the expiry of a heartbeat, and some do not."""
     seed = 3

@@ -97,6 +97,7 @@ def run(kibitz: Kibitz, *words: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_its_blocks_only(kibitz: Kibitz) -> None:
     (kibitz.directory / "first.py").write_text(FIRST)
     write_event(kibitz, 3, "  - {name: Dan, bot: first.py}\n")
@@ -116,6 +117,7 @@ def test_a_killed_worker_costs_its_blocks_only(kibitz: Kibitz) -> None:
     require_same(folder, kibitz.directory / "one")
 
 
+@pytest.mark.slow
 def test_a_killed_coordinator_leaves_no_process_and_goes_on(kibitz: Kibitz) -> None:
     write_event(kibitz, 8)
     folder = kibitz.directory / "cup.arena"
@@ -147,6 +149,7 @@ def two_ray_nodes() -> Iterator[tuple[str, Any, Any]]:
         cluster.shutdown()
 
 
+@pytest.mark.slow
 def test_an_event_on_ray_is_that_of_one_machine(kibitz: Kibitz) -> None:
     (kibitz.directory / "first.py").write_text(FIRST)
     write_event(kibitz, 2, "  - {name: Dan, bot: first.py}\n")

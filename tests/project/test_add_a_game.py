@@ -150,6 +150,7 @@ def check_the_project(clone: Clone, name: str) -> None:
         assert " passed" in clone.run(f"python -m pytest -q -n 0 -p no:cacheprovider {fast}")
 
 
+@pytest.mark.slow
 @pytest.mark.e2e
 @pytest.mark.parametrize("name", ["board", "nine-holes"])
 def test_a_new_game_passes_the_tests_of_the_project_as_it_is(clone: Clone, name: str) -> None:
