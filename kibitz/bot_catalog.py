@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from kibitz.text import game_guide
 from kibitz.text.layout import two_columns, wrap
-from kibitz_bots.catalog import Parameter, Personality
+from kibitz_bots.catalog import AnyParameter, Personality
+from kibitz_bots.catalog.parameters import Choice
 from kibitz_bots.catalog.personality import EngineSpec
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _introducing(name: str, text: str) -> str:
     return f"{name}: {text}" if text else name
 
 
-def default(parameter: Parameter) -> str:
+def default(parameter: AnyParameter) -> str:
     """Say what a parameter is when nothing is said."""
     return "none if not said" if parameter.default is None else f"{parameter.default} if not said"
 
@@ -145,7 +146,15 @@ def details_json(bot: Personality, game: Game) -> dict[str, Any]:
     return summary_json(bot, game) | {"about": descriptions(bot), "example": example(bot, game)}
 
 
-def _parameter(parameter: Parameter) -> dict[str, Any]:
+def _parameter(parameter: AnyParameter) -> dict[str, Any]:
+    if isinstance(parameter, Choice):
+        return {
+            "name": parameter.name,
+            "type": "word",
+            "words": list(parameter.words),
+            "default": parameter.default,
+            "summary": parameter.summary,
+        }
     return {
         "name": parameter.name,
         "type": parameter.type.__name__,

@@ -11,8 +11,10 @@ import numpy as np
 
 from benchmarks.experiments import matches, processor_time
 from benchmarks.experiments.experiment import Measured, Scale
-from kibitz_bots.catalog import PERSONALITIES
+from kibitz_bots.catalog import PERSONALITIES, Personality
+from kibitz_bots.catalog.chinese_checkers import EVALUATIONS
 from kibitz_bots.catalog.personality import EngineSpec
+from kibitz_search.algorithms.interface import Evaluation
 from kibitz_search.training.statistics import wilson
 
 Sides: TypeAlias = Sequence[Sequence[int]]
@@ -21,9 +23,8 @@ GAME = "chinese-checkers"
 SUBJECT = "mcts-guided"
 CLOSE = ("champion", "mcts-learned")
 """Opponents that are met most often: those that were strongest before."""
-EVALUATIONS = (
-    *("euclid", "hand", "stragglers", "vacant", "mobility", "race", "learned", "evolved"),
-)
+NOT_OF_SEARCH = ("seed", "time", "depth", "evaluation")
+"""Parameters of bots that are not handed to their searches."""
 OTHERS = tuple(f"alphabeta-{evaluation}" for evaluation in EVALUATIONS)
 SECONDS = 0.005
 """What a move may take of the processor's time, the same for both."""
@@ -41,7 +42,10 @@ SHORT = ("champion", "mpmix-mobility")
 
 @dataclass
 class Opponent:
-    """A house bot as a player of matches without a server, which counts what it looks at."""
+    """A bot as a player of matches without a server, which counts what it looks at.
+
+    It is the house bot of this name, or the search and the evaluation of ``search-evaluation``.
+    """
 
     name: str
     moves: int = 0
@@ -49,14 +53,13 @@ class Opponent:
 
     def chooser(self, start: np.record) -> matches.Chooser:
         """Return what plays one match that begins in `start`."""
-        personality = PERSONALITIES[f"{GAME}/{self.name}"]
+        personality, evaluation = self._parts()
         spec = personality.build
         assert isinstance(spec, EngineSpec)
-        assert spec.evaluation is not None
         make: Callable[..., Any] = spec.search()
         usual = {each.name: each.default for each in personality.parameters}
-        own = {name: usual[name] for name in usual if name not in ("seed", "time", "depth")}
-        search, ev = make(start, **own), spec.evaluation()(start)
+        own = {name: usual[name] for name in usual if name not in NOT_OF_SEARCH}
+        search, ev = make(start, **own), evaluation(start)
 
         def choose(state: np.record, seed: str) -> int:
             with processor_time.limits(SECONDS, seed) as limits:
@@ -65,6 +68,16 @@ class Opponent:
             return int(found.action)
 
         return choose
+
+    def _parts(self) -> tuple[Personality, Evaluation]:
+        """Return the house bot that plays, and what it judges by."""
+        search, _, evaluation = self.name.partition("-")
+        if evaluation in EVALUATIONS:
+            return PERSONALITIES[f"{GAME}/{search}"], EVALUATIONS[evaluation].load()
+        personality = PERSONALITIES[f"{GAME}/{self.name}"]
+        assert isinstance(personality.build, EngineSpec)
+        assert personality.build.evaluation is not None
+        return personality, personality.build.evaluation()
 
     @property
     def effort(self) -> str:

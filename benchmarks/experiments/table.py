@@ -177,7 +177,8 @@ EXPERIMENTS = (
         "What it learns are distances, which tell a search how good a position is, but not which "
         "moves to look at. `kibitz train chinese-checkers/priors` fits that to the moves that a "
         "search chose in games against itself; `mcts-guided` plays by it, and judges positions as "
-        "`mcts-learned` does.",
+        "`mcts-learned` does. A name such as `alphabeta-race` is a search with an evaluation: "
+        "`alphabeta:evaluation=race`.",
         _guided,
     ),
     ReportExperiment(

@@ -76,7 +76,8 @@ def _of_group(group: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the tournaments of a group, with the keys that they share."""
     shared = {key: value for key, value in group.items() if key not in ("each", "tournaments")}
     for bot, time in group.get("each", {}).items():
-        names = {"bot": bot, "time": str(time), "evaluation": bot.rpartition("-")[2]}
+        search, _, evaluation = bot.rpartition("-")
+        names = {"bot": bot, "time": str(time), "search": search, "evaluation": evaluation}
         yield _filled(shared, names)
     for name, own in group.get("tournaments", {}).items():
         yield {"name": name, **shared, **own}

@@ -50,7 +50,7 @@ def pages() -> Mapping[Path, str]:
         DOCS / "experiments.md": experiments.page(
             table.EXPERIMENTS, table.REPORTS, outcomes.load()
         ),
-        DOCS / "reference" / "house-bots.md": bots.page(games),
+        DOCS / "reference" / "house-bots.md": bots.page(games, results.load()),
         DOCS / "reference" / "configuration.md": configuration.page(SETTINGS),
         DOCS / "reference" / "event-files.md": event_files.page(),
         DOCS / "reference" / "messages.md": messages.messages_page(_schema("messages")),

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from benchmarks.strength.results import CaseResult
 from docs.generate.markdown import between, table
+from docs.generate.strength import challenger, kind_of
 from kibitz import bot_catalog
-from kibitz_bots.catalog import PERSONALITIES, Parameter, Personality
+from kibitz_arena.report import formatting
+from kibitz_bots.catalog import PERSONALITIES, AnyParameter, Personality
+from kibitz_bots.catalog.personality import EngineSpec
 from kibitz_games.core.game import Game
 
 BEGIN = "<!-- bots: `python -m docs.generate` writes what is between the marks -->"
@@ -15,19 +19,35 @@ END = "<!-- bots end -->"
 HEAD = """# House bots
 
 Every bot that comes with kibitz, from the catalogue that `kibitz bots` prints. Its full name is
-`GAME/BOT`. [How the bots search](../explanation/search.md) explains the algorithms, [What the
-experts know](../explanation/experts.md) the bots that know one game, and [Use the house
-bots](../how-to/house-bots.md) how parameters are given."""
+`GAME/BOT`. Parameters follow the name after a colon, separated by commas:
+
+```sh
+kibitz play line-nim line-nim/solver:time=0.5 line-nim/mcts:time=0.5,seed=7
+kibitz play chinese-checkers chinese-checkers/alphabeta:evaluation=race chinese-checkers/phases
+```
+
+A bot that is called like its algorithm, such as `chinese-checkers/alphabeta`, judges positions by
+any evaluation of its game: the table shows the one that it uses unless `evaluation=` chooses
+another. A name with an evaluation, such as `greedy-hand`, is such a bot that always uses that one.
+
+The score is the bot's share of all points, with a draw counting as half: against the strongest
+bot of its game where each was measured against that one, or else in the event that is named.
+[Strength](../strength.md) has the tables of these events, with intervals. [How the bots
+search](../explanation/search.md) explains the algorithms, and [What the experts
+know](../explanation/experts.md) the bots that know one game."""
 NOTHING = "–"
 
 
-def page(games: Mapping[str, Game]) -> str:
-    """Return the reference page: for each game its bots, and their parameters."""
+def page(games: Mapping[str, Game], results: Mapping[str, CaseResult]) -> str:
+    """Return the reference page: for each game its bots, how strong they are, and what may be
+    chosen about them.
+    """
     parts = [f"{HEAD}\n"]
+    scores = _scores(results)
     for game, group in groupby(PERSONALITIES.values(), lambda bot: bot.game):
         bots = [*group]
-        parts += [f"## {games[game].info.title}\n", _bots(bots, games[game])]
-        parts += [*_parameters(bots)]
+        parts += [f"## {games[game].info.title}\n", _bots(bots, games[game], scores)]
+        parts += [*_evaluations(bots), *_parameters(bots)]
     return "\n".join(parts)
 
 
@@ -41,10 +61,10 @@ def game_page(text: str, game: str) -> str:
     return between(text, BEGIN, END, table(("bot", "what it does", "algorithm"), rows))
 
 
-def _bots(bots: Sequence[Personality], game: Game) -> str:
+def _bots(bots: Sequence[Personality], game: Game, scores: Mapping[str, str]) -> str:
     """Return the table of one game's bots."""
     return table(
-        ("bot", "what it does", "algorithm", "evaluation", "seats"),
+        ("bot", "what it does", "algorithm", "evaluation", "seats", "score"),
         [
             [
                 f"`{bot.name}`",
@@ -52,10 +72,56 @@ def _bots(bots: Sequence[Personality], game: Game) -> str:
                 bot.algorithm or NOTHING,
                 bot.evaluation or NOTHING,
                 bot_catalog.spans(bot_catalog.seats(bot, game)),
+                scores.get(bot.name, NOTHING),
             ]
             for bot in bots
         ],
     )
+
+
+def _scores(results: Mapping[str, CaseResult]) -> dict[str, str]:
+    """Return the score of every bot in the event that compares it with most others."""
+    found: dict[str, str] = {}
+    for kind in ("cross", "gauntlet"):  # a gauntlet's score takes the place of the other
+        events = [each for each in results.items() if kind_of(each[1]) == kind]
+        for name, result in sorted(events, key=lambda each: (len(each[1].players), each[0])):
+            found.update(_scores_in(name, result, kind))
+    return found
+
+
+def _scores_in(name: str, result: CaseResult, kind: str) -> Iterator[tuple[str, str]]:
+    """Yield the bots of an event with their scores; in a gauntlet, those of the opponents."""
+    first = challenger(result)
+    where = f"against {first.name}" if kind == "gauntlet" else f"in `{name}`"
+    for player in result.players:
+        bot = _bot_of(player.what)
+        if bot is not None and not (kind == "gauntlet" and player is first):
+            yield bot, f"{formatting.percent(player.score, 1)} {where}"
+
+
+def _bot_of(what: str) -> str | None:
+    """Return the name of the house bot that an entrant is, None for another evaluation."""
+    name, _, text = what.removeprefix("bot ").partition(":")
+    if name not in PERSONALITIES:
+        return None
+    given = dict(part.split("=") for part in text.split(",") if part)
+    evaluation = given.get("evaluation", PERSONALITIES[name].evaluation)
+    if evaluation == PERSONALITIES[name].evaluation:
+        return name
+    return f"{name}-{evaluation}" if f"{name}-{evaluation}" in PERSONALITIES else None
+
+
+def _evaluations(bots: Sequence[Personality]) -> Iterator[str]:
+    """Yield the table of the evaluations that may be chosen, where there are any."""
+    choices = {
+        name: choice.summary
+        for bot in bots
+        if isinstance(bot.build, EngineSpec)
+        for name, choice in bot.build.choices.items()
+    }
+    if choices:
+        rows = [[f"`{name}`", summary] for name, summary in choices.items()]
+        yield table(("`evaluation=`", "how it judges"), rows)
 
 
 def _parameters(bots: Sequence[Personality]) -> Iterator[str]:
@@ -82,6 +148,6 @@ def _named(names: Sequence[str], bots: Sequence[Personality]) -> str:
     return ", ".join(words)
 
 
-def _described(parameter: Parameter) -> tuple[str, ...]:
+def _described(parameter: AnyParameter) -> tuple[str, ...]:
     default = "none" if parameter.default is None else str(parameter.default)
     return (f"`{parameter.name}`", parameter.expected, default, parameter.summary)

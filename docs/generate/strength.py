@@ -20,7 +20,8 @@ HEAD = """# Strength
 
 How strong the house bots are, as it was measured: each table is an event that was played on a
 server of its own, with a process for every bot. [How the bots search](explanation/search.md)
-explains the algorithms.
+explains the algorithms. A name such as `brs-hand` that is not in the list of [house
+bots](reference/house-bots.md) is a search with an evaluation: `brs:evaluation=hand`.
 
 - Counts such as 6-1-3 are games won, drawn and lost: in a cross-table by the bot of the row
   against the bot of the column, elsewhere by the bot that the table or the row is about.
@@ -54,7 +55,7 @@ def page(results: Mapping[str, CaseResult]) -> str:
 
 def _game(results: Sequence[Named]) -> Iterator[str]:
     """Yield the parts of a game's section."""
-    crossed = [pair for pair in results if _kind(pair[1]) == "cross"]
+    crossed = [pair for pair in results if kind_of(pair[1]) == "cross"]
     if crossed:
         yield "### Cross-tables\n"
         for name, result in crossed:
@@ -64,14 +65,14 @@ def _game(results: Sequence[Named]) -> Iterator[str]:
         ("copies", "One bot at a table with copies of another", _copies_rows),
         ("pair", "Pairs", _pair_rows),
     ):
-        chosen = [result for _, result in results if _kind(result) == kind]
+        chosen = [result for _, result in results if kind_of(result) == kind]
         if chosen:
             yield f"### {title}\n"
             yield from rows(chosen)
 
 
-def _kind(result: CaseResult) -> str:
-    """Say which table an event belongs to."""
+def kind_of(result: CaseResult) -> str:
+    """Return which table an event belongs to: ``pair``, ``gauntlet``, ``copies`` or ``cross``."""
     if len(result.players) == 2:
         return "pair"
     if result.event.format == "gauntlet":
@@ -80,7 +81,7 @@ def _kind(result: CaseResult) -> str:
     return "copies" if len(others) == 1 else "cross"
 
 
-def _challenger(result: CaseResult) -> PlayerResult:
+def challenger(result: CaseResult) -> PlayerResult:
     """Return the entrant whom the event is about: alone of its kind, or who has met everybody."""
     bots = [player.what for player in result.players]
     single = [player for player in result.players if bots.count(player.what) == 1]
@@ -88,7 +89,7 @@ def _challenger(result: CaseResult) -> PlayerResult:
 
 
 def _others(result: CaseResult) -> list[PlayerResult]:
-    first = _challenger(result)
+    first = challenger(result)
     return [player for player in result.players if player is not first]
 
 
@@ -121,10 +122,10 @@ def _cross_table(name: str, result: CaseResult) -> Iterator[str]:
 def _gauntlet_rows(results: Sequence[CaseResult]) -> Iterator[str]:
     """Yield one table for all gauntlets of the same bot under the same conditions."""
     keyed = sorted(results, key=_gauntlet)
-    for (challenger, conditions), group in groupby(keyed, key=_gauntlet):
+    for (first, conditions), group in groupby(keyed, key=_gauntlet):
         rows = [row for result in group for row in _gauntlet_lines(result)]
         rows.sort(key=lambda row: row[0])
-        yield f"`{challenger}`: {conditions}\n"
+        yield f"`{first}`: {conditions}\n"
         yield table(
             ("opponent", "games", "won-drawn-lost", "score", "95% interval"),
             [line for _, line in rows],
@@ -132,7 +133,7 @@ def _gauntlet_rows(results: Sequence[CaseResult]) -> Iterator[str]:
 
 
 def _gauntlet(result: CaseResult) -> tuple[str, str]:
-    return _challenger(result).name, _conditions(result) + _faults(result)
+    return challenger(result).name, _conditions(result) + _faults(result)
 
 
 def _gauntlet_lines(result: CaseResult) -> Iterator[tuple[float, list[str]]]:
@@ -140,7 +141,7 @@ def _gauntlet_lines(result: CaseResult) -> Iterator[tuple[float, list[str]]]:
 
     An opponent has met nobody else, so its share is what the challenger's lacks.
     """
-    first = result.players.index(_challenger(result))
+    first = result.players.index(challenger(result))
     for player in _others(result):
         counts = result.crosstable[first][result.players.index(player)]
         score = formatting.percent(1 - player.score, 1)
@@ -150,7 +151,7 @@ def _gauntlet_lines(result: CaseResult) -> Iterator[tuple[float, list[str]]]:
 
 def _copies_rows(results: Sequence[CaseResult]) -> Iterator[str]:
     """Yield one table for all bots that met copies of one other."""
-    ordered = sorted(results, key=lambda result: (result.event.seats, -_challenger(result).score))
+    ordered = sorted(results, key=lambda result: (result.event.seats, -challenger(result).score))
     rows = [_copies_row(result) for result in ordered]
     yield table(
         ("bot", "others", "conditions", "games", "score", "95% interval", "mean score", "p99 move"),
@@ -159,7 +160,7 @@ def _copies_rows(results: Sequence[CaseResult]) -> Iterator[str]:
 
 
 def _copies_row(result: CaseResult) -> list[str]:
-    first, others = _challenger(result), _others(result)
+    first, others = challenger(result), _others(result)
     opponents = f"{len(others)} x {others[0].what.removeprefix('bot ')}"
     conditions = _conditions(result) + _faults(result)
     return [first.name, opponents, conditions, str(first.games), *_figures(first)]

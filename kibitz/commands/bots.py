@@ -35,8 +35,7 @@ def bots(name: str | None, game: str | None, warm: bool, as_json: bool) -> None:
     if warm:
         from kibitz.process.warmup import warm_up
 
-        named_one = name is not None
-        return warm_up(echo, [bot for bot in chosen if named_one or bot.compiled_ahead])
+        return warm_up(echo, chosen)
     lines = _bot_lines(chosen, explain=name is not None, as_json=as_json)
     return print_lines(lines, as_json=as_json)
 

@@ -9,8 +9,7 @@ from kibitz.process.parent_death import child_command
 from kibitz_protocol.wire.messages import BotParameter, HouseBotLine
 
 if TYPE_CHECKING:
-    from kibitz_bots.catalog import Parameter, Personality
-
+    from kibitz_bots.catalog import AnyParameter, Personality
 
 BOT_MEMORY_MIB = 1024
 """The resident memory of a house bot: compiling takes 400 MiB, the largest tables 512 MiB."""
@@ -60,7 +59,17 @@ def _line(bot: Personality) -> HouseBotLine:
     )
 
 
-def _parameter(parameter: Parameter) -> BotParameter:
+def _parameter(parameter: AnyParameter) -> BotParameter:
+    from kibitz_bots.catalog.parameters import Choice
+
+    if isinstance(parameter, Choice):
+        return BotParameter(
+            name=parameter.name,
+            type="word",
+            words=list(parameter.words),
+            default=parameter.default,
+            summary=parameter.summary,
+        )
     return BotParameter(
         name=parameter.name,
         type="int" if parameter.type is int else "float",

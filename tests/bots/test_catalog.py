@@ -19,7 +19,8 @@ from kibitz_bots.catalog import (
     number_merge,
     tanks,
 )
-from kibitz_bots.catalog.matrix import (
+from kibitz_bots.catalog.personality import EngineSpec
+from kibitz_bots.catalog.searches import (
     ALPHABETA,
     BRS,
     GREEDY,
@@ -31,7 +32,6 @@ from kibitz_bots.catalog.matrix import (
     maxprob,
     mcts,
 )
-from kibitz_bots.catalog.personality import EngineSpec
 from kibitz_bots.random_bot import RandomBot
 from kibitz_games.core import registry
 from kibitz_games.core.position import Position
@@ -94,37 +94,48 @@ def fitting(game: Any) -> set[str]:
     }
 
 
-def test_every_search_that_fits_plays_with_every_evaluation() -> None:
+def test_every_search_that_fits_has_a_bot_and_plays_by_every_evaluation() -> None:
     for name, module in MODULES.items():
         game = registry.get(name)
-        evaluations = module.EVALUATIONS.summaries
-        assert set(module.EVALUATIONS.load()) == set(evaluations)
-        suffixes = [f"-{each}" for each in evaluations] if len(evaluations) > 1 else [""]
-        wanted = {f"{name}/{each}{suffix}" for each in fitting(game) for suffix in suffixes}
-        made = {each.name for each in PERSONALITIES.values() if each.game == name}
-        assert wanted <= made, wanted - made
+        evaluations = module.EVALUATIONS
+        for search in fitting(game):
+            build = PERSONALITIES[f"{name}/{search}"].build
+            assert isinstance(build, EngineSpec)
+            assert build.choices == (evaluations if len(evaluations) > 1 else {})
 
 
-def test_the_names_of_before_are_there() -> None:
-    assert set(PERSONALITIES) >= BEFORE
+def test_the_bots_of_the_reports_have_names() -> None:
+    assert set(PERSONALITIES) >= {
+        f"{game}/{name}" for game, names in OF_REPORTS.items() for name in names.split()
+    }
 
 
-BEFORE = {
-    f"{game}/{name}"
-    for game, names in {
-        "chinese-checkers": "random greedy-euclid greedy-hand greedy-stragglers greedy-vacant"
-        " greedy-mobility greedy-race iddfs-euclid iddfs-hand iddfs-stragglers iddfs-vacant"
-        " iddfs-mobility iddfs-race minimax-euclid minimax-hand alphabeta-euclid alphabeta-hand"
-        " maxn-euclid maxn-hand paranoid-euclid paranoid-hand brs-euclid brs-hand mpmix-hand"
-        " maxprob-hand mcts-euclid mcts-hand phases champion",
-        "five-in-a-row": "random greedy alphabeta beginner intermediate advanced threat mcts",
-        "line-nim": "random greedy mcts capstone solver",
-        "number-merge": "random greedy minimax alphabeta mcts solver",
-        "tanks": "random greedy mcts explorer hunter",
-    }.items()
-    for name in names.split()
+OF_REPORTS = {
+    "chinese-checkers": "random greedy-euclid greedy-hand greedy-evolved iddfs-euclid iddfs-hand"
+    " minimax alphabeta maxn paranoid mcts maxprob phases",
+    "five-in-a-row": "random beginner intermediate advanced",
+    "line-nim": "random minimax-outcome capstone",
+    "number-merge": "random minimax",
+    "tanks": "random ann-report ann-report-scaled",
 }
-"""The house bots before every search was paired with every evaluation."""
+
+
+def test_names_are_few_enough_to_choose_among() -> None:
+    assert len(PERSONALITIES) <= 60
+
+
+def test_an_evaluation_is_chosen_by_a_parameter() -> None:
+    game = registry.get("chinese-checkers")
+    play = Position(game, seed=3)
+    chosen, usual = (
+        load("chinese-checkers/greedy:evaluation=hand,seed=1"),
+        load("chinese-checkers/greedy-hand:seed=1"),
+    )
+    for _ in range(8):
+        match = inprocess.local_match(play, play.to_act)
+        action = inprocess.choose_action(chosen(), play, match, 5)
+        assert action == inprocess.choose_action(usual(), play, match, 5)
+        play.push(action)
 
 
 def test_a_game_without_a_module_of_its_own_has_bots_that_play_it() -> None:
@@ -183,6 +194,13 @@ def test_two_bots_of_one_spec_share_nothing() -> None:
     ("spec", "sentence"),
     [
         ("chinese-checkers/gready-hand", "did you mean chinese-checkers/greedy-hand"),
+        ("chinese-checkers/maxn-hand", "did you mean chinese-checkers/maxn"),
+        (
+            "chinese-checkers/maxn:evaluation=rank",
+            "evaluation: expected one of euclid, hand, stragglers, vacant, mobility, race, "
+            "learned, evolved, not 'rank'",
+        ),
+        ("chinese-checkers/maxn-hand:time=1", "unknown bot 'chinese-checkers/maxn-hand'"),
         ("nonsense", "unknown bot 'nonsense'; expected a path to a .py file, or game/name"),
         ("line-nim/zzz", "as `kibitz bots --game line-nim` lists them"),
         ("chinese-checkers/random:speed=1", "no parameter 'speed'; it has seed"),

@@ -10,7 +10,8 @@ import pytest
 import kibitz_search
 from kibitz.process.paced_bot import PacedBot
 from kibitz_bots import load
-from kibitz_bots.catalog import PERSONALITIES, named
+from kibitz_bots.catalog import PERSONALITIES, Personality, named
+from kibitz_bots.catalog.personality import EngineSpec
 from kibitz_bots.connection import capabilities, engine_of
 from kibitz_bots.sdk import Bot
 from kibitz_protocol.wire.records import Engine
@@ -25,10 +26,10 @@ class Mine(Bot):
 
 
 def test_a_house_bot_says_its_parameters_its_package_and_its_weights() -> None:
-    engine = engine_of(load("chinese-checkers/iddfs-learned:time=0.5")())
-    assert engine.name == "chinese-checkers/iddfs-learned"
+    engine = engine_of(load("chinese-checkers/iddfs:evaluation=learned,time=0.5")())
+    assert engine.name == "chinese-checkers/iddfs"
     assert engine.version.startswith("kibitz ")
-    assert engine.parameters == {"time": 0.5, "depth": 0}
+    assert engine.parameters == {"time": 0.5, "depth": 0, "evaluation": "learned"}
     files = {path.name: WeightsFile.model_validate_json(path.read_bytes()) for path in SHIPPED}
     assert engine.weights == {
         name: files[name].digest() for name in ("learned-2.json", "learned-4.json")
@@ -49,7 +50,13 @@ def test_shipped_weights_say_how_they_were_made_and_who_plays_by_them(path: Path
     assert file.command.startswith("kibitz train ")
     assert file.seed is not None
     assert file.date
-    assert any(path in personality.weights for personality in PERSONALITIES.values())
+    assert any(path in files for files in map(weights_of, PERSONALITIES.values()))
+
+
+def weights_of(bot: Personality) -> list[Path]:
+    """Return the files that a bot plays by, whatever evaluation is chosen."""
+    choices = bot.build.choices.values() if isinstance(bot.build, EngineSpec) else ()
+    return [*bot.weights, *(path for each in choices for path in each.weights)]
 
 
 def test_a_file_of_weights_is_named_with_its_hash(tmp_path: Path) -> None:

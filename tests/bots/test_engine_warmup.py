@@ -10,16 +10,27 @@ from pathlib import Path
 import pytest
 
 from kibitz_bots.catalog import PERSONALITIES
+from kibitz_bots.catalog.personality import EngineSpec
 from kibitz_games.compiled import kernels
 
-LIKELY = ("chinese-checkers/phases", "chinese-checkers/mpmix-hand", "line-nim/solver")
+LIKELY = ("chinese-checkers/phases", "chinese-checkers/mpmix", "line-nim/solver")
 """Those with the most parts that only some positions ask for."""
 
 pytestmark = pytest.mark.skipif(not kernels.compiled(), reason="nothing is compiled")
 
 
+def specs(game: str) -> list[str]:
+    """Return every bot of a game, with every evaluation that may be chosen."""
+    found = []
+    for name, bot in PERSONALITIES.items():
+        choices = bot.build.choices if isinstance(bot.build, EngineSpec) else {}
+        if bot.game == game:
+            found += [f"{name}:evaluation={each}" for each in choices] or [name]
+    return found
+
+
 def missing(*names: str) -> dict[str, list[str]]:
-    """Return what each personality's turns asked the compiler for after its warm-up."""
+    """Return what each bot's turns asked the compiler for after its warm-up."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.tools.compile_audit", *names],
         capture_output=True,
@@ -42,4 +53,4 @@ def test_turns_ask_for_no_code_that_warming_up_has_not_made() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("game", sorted({each.game for each in PERSONALITIES.values()}))
 def test_no_turn_of_any_house_bot_asks_for_code(game: str) -> None:
-    assert missing(*(name for name, each in PERSONALITIES.items() if each.game == game)) == {}
+    assert missing(*specs(game)) == {}

@@ -22,9 +22,8 @@ def small(game: str) -> str:
 
 
 def bots(game: str, seats: int) -> list[str]:
-    """Return a greedy bot, or one like it, and random ones."""
-    greedy = {"chinese-checkers": "greedy-hand"}.get(game, "greedy")
-    return [f"{game}/{greedy}", *([f"{game}/random"] * (seats - 1))]
+    """Return a greedy bot and random ones."""
+    return [f"{game}/greedy", *([f"{game}/random"] * (seats - 1))]
 
 
 @pytest.mark.slow

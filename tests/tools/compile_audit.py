@@ -1,8 +1,8 @@
 """What a house bot compiles or loads during its turns that its warm-up had not compiled.
 
-``python -m tests.tools.compile_audit GAME/NAME ...`` prints a line of JSON for each personality:
-its name, how many signatures its warm-up asked the compiler for, and those that its turns asked
-for on top, as ``module.function(types)``. Every personality is measured in a process that has
+``python -m tests.tools.compile_audit GAME/NAME[:KEY=VALUE] ...`` prints a line of JSON for each
+bot: what was typed, how many signatures its warm-up asked the compiler for, and those that its
+turns asked for on top, as ``module.function(types)``. Every bot is measured in a process that has
 compiled nothing yet: a copy (`os.fork`) of this one, which has only imported the modules.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 
 from kibitz_bots import inprocess
 from kibitz_bots import warmup as bots_warmup
-from kibitz_bots.catalog import PERSONALITIES, Personality
+from kibitz_bots.catalog import PERSONALITIES, find
 from kibitz_bots.catalog.personality import EngineSpec
 from kibitz_games.compiled import cache
 from kibitz_games.core import registry
@@ -48,15 +48,16 @@ def requested_signatures() -> Iterator[list[str]]:
         cache._is_cached = cached
 
 
-def measure(personality: Personality) -> tuple[int, list[str]]:
-    """Return how much the warm-up of a personality asks for, and what its turns ask for then.
+def measure(spec: str) -> tuple[int, list[str]]:
+    """Return how much the warm-up of a bot asks for, and what its turns ask for then.
 
     It plays a whole play against itself, on the game's usual board, with the fewest seats.
     """
+    make, personality = find(spec), PERSONALITIES[spec.partition(":")[0]]
     seats = min(personality.seats or registry.get(personality.game).info.seats)
-    bot, play = personality.make(), Position(registry.get(personality.game), seats=seats)
+    bot, play = make(), Position(registry.get(personality.game), seats=seats)
     matches = [inprocess.local_match(play, seat) for seat in range(seats)]
-    bots = [bot, *(personality.make() for _ in range(seats - 1))]
+    bots = [bot, *(make() for _ in range(seats - 1))]
     with requested_signatures() as before:
         bots_warmup.warm_up(bot, [ProgrammeItem(game=personality.game, seats=seats)])
     after: list[str] = []
@@ -69,13 +70,13 @@ def measure(personality: Personality) -> tuple[int, list[str]]:
     return len(before), after
 
 
-def measure_in_fork(personality: Personality) -> tuple[int, list[str]]:
-    """Measure a personality in a copy of this process."""
+def measure_in_fork(spec: str) -> tuple[int, list[str]]:
+    """Measure a bot in a copy of this process."""
     reader, writer = os.pipe()
     if (child := os.fork()) == 0:
         status = 1
         try:
-            os.write(writer, json.dumps(measure(personality)).encode())
+            os.write(writer, json.dumps(measure(spec)).encode())
             status = 0
         finally:
             os._exit(status)
@@ -87,17 +88,19 @@ def measure_in_fork(personality: Personality) -> tuple[int, list[str]]:
     return before, after
 
 
-def main(names: list[str]) -> None:
-    """Measure the personalities of these names."""
-    for name in names:
-        build = PERSONALITIES[name].build
-        for part in (build.search, build.evaluation) if isinstance(build, EngineSpec) else ():
-            if part is not None:
-                part()
-        registry.get(PERSONALITIES[name].game)
-    for name in names:
-        before, after = measure_in_fork(PERSONALITIES[name])
-        sys.stdout.write(json.dumps([name, before, sorted(set(after))]) + "\n")
+def main(specs: list[str]) -> None:
+    """Measure the bots of these names."""
+    for spec in specs:
+        personality = PERSONALITIES[spec.partition(":")[0]]
+        if isinstance(build := personality.build, EngineSpec):
+            build.search()
+            for load in (build.evaluation, *(each.load for each in build.choices.values())):
+                if load is not None:
+                    load()
+        registry.get(personality.game)
+    for spec in specs:
+        before, after = measure_in_fork(spec)
+        sys.stdout.write(json.dumps([spec, before, sorted(set(after))]) + "\n")
         sys.stdout.flush()
 
 

@@ -1,10 +1,12 @@
-"""The house bots by name: search x evaluation x parameters.
+"""The house bots by name.
 
-A spec is ``game/name`` with parameters after a colon: ``chinese-checkers/iddfs-hand:time=0.2``.
+A spec is ``game/name`` with parameters after a colon: ``chinese-checkers/iddfs-hand:time=0.2``. A
+bot that is called like its search, such as ``chinese-checkers/alphabeta``, plays by any evaluation
+of its game: ``chinese-checkers/alphabeta:evaluation=race``.
 
 parameters   what may follow the colon
 personality  a bot that has a name, and the ways to build one
-matrix       the searches for all games, each paired with every evaluation of a game
+searches     the searches for all games, and the bots that are one of them
 any_game     the bots of a game that has no module here
 """
 
@@ -22,12 +24,12 @@ from kibitz_bots.catalog import (
     number_merge,
     tanks,
 )
-from kibitz_bots.catalog.parameters import Parameter
+from kibitz_bots.catalog.parameters import AnyParameter, Parameter
 from kibitz_bots.catalog.personality import Personality
 from kibitz_bots.spec import BotFactory, SpecError
 from kibitz_games.core import registry
 
-__all__ = ["PERSONALITIES", "Parameter", "Personality", "find", "named"]
+__all__ = ["PERSONALITIES", "AnyParameter", "Parameter", "Personality", "find", "named"]
 
 _OF_GAME = {
     "chinese-checkers": chinese_checkers.PERSONALITIES,

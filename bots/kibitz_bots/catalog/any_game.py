@@ -7,32 +7,17 @@ end.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
 
-from kibitz_bots.catalog.matrix import (
-    ALPHABETA,
-    GREEDY,
-    MINIMAX,
-    Algorithm,
-    Evaluations,
-    mcts,
-    pair,
-)
 from kibitz_bots.catalog.parameters import SEED
-from kibitz_bots.catalog.personality import Personality, random_bot
+from kibitz_bots.catalog.personality import NamedEvaluation, Personality, imported, random_bot
+from kibitz_bots.catalog.searches import ALPHABETA, GREEDY, MINIMAX, Algorithm, bots_by, mcts
 
-if TYPE_CHECKING:
-    from kibitz_search.algorithms.interface import Evaluation
-
-
-def _load() -> Mapping[str, Evaluation]:
-    from kibitz_search.algorithms.outcome import EVALUATIONS
-
-    return EVALUATIONS
-
-
-OUTCOME = Evaluations(load=_load, summaries={"outcome": "by nothing but who has won"})
+EVALUATIONS = {
+    "outcome": NamedEvaluation(
+        imported("kibitz_search.algorithms.outcome:outcome"), "by nothing but who has won"
+    )
+}
 MCTS = mcts(1, plies=1024, epsilon=0.2, widen=0.0)
 """Its playouts go on to the end."""
 FOR_ALL = (GREEDY, MCTS)
@@ -44,4 +29,4 @@ FOR_TWO = (GREEDY, MINIMAX, ALPHABETA, MCTS)
 def bots(game: str, algorithms: Collection[Algorithm] = FOR_ALL) -> Iterator[Personality]:
     """Yield the random player of a game, and the searches that judge by the outcome."""
     yield Personality(f"{game}/random", "plays any legal move", random_bot, (SEED,))
-    yield from pair(game, algorithms, OUTCOME)
+    yield from bots_by(game, algorithms, EVALUATIONS, "outcome")

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import kibitz_search
-from kibitz_bots.catalog.matrix import (
+from kibitz_bots.catalog.parameters import DEPTH, SEED, TIME
+from kibitz_bots.catalog.personality import (
+    EngineSpec,
+    NamedEvaluation,
+    Personality,
+    imported,
+    random_bot,
+)
+from kibitz_bots.catalog.searches import (
     ALPHABETA,
     BRS,
     GREEDY,
@@ -16,63 +23,33 @@ from kibitz_bots.catalog.matrix import (
     MINIMAX,
     MPMIX,
     PARANOID,
-    Evaluations,
+    bots_by,
     maxprob,
     mcts,
-    pair,
+    preset,
 )
-from kibitz_bots.catalog.parameters import DEPTH, SEED, TIME
-from kibitz_bots.catalog.personality import EngineSpec, Personality, random_bot
 from kibitz_bots.sdk import Bot
 
-if TYPE_CHECKING:
-    from kibitz_search.algorithms.interface import Evaluation, Search
-
 _GAME = "chinese-checkers"
+_SEARCH = "kibitz_search.chinese_checkers"
 _WEIGHTS = Path(kibitz_search.__file__).parent / "chinese_checkers" / "weights"
 _OWN_MOVES = (GREEDY, IDDFS)
 """The searches that look at the own moves only."""
 _ALL_MOVES = (MINIMAX, ALPHABETA, MAXN, PARANOID, BRS, MPMIX, maxprob(10), mcts(10))
 _GUIDED = mcts(10, epsilon=None, plies=None, widen=None, explore=None)
-_SLOW = ("vacant", "mobility", "race")
-"""Evaluations with a record of their own; the others share one, and so their machine code."""
-
-
-def _load() -> Mapping[str, Evaluation]:
-    from kibitz_search.chinese_checkers.learned import ALL
-
-    return ALL
-
-
-def _phased() -> type[Search]:
-    from kibitz_search.chinese_checkers.phased import PhasedChineseCheckers
-
-    return PhasedChineseCheckers
-
-
-def _guided_search() -> type[Search]:
-    from kibitz_search.chinese_checkers.guided import GuidedMcts
-
-    return GuidedMcts
-
-
-def _guided_weights() -> Evaluation:
-    from kibitz_search.chinese_checkers.learned import guided
-
-    return guided
-
-
-def _conspiracy() -> type[Search]:
-    from kibitz_search.algorithms.conspiracy import Conspiracy
-
-    return Conspiracy
 
 
 class _ConspiringSpec(EngineSpec):
     """Makes bots that look for friends at the table."""
 
     def __call__(
-        self, seed: int | None, time: float = 0.0, depth: int = 0, **parameters: Any
+        self,
+        seed: int | None,
+        time: float = 0.0,
+        depth: int = 0,
+        *,
+        evaluation: str | None = None,
+        **parameters: Any,
     ) -> Bot:
         from kibitz_bots.conspiring_bot import ConspiringBot
 
@@ -80,40 +57,71 @@ class _ConspiringSpec(EngineSpec):
         return ConspiringBot(self.search(), made, seed=seed, at_once=self.at_once)
 
 
-EVALUATIONS = Evaluations(
-    load=_load,
-    summaries={
-        "euclid": "by the straight ways to the goals",
-        "hand": "by hand-tuned weights of the holes",
-        "stragglers": "by distances in which those furthest behind count most",
-        "vacant": "by the ways to the nearest empty holes of the goal",
-        "mobility": "by hand-tuned weights and the ways forward that the pegs have next",
-        "race": "by the race database: the moves that are left if nobody else were there",
-        "learned": "by weights of the holes learned for two players or four, else as stragglers",
-        "evolved": "by weights of the holes that a genetic algorithm has evolved",
-    },
-    weights={
-        "learned": (_WEIGHTS / "learned-2.json", _WEIGHTS / "learned-4.json"),
-        "evolved": (_WEIGHTS / "evolved-2.json", _WEIGHTS / "evolved-3.json"),
-    },
-)
+EVALUATIONS = {
+    "euclid": NamedEvaluation(
+        imported(f"{_SEARCH}.evaluation:euclid"), "by the straight ways to the goals"
+    ),
+    "hand": NamedEvaluation(
+        imported(f"{_SEARCH}.evaluation:hand"), "by hand-tuned weights of the holes"
+    ),
+    "stragglers": NamedEvaluation(
+        imported(f"{_SEARCH}.evaluation:stragglers"),
+        "by distances in which those furthest behind count most",
+    ),
+    "vacant": NamedEvaluation(
+        imported(f"{_SEARCH}.evaluation:vacant"),
+        "by the ways to the nearest empty holes of the goal",
+    ),
+    "mobility": NamedEvaluation(
+        imported(f"{_SEARCH}.evaluation:mobility"),
+        "by hand-tuned weights and the ways forward that the pegs have next",
+    ),
+    "race": NamedEvaluation(
+        imported(f"{_SEARCH}.evaluation:race"),
+        "by the race database: the moves that are left if nobody else were there",
+    ),
+    "learned": NamedEvaluation(
+        imported(f"{_SEARCH}.learned:learned"),
+        "by weights of the holes learned for two players or four, else as stragglers",
+        (_WEIGHTS / "learned-2.json", _WEIGHTS / "learned-4.json"),
+    ),
+    "evolved": NamedEvaluation(
+        imported(f"{_SEARCH}.evaluation:evolved"),
+        "by weights of the holes that a genetic algorithm has evolved",
+        (_WEIGHTS / "evolved-2.json", _WEIGHTS / "evolved-3.json"),
+    ),
+}
 
 PERSONALITIES = (
     Personality(f"{_GAME}/random", "plays any legal move", random_bot, (SEED,)),
-    *pair(
+    *bots_by(_GAME, _OWN_MOVES, EVALUATIONS, "mobility"),
+    *bots_by(_GAME, _ALL_MOVES, EVALUATIONS, "hand"),
+    # Those of the report.
+    preset(
         _GAME,
-        _OWN_MOVES + _ALL_MOVES,
+        GREEDY,
         EVALUATIONS,
-        summaries={
-            "greedy-euclid": "the move that shortens the straight way to the goal the most",
-            "iddfs-euclid": "plans its own moves ahead, towards the shortest straight way",
-        },
-        compiled_later=[f"{each.name}-{slow}" for each in _ALL_MOVES for slow in _SLOW],
+        "euclid",
+        "the move that shortens the straight way to the goal the most",
     ),
+    preset(_GAME, GREEDY, EVALUATIONS, "hand"),
+    preset(_GAME, GREEDY, EVALUATIONS, "evolved"),
+    preset(
+        _GAME,
+        IDDFS,
+        EVALUATIONS,
+        "euclid",
+        "plans its own moves ahead, towards the shortest straight way",
+    ),
+    preset(_GAME, IDDFS, EVALUATIONS, "hand"),
     Personality(
         f"{_GAME}/conspirator",
         "one move ahead for all conspirators at the table, which it knows by their names",
-        _ConspiringSpec(_conspiracy, EVALUATIONS.loader("mobility"), at_once=16),
+        _ConspiringSpec(
+            imported("kibitz_search.algorithms.conspiracy:Conspiracy"),
+            EVALUATIONS["mobility"].load,
+            at_once=16,
+        ),
         (SEED,),
         algorithm="conspiracy",
         evaluation="mobility",
@@ -121,15 +129,17 @@ PERSONALITIES = (
     Personality(
         f"{_GAME}/phases",
         "an opening book, a search of its own moves in the middle, and an exact race at the end",
-        EngineSpec(_phased, EVALUATIONS.loader("mobility")),
+        EngineSpec(
+            imported(f"{_SEARCH}.phased:PhasedChineseCheckers"), EVALUATIONS["mobility"].load
+        ),
         (SEED, TIME, DEPTH),
         algorithm="phases",
         evaluation="mobility",
     ),
     Personality(
         f"{_GAME}/mcts-guided",
-        "tries lines of play out by learned moves, judged as mcts-learned does",
-        EngineSpec(_guided_search, _guided_weights),
+        "tries lines of play out by learned moves, judged as by the learned weights",
+        EngineSpec(imported(f"{_SEARCH}.guided:GuidedMcts"), imported(f"{_SEARCH}.learned:guided")),
         _GUIDED.parameters,
         algorithm="mcts",
         evaluation="guided",
@@ -139,7 +149,7 @@ PERSONALITIES = (
     Personality(
         f"{_GAME}/champion",
         "what was strongest in trials, with any number of seats",
-        EngineSpec(mcts(10).load, EVALUATIONS.loader("stragglers")),
+        EngineSpec(mcts(10).load, EVALUATIONS["stragglers"].load),
         mcts(10, explore=None).parameters,
         algorithm="mcts",
         evaluation="stragglers",

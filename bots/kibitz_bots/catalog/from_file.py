@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kibitz_bots.catalog.matrix import ALPHABETA, GREEDY, IDDFS, MAXN, Algorithm, mcts
 from kibitz_bots.catalog.parameters import PLIES, SEED, TABLE, TIME, Parameter
 from kibitz_bots.catalog.personality import EngineSpec, Personality
+from kibitz_bots.catalog.searches import ALPHABETA, GREEDY, IDDFS, MAXN, Algorithm, mcts
 from kibitz_bots.spec import BotFactory, SpecError
 
 if TYPE_CHECKING:

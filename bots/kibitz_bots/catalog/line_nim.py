@@ -2,44 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
-from kibitz_bots.catalog.matrix import ALPHABETA, GREEDY, MINIMAX, Evaluations, mcts, pair
 from kibitz_bots.catalog.parameters import MOST_TABLE_MIB, SEED, TIME, Parameter
-from kibitz_bots.catalog.personality import EngineSpec, Personality, weighted_random_bot
-
-if TYPE_CHECKING:
-    from kibitz_search.algorithms.interface import Evaluation, Search
+from kibitz_bots.catalog.personality import (
+    EngineSpec,
+    NamedEvaluation,
+    Personality,
+    imported,
+    weighted_random_bot,
+)
+from kibitz_bots.catalog.searches import ALPHABETA, GREEDY, MINIMAX, bots_by, mcts, preset
 
 _GAME = "line-nim"
+_SEARCH = "kibitz_search.line_nim"
 
-
-def _load() -> Mapping[str, Evaluation]:
-    from kibitz_search.line_nim.evaluation import EVALUATIONS
-
-    return EVALUATIONS
-
-
-def _outcome() -> Evaluation:
-    from kibitz_search.line_nim.evaluation import outcome
-
-    return outcome
-
-
-def _reference_agent() -> type[Search]:
-    from kibitz_search.line_nim.reference_agent import ReferenceAgent
-
-    return ReferenceAgent
-
-
-def _solver() -> type[Search]:
-    from kibitz_search.line_nim.solver import LineNimSolver
-
-    return LineNimSolver
-
-
-EVALUATIONS = Evaluations(load=_load, summaries={"parts": "by the theory of small parts"})
+EVALUATIONS = {
+    "parts": NamedEvaluation(
+        imported(f"{_SEARCH}.evaluation:parts"), "by the theory of small parts"
+    ),
+    "outcome": NamedEvaluation(
+        imported(f"{_SEARCH}.evaluation:outcome"), "by nothing but who has won"
+    ),
+}
 
 PERSONALITIES = (
     Personality(
@@ -48,27 +31,24 @@ PERSONALITIES = (
         weighted_random_bot,
         (SEED,),
     ),
-    *pair(
+    *bots_by(
         _GAME,
         (GREEDY, MINIMAX, ALPHABETA, mcts(30, plies=50, epsilon=1.0, widen=0.0)),
         EVALUATIONS,
+        "parts",
         summaries={"greedy": "one move ahead, by the theory of small parts"},
-        compiled_later=["minimax", "alphabeta"],
     ),
-    Personality(
-        f"{_GAME}/minimax-outcome",
+    preset(
+        _GAME,
+        MINIMAX,
+        EVALUATIONS,
+        "outcome",
         "every line of play, and nothing is judged but won and lost: the assignment's opponent",
-        EngineSpec(MINIMAX.load, _outcome, MINIMAX.at_once),
-        MINIMAX.parameters,
-        algorithm="minimax",
-        evaluation="outcome",
-        seats=MINIMAX.seats,
-        compiled_ahead=False,
     ),
     Personality(
         f"{_GAME}/capstone",
         "the assignment's player: any move at first, alpha-beta towards the end",
-        EngineSpec(_reference_agent),
+        EngineSpec(imported(f"{_SEARCH}.reference_agent:ReferenceAgent")),
         (
             SEED,
             TIME,
@@ -81,7 +61,7 @@ PERSONALITIES = (
     Personality(
         f"{_GAME}/solver",
         "perfect from 28 free cells on",
-        EngineSpec(_solver, at_once=2),
+        EngineSpec(imported(f"{_SEARCH}.solver:LineNimSolver"), at_once=2),
         (
             SEED,
             Parameter("time", float, 3.0, TIME.summary, most=TIME.most),

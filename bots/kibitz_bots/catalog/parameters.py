@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from kibitz_bots.spec import SpecError
 
@@ -51,6 +51,38 @@ class Parameter:
         if value is None or not self.least <= value <= self.most:
             raise SpecError(f"{self.name}: expected {self.expected}, not {text!r}")
         return value
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A word that a bot's name may be followed by, such as ``evaluation=race``."""
+
+    name: str
+    words: tuple[str, ...]
+    """The words that are accepted."""
+    default: str
+    summary: str
+    """What the parameter does; the end of a sentence."""
+
+    @property
+    def example(self) -> str:
+        """A word that documents show: the first that is not the default."""
+        return next((word for word in self.words if word != self.default), self.default)
+
+    @property
+    def expected(self) -> str:
+        """What may follow the equals sign, in words."""
+        return f"one of {', '.join(self.words)}"
+
+    def read(self, text: str) -> str:
+        """Return `text`; raises `SpecError` where it is none of the words."""
+        if text not in self.words:
+            raise SpecError(f"{self.name}: expected {self.expected}, not {text!r}")
+        return text
+
+
+AnyParameter: TypeAlias = Parameter | Choice
+"""What may follow the colon of a bot's name."""
 
 
 def _plain(number: float) -> str:

@@ -1,20 +1,21 @@
 """House bots as data: a name, and the search, the evaluation and the parameters behind it.
 
-A search or an evaluation is given by a *loader*, a function that imports and returns it. So the
-whole catalogue can be listed without loading any rules or a compiler, and a bot without a search
-starts in no time, while the names are still checked by the type checker.
+A search or an evaluation is given by a *loader*, a function that returns it: `imported` makes one
+of a module and a name in it. So the whole catalogue can be listed without loading any rules or a
+compiler, and a bot without a search starts in no time.
 """
 
 from __future__ import annotations
 
 import functools
+import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kibitz_bots.catalog.parameters import Parameter
+from kibitz_bots.catalog.parameters import AnyParameter, Parameter
 from kibitz_bots.sdk import Bot
 from kibitz_protocol.wire.records import Engine
 
@@ -25,12 +26,29 @@ SearchLoader: TypeAlias = "Callable[[], type[Search]]"
 EvaluationLoader: TypeAlias = "Callable[[], Evaluation]"
 
 
+def imported(reference: str) -> Callable[[], Any]:
+    """Return a loader that imports ``module:attribute`` when it is called."""
+    return functools.partial(pkgutil.resolve_name, reference)
+
+
+@dataclass(frozen=True)
+class NamedEvaluation:
+    """An evaluation that bots may be told to judge by."""
+
+    load: EvaluationLoader
+    summary: str
+    """How it judges: ``by ...``."""
+    weights: tuple[Path, ...] = ()
+    """Its files of trained weights, where it has any."""
+
+
 @dataclass(frozen=True)
 class EngineSpec:
     """A search and an evaluation; called with values of parameters it makes a bot of them.
 
     The parameters ``seed``, ``time`` (seconds a move, 0 for no limit) and ``depth`` (0 for no
-    limit) are those of every search. All others, and what is `fixed`, are handed to the search.
+    limit) are those of every search, and ``evaluation`` is one of `choices`. All others, and what
+    is `fixed`, are handed to the search.
     """
 
     search: SearchLoader
@@ -39,15 +57,24 @@ class EngineSpec:
     at_once: int = 4
     """How many matches the bot plays at the same time."""
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    choices: Mapping[str, NamedEvaluation] = field(default_factory=dict)
+    """The evaluations by name that may take the place of `evaluation`."""
 
     def __call__(
-        self, seed: int | None, time: float = 0.0, depth: int = 0, **parameters: Any
+        self,
+        seed: int | None,
+        time: float = 0.0,
+        depth: int = 0,
+        *,
+        evaluation: str | None = None,
+        **parameters: Any,
     ) -> Bot:
         from kibitz_bots.engine_bot import EngineBot
 
+        load = self.evaluation if evaluation is None else self.choices[evaluation].load
         return EngineBot(
             self.search(),
-            None if self.evaluation is None else self.evaluation(),
+            None if load is None else load(),
             seed=seed,
             seconds=time or None,
             depth=depth,
@@ -65,19 +92,15 @@ class Personality:
     summary: str
     build: Callable[..., Bot]
     """Makes the bot; takes the values of `parameters` as keywords."""
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[AnyParameter, ...] = ()
     algorithm: str = ""
     """The search's name, empty where it does not search."""
     evaluation: str = ""
-    """The name of what judges its positions, empty where nothing does."""
+    """The name of what judges its positions where none is chosen, empty where nothing does."""
     seats: tuple[int, ...] = ()
     """With how many seats it plays; empty for as many as its game has."""
-    compiled_ahead: bool = True
-    """Whether `kibitz bots --warm` compiles it where no name was given. The rarer pairs of a search
-    and an evaluation are compiled when they are first used."""
-
     weights: tuple[Path, ...] = ()
-    """The files of trained weights that it plays by."""
+    """The files of trained weights that it plays by where no evaluation is chosen."""
 
     @property
     def game(self) -> str:
@@ -87,7 +110,8 @@ class Personality:
     @property
     def most_table_mib(self) -> float:
         """The memory, in MiB, that the tables of all its matches take at most."""
-        largest = sum(each.most for each in self.parameters if each.is_memory)
+        sizes = [each for each in self.parameters if isinstance(each, Parameter)]
+        largest = sum(each.most for each in sizes if each.is_memory)
         return largest * (self.build.at_once if isinstance(self.build, EngineSpec) else 1)
 
     @property
@@ -112,8 +136,14 @@ class Personality:
             name=self.name,
             version=f"kibitz {_package_version()}",
             parameters={name: value for name, value in values.items() if value is not None},
-            weights={path.name: _weights_hash(path) for path in self.weights},
+            weights={path.name: _weights_hash(path) for path in self._weights_by(values)},
         )
+
+    def _weights_by(self, values: Mapping[str, Any]) -> tuple[Path, ...]:
+        """Return the files of the evaluation that is chosen."""
+        if isinstance(self.build, EngineSpec) and "evaluation" in values:
+            return self.build.choices[values["evaluation"]].weights
+        return self.weights
 
 
 @functools.cache

@@ -504,15 +504,16 @@ class GameLine(Tolerant):
 
 
 class BotParameter(Tolerant):
-    """A number that may follow the name of a house bot: ``game/name:depth=4,time=0.2``."""
+    """A number or a word that may follow a house bot's name: ``game/name:depth=4,time=0.2``."""
 
     name: str
-    type: Literal["int", "float"]
-    least: float = Field(description="the smallest value that is accepted")
+    type: Literal["int", "float", "word"]
+    least: float = Field(0, description="the smallest number that is accepted")
     most: float | None = Field(
-        None, description="the largest value that is accepted; absent from servers before 0.2"
+        None, description="the largest number that is accepted; absent from servers before 0.2"
     )
-    default: float | None = Field(None, description="absent where it depends on the match")
+    words: list[str] = Field([], description="the words that are accepted; empty for a number")
+    default: float | str | None = Field(None, description="absent where it depends on the match")
     summary: str
 
 

@@ -7,7 +7,6 @@ import numpy as np
 from kibitz_games.compiled import kernels, operations
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.compiled.operations import Record
-from kibitz_search.algorithms.interface import Evaluation
 
 OUTCOME = kernels.record_type("outcome", [("undecided", np.float64)], source=__file__)
 
@@ -24,7 +23,3 @@ operations.implement(OUTCOME, evaluate=_evaluate)
 def outcome(state: np.record) -> np.record:
     """Return the record by which a play that goes on is worth 0 to every seat."""
     return kernels.new(OUTCOME)
-
-
-EVALUATIONS: dict[str, Evaluation] = {"outcome": outcome}
-"""The evaluations for all games, by name."""

@@ -20,7 +20,7 @@ import numpy as np
 from kibitz_games.chinese_checkers import geometry as geo
 from kibitz_search.algorithms.interface import Evaluation
 from kibitz_search.chinese_checkers import weights_file
-from kibitz_search.chinese_checkers.evaluation import EVALUATIONS, stragglers
+from kibitz_search.chinese_checkers.evaluation import stragglers
 from kibitz_search.chinese_checkers.hole_games import distances
 from kibitz_search.training.weights import WeightsFile
 
@@ -71,7 +71,3 @@ def _file(name: str) -> WeightsFile:
     """Return a file that the package has."""
     with as_file(files(__package__) / "weights" / f"{name}.json") as path:
         return weights_file.read(path)
-
-
-ALL: dict[str, Evaluation] = {**EVALUATIONS, "learned": learned}
-"""The evaluations of the game, by name, with the learned one. `guided` is for one search only."""

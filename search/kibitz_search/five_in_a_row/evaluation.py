@@ -34,7 +34,6 @@ from kibitz_games.compiled import kernels, operations
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.five_in_a_row import geometry as geo
 from kibitz_games.five_in_a_row import rules
-from kibitz_search.algorithms.interface import Evaluation
 from kibitz_search.algorithms.result import WIN_SCORE
 
 i64 = kernels.int64_cast()
@@ -182,7 +181,3 @@ def usual(state: Any) -> np.record:
     ev.lines[: len(lines)] = lines
     record: np.record = ev
     return record
-
-
-EVALUATIONS: dict[str, Evaluation] = {"usual": usual}
-"""The evaluations of the game, by name."""

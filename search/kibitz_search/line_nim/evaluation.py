@@ -29,7 +29,6 @@ from kibitz_games.compiled import kernels, operations
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.compiled.operations import Record
 from kibitz_games.line_nim import rules
-from kibitz_search.algorithms.interface import Evaluation
 
 i64 = kernels.int64_cast()
 
@@ -168,7 +167,3 @@ def outcome(state: np.record) -> np.record:
     ev.reach = 0
     record: np.record = ev
     return record
-
-
-EVALUATIONS: dict[str, Evaluation] = {"parts": parts}
-"""The evaluations of the game that go with every search, by name."""

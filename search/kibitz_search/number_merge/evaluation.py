@@ -14,7 +14,6 @@ import numpy as np
 from kibitz_games.compiled import kernels, operations
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.number_merge import rules
-from kibitz_search.algorithms.interface import Evaluation
 
 POINTS = kernels.record_type("points", [("point", np.float64)], source=__file__)
 
@@ -33,7 +32,3 @@ def points(state: np.record) -> np.record:
     ev: np.record = kernels.new(POINTS)
     ev["point"] = 1.0
     return ev
-
-
-EVALUATIONS: dict[str, Evaluation] = {"points": points}
-"""The evaluations of the game, by name."""

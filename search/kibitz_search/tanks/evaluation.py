@@ -16,7 +16,6 @@ import numpy as np
 from kibitz_games.compiled import kernels, operations
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.tanks import rules
-from kibitz_search.algorithms.interface import Evaluation
 
 i64 = kernels.int64_cast()
 
@@ -122,7 +121,3 @@ def hand(state: np.record) -> np.record:
     ev.pull, ev.aim, ev.danger, ev.sight, ev.noise, ev.lately = 0.2, 12.0, 14.0, 4.0, 0.5, 8
     record: np.record = ev
     return record
-
-
-EVALUATIONS: dict[str, Evaluation] = {"hand": hand}
-"""The evaluations of the game, by name."""

@@ -16,7 +16,7 @@ MATRIX = """
   name: star-{bot}
   game: chinese-checkers
   blocks: 2
-  bots: {"{bot}": "{bot}:time={time}", "greedy-{evaluation}": null}
+  bots: {"{bot}": "{search}:evaluation={evaluation},time={time}", "greedy-{evaluation}": null}
   better: "{bot}"
 - game: line-nim:free=30
   seed: 1
@@ -43,7 +43,7 @@ def test_a_matrix_is_tournaments_by_name(tmp_path: Path) -> None:
     assert [*found] == ["star-mcts-hand", "star-brs-euclid", "nim", "nim-2"]
     star = found["star-mcts-hand"]
     assert [each.bot for each in star.entrants] == [
-        "chinese-checkers/mcts-hand:time=0.5",
+        "chinese-checkers/mcts:evaluation=hand,time=0.5",
         "chinese-checkers/greedy-hand",
     ]
     assert star.claims == ["mcts-hand is better than greedy-hand"]

@@ -150,8 +150,7 @@ def test_every_game_passes_the_checker_of_gymnasium(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(learner(name), skip_render_check=True)
-        searcher = "mcts-hand" if name == "chinese-checkers" else "mcts"
-        world = SoloEnv(name, opponents=[f"{name}/{searcher}"], seat=1, think_nodes=50)
+        world = SoloEnv(name, opponents=[f"{name}/mcts"], seat=1, think_nodes=50)
         check_env(world, skip_render_check=True)
 
 

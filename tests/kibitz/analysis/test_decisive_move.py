@@ -25,7 +25,7 @@ MERGE: tuple[str, dict[str, Any], str, int] = ("number-merge", {}, "number-merge
 RHOMBUS: tuple[str, dict[str, Any], str, int] = (
     "chinese-checkers",
     {"board": "rhombus", "size": 4, "pegs": 2},
-    "chinese-checkers/alphabeta-race",
+    "chinese-checkers/alphabeta:evaluation=race",
     2000,
 )
 

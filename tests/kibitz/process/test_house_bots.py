@@ -28,19 +28,39 @@ def test_a_host_form_can_be_made_of_what_is_said_of_a_bot() -> None:
     for name, line in lines.items():
         bot = PERSONALITIES[name]
         assert (tuple(line.seats), line.summary) == (bot.seats, bot.summary)
-        told = [(each.name, each.least, each.most, each.default) for each in line.parameters]
-        assert told == [(each.name, each.least, each.most, each.default) for each in bot.parameters]
-        for parameter in line.parameters:
+        told = [(each.name, each.default, each.summary) for each in line.parameters]
+        assert told == [(each.name, each.default, each.summary) for each in bot.parameters]
+        numbers = [each for each in line.parameters if each.type != "word"]
+        known = [each for each in bot.parameters if isinstance(each, Parameter)]
+        assert [(each.least, each.most) for each in numbers] == [
+            (each.least, each.most) for each in known
+        ]
+        for parameter in numbers:
             least = math.ceil(parameter.least) if parameter.type == "int" else parameter.least
             assert LocalBotLauncher().flaw(f"{name}:{parameter.name}={least}") is None
             below = f"{name}:{parameter.name}={parameter.least - 1}"
             assert "expected" in (LocalBotLauncher().flaw(below) or "")
 
 
+def test_a_host_form_has_the_words_that_may_be_chosen() -> None:
+    house = LocalBotLauncher()
+    lines = {line.name: line for line in house.bots()}
+    (evaluation,) = (
+        each for each in lines["chinese-checkers/alphabeta"].parameters if each.name == "evaluation"
+    )
+    assert (evaluation.type, evaluation.default) == ("word", "hand")
+    for word in evaluation.words:
+        assert house.flaw(f"chinese-checkers/alphabeta:evaluation={word}") is None
+    assert "evaluation: expected one of euclid, hand" in (
+        house.flaw("chinese-checkers/alphabeta:evaluation=rank") or ""
+    )
+
+
 PARAMETERS = [
     pytest.param(bot.name, parameter, id=f"{bot.name}:{parameter.name}")
     for bot in PERSONALITIES.values()
     for parameter in bot.parameters
+    if isinstance(parameter, Parameter)
 ]
 
 
@@ -59,8 +79,10 @@ def test_every_parameter_has_a_largest_value(name: str, parameter: Parameter) ->
 @pytest.mark.parametrize("name", PERSONALITIES)
 def test_the_tables_of_a_bot_leave_room_in_its_memory(name: str) -> None:
     bot = PERSONALITIES[name]
-    by_summary = {each for each in bot.parameters if "MiB" in each.summary}
-    assert by_summary == {each for each in bot.parameters if each.is_memory}
+    numbers = [each for each in bot.parameters if isinstance(each, Parameter)]
+    assert {each for each in numbers if "MiB" in each.summary} == {
+        each for each in numbers if each.is_memory
+    }
     assert bot.most_table_mib + COMPILING_MIB <= BOT_MEMORY_MIB
 
 
@@ -73,7 +95,7 @@ def test_the_tables_of_a_bot_leave_room_in_its_memory(name: str) -> None:
         ),
         ("chinese-checkers/random:seed=-1", "seed: expected a whole number from 0 to"),
         (
-            "chinese-checkers/alphabeta-hand:table=1500",
+            "chinese-checkers/alphabeta:table=1500",
             "table: expected a whole number from 1 to 128, not '1500'",
         ),
         ("chinese-checkers/random:speed=1", "has no parameter 'speed'; it has seed"),

@@ -112,24 +112,38 @@ export class SeatForm {
   #drawBot() {
     const bot = this.bots.find((each) => each.name === this.bot.value);
     this.summary.textContent = bot?.summary ?? "";
-    const inputs = (bot?.parameters ?? []).map((parameter) => ({ parameter, input: numberInput(parameter) }));
+    const inputs = (bot?.parameters ?? []).map((parameter) => ({ parameter, input: parameterInput(parameter) }));
     this.more.hidden = !inputs.length;
     fill(this.tuning, inputs.map(({ parameter, input }) =>
       h("div", { class: "field" }, h("label", null, words(parameter.name), input),
         h("p", { class: "muted small-text" }, parameter.summary))));
     this.#parameters = () => inputs
-      .filter(({ parameter, input }) => input.value !== "" && Number(input.value) !== parameter.default)
-      .map(({ parameter, input }) => `${parameter.name}=${Number(input.value)}`)
+      .map(({ parameter, input }) => ({ parameter, value: chosenValue(parameter, input) }))
+      .filter(({ parameter, value }) => value !== "" && value !== parameter.default)
+      .map(({ parameter, value }) => `${parameter.name}=${value}`)
       .join(",");
   }
 }
 
 /** @param {BotParameter} parameter */
-function numberInput(parameter) {
+function parameterInput(parameter) {
+  if (parameter.type === "word") {
+    return h("select", null, (parameter.words ?? []).map((word) =>
+      h("option", { value: word, selected: word === parameter.default }, word)));
+  }
   return h("input", {
     type: "number", min: parameter.least, max: parameter.most, step: parameter.type === "int" ? 1 : "any",
     inputmode: "decimal", placeholder: parameter.default ?? "as usual", value: parameter.default,
   });
+}
+
+/**
+ * @param {BotParameter} parameter
+ * @param {{value: string}} input
+ * @returns {string | number} "" where it is left open
+ */
+function chosenValue(parameter, input) {
+  return parameter.type === "word" || input.value === "" ? input.value : Number(input.value);
 }
 
 /** @param {HouseBotLine} bot */

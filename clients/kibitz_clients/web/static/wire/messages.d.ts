@@ -96,16 +96,18 @@ export type AskReport = {
   seat?: number;
 };
 
-/** A number that may follow the name of a house bot: ``game/name:depth=4,time=0.2``. */
+/** A number or a word that may follow a house bot's name: ``game/name:depth=4,time=0.2``. */
 export type BotParameter = {
   name: string;
-  type: "int" | "float";
-  /** the smallest value that is accepted */
-  least: number;
-  /** the largest value that is accepted; absent from servers before 0.2 */
+  type: "int" | "float" | "word";
+  /** the smallest number that is accepted */
+  least?: number;
+  /** the largest number that is accepted; absent from servers before 0.2 */
   most?: number;
+  /** the words that are accepted; empty for a number */
+  words?: string[];
   /** absent where it depends on the match */
-  default?: number;
+  default?: number | string;
   summary: string;
 };
 
