@@ -2,13 +2,12 @@
 
 sdk            Bot, Turn, Decision, Match: what an author of a bot sees
 budget         how long to think
-connection     one connection, its lobbies and its matches
-match_session  one match of one bot: one turn at a time
-process        ``python -m kibitz_bots``: a bot as a process
-inprocess      a bot asked in this process, and whole matches without a server
 spec, loading  from a word on the command line to a bot
-catalog        the house bots by name: search x evaluation x parameters
-engine_bot     a bot made of a search and an evaluation (of `kibitz_search`)
+catalog        the house bots by name
+kinds          what they are made of: a search with an evaluation (of `kibitz_search`), chance
+llm            bots that ask a language model
+running        connections and matches, on a server or in this process
+process        ``python -m kibitz_bots``: a bot as a process
 adapters       programs in any language, Gomocup, PettingZoo and Gymnasium
 testing        a server that follows a script, for tests of bots
 

@@ -125,7 +125,7 @@ def _declared(path: Path, declared: object) -> BotFactory:
 
 
 def _function(name: str, agent: object, where: str = "") -> BotFactory:
-    from kibitz_bots.function_bot import FunctionBot, flaw
+    from kibitz_bots.kinds.function_bot import FunctionBot, flaw
 
     if (reason := flaw(agent)) is not None:
         raise SpecError(f"{where}{reason}")

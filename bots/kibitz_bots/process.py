@@ -50,13 +50,13 @@ from kibitz_bots.adapters.external_program import (
 )
 from kibitz_bots.loading import load
 from kibitz_bots.number_types import COUNT, NATURAL
-from kibitz_bots.saved_seat import SavedSeat, take_seat
+from kibitz_bots.running.saved_seat import SavedSeat, take_seat
 from kibitz_bots.sdk import Bot
 from kibitz_bots.spec import BotFactory, SpecError
 from kibitz_protocol import printable
 
 if TYPE_CHECKING:
-    from kibitz_bots.connection import Shutdown
+    from kibitz_bots.running.connection import Shutdown
     from kibitz_protocol.wire.lobbies import ProgrammeItem, SeekTerms
 
 URL = "ws://127.0.0.1:8765"
@@ -312,7 +312,7 @@ def _run(
     resume: str | None,
     seat: SavedSeat | None,
 ) -> int:
-    from kibitz_bots.connection import NothingToPlay
+    from kibitz_bots.running.connection import NothingToPlay
     from kibitz_protocol.client.errors import HelloRefusedError, RefusedError, SessionError
     from kibitz_protocol.wire.refusals import Code
 
@@ -339,8 +339,8 @@ async def _play(
     resume: str | None,
     seat: SavedSeat | None,
 ) -> int:
-    from kibitz_bots.connection import Shutdown, Sought, run
-    from kibitz_bots.source_digest import source_digest
+    from kibitz_bots.running.connection import Shutdown, Sought, run
+    from kibitz_bots.running.source_digest import source_digest
 
     ladder, stop = said["ladder"], Shutdown()
     finds = ladder is not None or said["seek"] is not None

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from kibitz_bots.budget import ClockFunction
-from kibitz_bots.connection import BotConnection, RunConfig, RunStats, Shutdown
+from kibitz_bots.running.connection import BotConnection, RunConfig, RunStats, Shutdown
 from kibitz_bots.spec import BotFactory
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbyBrief, SeekTerms

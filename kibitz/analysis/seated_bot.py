@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from kibitz_bots.budget import Budget
-from kibitz_bots.inprocess import awaited
+from kibitz_bots.running.inprocess import awaited
 from kibitz_bots.sdk import Bot, Match, Move, Turn, parse_answer
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import ProgrammeItem

@@ -10,7 +10,7 @@ from typing import Any
 
 from kibitz.analysis.seated_bot import begin
 from kibitz.analysis.watched_match import WatchedMatch
-from kibitz_bots.inprocess import awaited
+from kibitz_bots.running.inprocess import awaited
 from kibitz_bots.sdk import Bot, Turn, parse_answer
 from kibitz_protocol.client.session import MatchLost
 from kibitz_protocol.wire.messages import Event, Finished, Snapshot

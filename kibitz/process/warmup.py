@@ -23,7 +23,7 @@ def warm_up(tell: Tell, bots: Sequence[Personality]) -> None:
     one search on one game share the code of both: the first of them compiles it, and the others
     are warm in a moment. What a server needs of their games is compiled as well.
     """
-    from kibitz_bots import warmup as bots_warmup
+    from kibitz_bots.running import warmup as bots_warmup
     from kibitz_games.compiled import kernels
     from kibitz_games.core import registry
     from kibitz_games.core.warmup import warm_up_for_server

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from kibitz_bots import SpecError, inprocess, load
+from kibitz_bots import SpecError, load
 from kibitz_bots.catalog import (
     PERSONALITIES,
     Personality,
@@ -32,7 +32,8 @@ from kibitz_bots.catalog.searches import (
     maxprob,
     mcts,
 )
-from kibitz_bots.random_bot import RandomBot
+from kibitz_bots.kinds.random_bot import RandomBot
+from kibitz_bots.running import inprocess
 from kibitz_games.core import registry
 from kibitz_games.core.position import Position
 from kibitz_protocol.wire.values import Personality as WireName

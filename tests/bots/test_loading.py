@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kibitz_bots import SpecError, load
-from kibitz_bots.function_bot import FunctionBot
+from kibitz_bots.kinds.function_bot import FunctionBot
 from kibitz_bots.sdk import Bot
 
 ONE = """

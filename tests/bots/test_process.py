@@ -132,7 +132,7 @@ def test_a_file_is_a_program_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.e2e
 def test_a_bot_without_a_search_loads_no_compiler() -> None:
     code = (
-        "import sys, kibitz_bots, kibitz_bots.connection, kibitz_protocol.client.client\n"
+        "import sys, kibitz_bots, kibitz_bots.running.connection, kibitz_protocol.client.client\n"
         "bot = kibitz_bots.load('chinese-checkers/random')()\n"
         "bot.prepare([])\n"
         "sys.exit('numba' in sys.modules or 'llvmlite' in sys.modules)"

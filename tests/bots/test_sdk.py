@@ -12,8 +12,8 @@ import pytest
 
 import kibitz
 import kibitz_bots
-from kibitz_bots import inprocess
 from kibitz_bots.budget import Budget
+from kibitz_bots.running import inprocess
 from kibitz_bots.sdk import BadAnswer, Bot, Decision, Match, Turn, parse_answer
 from kibitz_bots.testing import snapshot, your_turn
 from kibitz_games.core import registry

@@ -157,7 +157,7 @@ def test_what_is_not_there_is_refused(words: tuple[str, ...], status: int, sente
 def test_warming_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     warmed: list[object] = []
     monkeypatch.setattr(
-        "kibitz_bots.random_bot.RandomBot.prepare", lambda self, items: warmed.extend(items)
+        "kibitz_bots.kinds.random_bot.RandomBot.prepare", lambda self, items: warmed.extend(items)
     )
     bot = PERSONALITIES["chinese-checkers/random"]
     lines: list[str] = []

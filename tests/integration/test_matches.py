@@ -16,9 +16,9 @@ from websockets.asyncio.client import ClientConnection, connect
 from benchmarks.mnk import GAME
 from kibitz.lobby_progress import LobbyProgress
 from kibitz.text.result_tables import abnormal_endings
-from kibitz_bots import connection
 from kibitz_bots.catalog import PERSONALITIES
-from kibitz_bots.connection import RunStats
+from kibitz_bots.running import connection
+from kibitz_bots.running.connection import RunStats
 from kibitz_games.core import registry
 from kibitz_protocol.client import connection as client_connection
 from kibitz_protocol.client.client import Client

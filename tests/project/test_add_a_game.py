@@ -26,7 +26,7 @@ OF_THE_PROJECT = (
     "tests/kibitz/test_demo_programme.py",
 )
 """Tests that list the games, beyond those of the games themselves."""
-FOR_EACH_GAME = ("tests/clients/test_games.py", "tests/bots/test_warmup.py")
+FOR_EACH_GAME = ("tests/clients/test_games.py", "tests/bots/running/test_warmup.py")
 """Tests that are run for each game, some of which its length or board could fail."""
 SECONDS = 300.0
 _STEP = re.compile(

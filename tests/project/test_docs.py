@@ -21,7 +21,7 @@ from docs.generate import wall
 from kibitz.builtin_games import load_games
 from kibitz.cli import kibitz
 from kibitz.commands.serve import DatabaseType, serve
-from kibitz_bots import inprocess
+from kibitz_bots.running import inprocess
 from kibitz_bots.sdk import Bot
 from kibitz_clients.replay import export_svg
 from kibitz_games.core import registry

@@ -15,10 +15,10 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from kibitz_bots import inprocess
-from kibitz_bots import warmup as bots_warmup
 from kibitz_bots.catalog import PERSONALITIES, find
 from kibitz_bots.catalog.personality import EngineSpec
+from kibitz_bots.running import inprocess
+from kibitz_bots.running import warmup as bots_warmup
 from kibitz_games.compiled import cache
 from kibitz_games.core import registry
 from kibitz_games.core.game import TERMINAL

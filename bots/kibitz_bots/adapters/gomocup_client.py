@@ -48,9 +48,9 @@ from typing import Any
 
 from kibitz_bots.adapters.launcher import MIB, ProcessLimits
 from kibitz_bots.adapters.line_process import LineProcess, ProgramError, program_name, starters
+from kibitz_bots.running.threads import TurnCancelled
 from kibitz_bots.sdk import Bot, Match, Move, Turn
 from kibitz_bots.spec import SpecError
-from kibitz_bots.threads import TurnCancelled
 from kibitz_games.core import registry
 from kibitz_protocol.wire.lobbies import ProgrammeItem
 from kibitz_protocol.wire.records import Result

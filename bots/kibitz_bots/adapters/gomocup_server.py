@@ -37,11 +37,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TextIO
 
-from kibitz_bots import inprocess
-from kibitz_bots import warmup as bots_warmup
 from kibitz_bots.adapters.line_process import read_lines
 from kibitz_bots.budget import HORIZON, ClockFunction
 from kibitz_bots.loading import load
+from kibitz_bots.running import inprocess
+from kibitz_bots.running import warmup as bots_warmup
 from kibitz_bots.sdk import BadAnswer, Bot, Match, Turn
 from kibitz_bots.spec import BotFactory, SpecError
 from kibitz_games.core import registry

@@ -11,8 +11,8 @@ Observations and actions are those of `adapters.pettingzoo`. The reward comes at
 leaving all others behind, -1 for being last. An illegal action ends the episode with -1.
 
 The same seed of `reset` and the same actions are the same episode, whatever the opponents draw or
-remember; `kibitz_bots.opponents` has the conditions. An environment can be copied (`copy.deepcopy`)
-and pickled at any moment, with its opponents, unless one of them is a process.
+remember; `kibitz_bots.adapters.opponents` has the conditions. An environment can be copied
+(`copy.deepcopy`) and pickled at any moment, with its opponents, unless one of them is a process.
 
 Source of the interface: Towers et al., Gymnasium: A Standard Interface for Reinforcement
 Learning Environments, 2024.
@@ -26,8 +26,8 @@ from typing import Any
 import gymnasium
 from gymnasium import spaces
 
+from kibitz_bots.adapters.opponents import Factories, Opponent, SeatedBots, Thinking
 from kibitz_bots.adapters.pettingzoo import Observation, observation, space, view_of
-from kibitz_bots.opponents import Factories, Opponent, SeatedBots, Thinking
 from kibitz_games.core import registry
 from kibitz_games.core.game import TERMINAL, Game, Json, Model
 from kibitz_games.core.integers import integer

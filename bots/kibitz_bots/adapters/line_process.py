@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO
 
 from kibitz_bots.adapters.launcher import ProcessLimits, launch_command
-from kibitz_bots.threads import TurnCancelled
+from kibitz_bots.running.threads import TurnCancelled
 from kibitz_protocol import printable
 from kibitz_search.cancellation import CancelToken
 

@@ -51,7 +51,7 @@ class _ConspiringSpec(EngineSpec):
         evaluation: str | None = None,
         **parameters: Any,
     ) -> Bot:
-        from kibitz_bots.conspiring_bot import ConspiringBot
+        from kibitz_bots.kinds.conspiring_bot import ConspiringBot
 
         made = None if self.evaluation is None else self.evaluation()
         return ConspiringBot(self.search(), made, seed=seed, at_once=self.at_once)

@@ -69,7 +69,7 @@ class EngineSpec:
         evaluation: str | None = None,
         **parameters: Any,
     ) -> Bot:
-        from kibitz_bots.engine_bot import EngineBot
+        from kibitz_bots.kinds.engine_bot import EngineBot
 
         load = self.evaluation if evaluation is None else self.choices[evaluation].load
         return EngineBot(
@@ -161,13 +161,13 @@ def _weights_hash(path: Path) -> str:
 
 def random_bot(seed: int | None) -> Bot:
     # Any legal move, all being as likely.
-    from kibitz_bots.random_bot import RandomBot
+    from kibitz_bots.kinds.random_bot import RandomBot
 
     return RandomBot(seed)
 
 
 def weighted_random_bot(seed: int | None) -> Bot:
     # Each move as likely as the game's own random player takes it.
-    from kibitz_bots.random_bot import WeightedRandomBot
+    from kibitz_bots.kinds.random_bot import WeightedRandomBot
 
     return WeightedRandomBot(seed)

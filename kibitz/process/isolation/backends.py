@@ -36,7 +36,8 @@ HOW: Final[dict[Tool, str]] = {
 """What is said of entrants."""
 _TRIAL = """
 import json, os, sys
-import kibitz_bots.process, kibitz_bots.connection, kibitz.process.parent_death, numpy, websockets
+import kibitz_bots.process, kibitz_bots.running.connection, kibitz.process.parent_death
+import numpy, websockets
 said = json.loads(sys.argv[1])
 for path in said["seen"]:
     if not os.access(path, os.R_OK):

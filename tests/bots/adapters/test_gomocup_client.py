@@ -12,7 +12,6 @@ from typing import Any, cast
 
 import pytest
 
-from kibitz_bots import inprocess
 from kibitz_bots.adapters.gomocup_client import (
     UNLIMITED_MS,
     EngineError,
@@ -28,10 +27,11 @@ from kibitz_bots.adapters.gomocup_client import (
 from kibitz_bots.adapters.launcher import ProcessLimits
 from kibitz_bots.adapters.line_process import MAX_NOTED, TRUNCATED, ProgramError
 from kibitz_bots.budget import Budget
-from kibitz_bots.log_capture import LogBuffer, captured_by, captured_stderr
+from kibitz_bots.running import inprocess
+from kibitz_bots.running.log_capture import LogBuffer, captured_by, captured_stderr
+from kibitz_bots.running.threads import TurnCancelled
 from kibitz_bots.sdk import BadAnswer, Match, Turn
 from kibitz_bots.spec import SpecError
-from kibitz_bots.threads import TurnCancelled
 from kibitz_games.core import registry
 from kibitz_games.core.game import IllegalAction
 from kibitz_games.core.position import Position

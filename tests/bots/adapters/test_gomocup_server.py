@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from kibitz_bots import inprocess
 from kibitz_bots.adapters import gomocup_server
 from kibitz_bots.adapters.gomocup_client import EnginePool, GomocupOptions
 from kibitz_bots.adapters.gomocup_server import (
@@ -29,6 +28,7 @@ from kibitz_bots.adapters.gomocup_server import (
     times,
     without_time_limit,
 )
+from kibitz_bots.running import inprocess
 from kibitz_bots.sdk import Bot, Turn
 from kibitz_games.core import registry
 from kibitz_games.core.game import TERMINAL

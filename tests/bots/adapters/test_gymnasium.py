@@ -19,9 +19,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from kibitz_bots.adapters.gymnasium import SoloEnv
+from kibitz_bots.adapters.opponents import Opponent
 from kibitz_bots.catalog import PERSONALITIES
-from kibitz_bots.opponents import Opponent
-from kibitz_bots.random_bot import RandomBot
+from kibitz_bots.kinds.random_bot import RandomBot
 from kibitz_bots.sdk import Bot, Match, Turn
 from kibitz_bots.spec import SpecError
 from kibitz_games.core import registry

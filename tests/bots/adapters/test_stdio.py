@@ -18,13 +18,13 @@ from typing import Any
 
 import pytest
 
-from kibitz_bots import inprocess
 from kibitz_bots.adapters import stdio
 from kibitz_bots.adapters.launcher import ProcessLimits, launch_command
 from kibitz_bots.adapters.line_process import LineProcess, ProgramError, starters
-from kibitz_bots.log_capture import LogBuffer, captured_by, captured_stderr
+from kibitz_bots.running import inprocess
+from kibitz_bots.running.log_capture import LogBuffer, captured_by, captured_stderr
+from kibitz_bots.running.threads import TurnCancelled
 from kibitz_bots.sdk import BadAnswer, Decision, Match, Turn, parse_answer
-from kibitz_bots.threads import TurnCancelled
 from kibitz_games.core import registry
 from kibitz_games.core.position import Position
 from kibitz_protocol.wire.records import Cause, Result, SeatResult

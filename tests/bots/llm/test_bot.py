@@ -11,7 +11,6 @@ from typing import Any
 import httpx
 import pytest
 
-from kibitz_bots import inprocess
 from kibitz_bots.budget import Budget
 from kibitz_bots.catalog import find
 from kibitz_bots.llm import prompts
@@ -19,6 +18,7 @@ from kibitz_bots.llm.bot import GaveUpError, LanguageModelBot
 from kibitz_bots.llm.endpoint import ChatEndpoint
 from kibitz_bots.llm.settings import Settings, environment_of, read_settings
 from kibitz_bots.loading import load
+from kibitz_bots.running import inprocess
 from kibitz_bots.sdk import Match, Turn
 from kibitz_bots.spec import SpecError
 from kibitz_games.core import registry

@@ -14,7 +14,7 @@ from kibitz.conformance import checks
 from kibitz.conformance.checks import CHECKS, Check, CheckContext
 from kibitz.conformance.results import FailedError, SkippedError
 from kibitz.conformance.server import LOBBY, NAME, start_conformance_server
-from kibitz_bots.connection import Shutdown, run
+from kibitz_bots.running.connection import Shutdown, run
 from kibitz_bots.sdk import Answer, Bot, Turn
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kibitz_bots import load
-from kibitz_bots.conspiring_bot import friends
+from kibitz_bots.kinds.conspiring_bot import friends
 from kibitz_games.compiled import operations as op
 from kibitz_games.core import registry
 from kibitz_protocol.wire.records import Player
@@ -65,7 +65,7 @@ def test_its_kind_is_known_by_name() -> None:
 
 
 def test_it_plays_a_match_by_its_name() -> None:
-    from kibitz_bots import inprocess
+    from kibitz_bots.running import inprocess
 
     bots = [load("chinese-checkers/conspirator")() for _ in range(3)]
     end = inprocess.play_locally("chinese-checkers", *bots, options={"size": 2}, seed=1)

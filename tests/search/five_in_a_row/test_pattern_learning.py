@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kibitz_bots import SpecError, inprocess, load
+from kibitz_bots import SpecError, load
 from kibitz_bots.catalog.from_file import find_trained
+from kibitz_bots.running import inprocess
 from kibitz_search.five_in_a_row import (
     pattern_board,
     pattern_fit,

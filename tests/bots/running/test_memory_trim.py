@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kibitz_bots.memory_trim import LIBRARY, PROC_MAPS, code_segments, release_llvm_pages
+from kibitz_bots.running.memory_trim import LIBRARY, PROC_MAPS, code_segments, release_llvm_pages
 from kibitz_games.compiled import kernels
 
 SAMPLE = """\
@@ -48,7 +48,7 @@ def test_a_process_without_a_compiler_has_nothing_to_give_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delitem(sys.modules, "llvmlite", raising=False)
-    monkeypatch.setattr("kibitz_bots.memory_trim.PROC_MAPS", _Unread())
+    monkeypatch.setattr("kibitz_bots.running.memory_trim.PROC_MAPS", _Unread())
     release_llvm_pages()
 
 

@@ -25,8 +25,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kibitz_bots import inprocess
 from kibitz_bots.loading import factory_of
+from kibitz_bots.running import inprocess
 from kibitz_bots.sdk import Bot, Match
 from kibitz_bots.spec import BotFactory
 from kibitz_games.core.game import TERMINAL

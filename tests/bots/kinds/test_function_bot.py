@@ -9,8 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kibitz_bots import inprocess
-from kibitz_bots.function_bot import FunctionBot, flaw, move_of, observation, takes_configuration
+from kibitz_bots.kinds.function_bot import (
+    FunctionBot,
+    flaw,
+    move_of,
+    observation,
+    takes_configuration,
+)
+from kibitz_bots.running import inprocess
 from kibitz_bots.sdk import BadAnswer, Turn
 from kibitz_games.core import registry
 from kibitz_games.core.position import Position

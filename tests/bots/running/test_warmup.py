@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from kibitz_bots.running.warmup import exercise_rules, warm_up
 from kibitz_bots.sdk import Bot, Move, Turn
-from kibitz_bots.warmup import exercise_rules, warm_up
 from kibitz_games.core import registry
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.lobbies import ProgrammeItem

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kibitz_bots.engine_bot import EngineBot
+from kibitz_bots.kinds.engine_bot import EngineBot
 from kibitz_bots.sdk import Move, Turn
 from kibitz_protocol.wire.records import Player
 from kibitz_search.algorithms.conspiracy import Conspiracy

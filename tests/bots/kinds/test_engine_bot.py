@@ -12,7 +12,7 @@ import pytest
 
 from kibitz_bots import load
 from kibitz_bots.budget import Budget
-from kibitz_bots.engine_bot import EngineBot
+from kibitz_bots.kinds.engine_bot import EngineBot
 from kibitz_bots.sdk import Match, Turn
 from kibitz_bots.testing import snapshot
 from kibitz_games.core import registry

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kibitz_bots import saved_seat
-from kibitz_bots.saved_seat import SavedSeat, take_seat
+from kibitz_bots.running import saved_seat
+from kibitz_bots.running.saved_seat import SavedSeat, take_seat
 
 SERVER = "ws://127.0.0.1:8765"
 
@@ -58,7 +58,7 @@ def test_two_processes_of_one_bot_have_a_file_each() -> None:
 def test_the_lock_of_a_killed_process_is_free(state: Path) -> None:
     program = (
         "import sys, time\n"
-        "from kibitz_bots.saved_seat import take_seat\n"
+        "from kibitz_bots.running.saved_seat import take_seat\n"
         f"seat = take_seat({SERVER!r}, 'ada', ['a/b'])\n"
         "seat.keep('secret-of-a-child')\n"
         "print('kept', flush=True)\n"

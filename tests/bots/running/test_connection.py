@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from kibitz_bots.budget import Overhead
-from kibitz_bots.connection import NothingToPlay, RunStats, Shutdown, capabilities
+from kibitz_bots.running.connection import NothingToPlay, RunStats, Shutdown, capabilities
+from kibitz_bots.running.threads import TurnCancelled
 from kibitz_bots.sdk import Bot, Decision, Match, Move, Turn
 from kibitz_bots.testing import PLAYER, FakeServer, finished, run_bot, snapshot, your_turn
-from kibitz_bots.threads import TurnCancelled
 from kibitz_protocol.client.errors import RefusedError, UnansweredError
 from kibitz_protocol.wire.clocks import Clock, TimeControl
 from kibitz_protocol.wire.lobbies import LobbySettings, LobbyView, Member, OpenSeat, ProgrammeItem
@@ -515,7 +515,7 @@ def test_a_bot_that_thinks_long_has_its_output_in_the_record_meanwhile(
             return turn.legal[0]
 
     async def course() -> list[str]:
-        from kibitz_bots.log_capture import captured_stderr
+        from kibitz_bots.running.log_capture import captured_stderr
 
         peer = FakeServer(["m1"])
         with captured_stderr():

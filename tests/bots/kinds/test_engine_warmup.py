@@ -36,7 +36,7 @@ def missing(*names: str) -> dict[str, list[str]]:
         capture_output=True,
         text=True,
         check=False,
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
     )
     assert done.returncode == 0, done.stderr
     measured = [json.loads(line) for line in done.stdout.splitlines()]

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from kibitz_bots.threads import in_thread
+from kibitz_bots.running.threads import in_thread
 from kibitz_search.cancellation import CancelToken
 
 _word: contextvars.ContextVar[str] = contextvars.ContextVar("_word")

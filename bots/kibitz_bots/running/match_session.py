@@ -30,9 +30,9 @@ from typing import Any, Literal, Protocol, TextIO, TypeAlias, cast
 from pydantic import ValidationError
 
 from kibitz_bots.budget import ClockFunction, Overhead, plan
-from kibitz_bots.log_capture import LogBuffer, captured_by
+from kibitz_bots.running.log_capture import LogBuffer, captured_by
+from kibitz_bots.running.threads import TurnCancelled, in_thread
 from kibitz_bots.sdk import Answer, BadAnswer, Bot, Match, Move, Turn, parse_answer
-from kibitz_bots.threads import TurnCancelled, in_thread
 from kibitz_protocol import printable
 from kibitz_protocol.client.errors import KibitzError, RefusedError, UnansweredError
 from kibitz_protocol.wire.messages import Event, Snapshot, YourTurn

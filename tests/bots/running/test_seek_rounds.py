@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kibitz_bots.seek_rounds import SeekRounds
+from kibitz_bots.running.seek_rounds import SeekRounds
 from kibitz_protocol.wire.lobbies import LobbySettings, LobbyView, OpenSeat, ProgrammeItem
 
 

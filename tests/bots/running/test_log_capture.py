@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 
-from kibitz_bots.log_capture import (
+from kibitz_bots.running.log_capture import (
     BURST,
     INTERVAL_MS,
     MAX_BATCH,

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from kibitz_bots import SpecError, inprocess, load
+from kibitz_bots import SpecError, load
+from kibitz_bots.running import inprocess
 from kibitz_bots.sdk import BadAnswer, Bot, Match, Turn
 from kibitz_games.core import registry
 from kibitz_games.core.game import GameError, IllegalAction, InvalidSetup

@@ -28,14 +28,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TextIO
 
 from kibitz_bots.budget import ClockFunction
-from kibitz_bots.log_capture import captured_stderr
-from kibitz_bots.match_session import MatchClient, MatchSession, SessionContext
-from kibitz_bots.memory_trim import release_llvm_pages
+from kibitz_bots.running.log_capture import captured_stderr
+from kibitz_bots.running.match_session import MatchClient, MatchSession, SessionContext
+from kibitz_bots.running.memory_trim import release_llvm_pages
+from kibitz_bots.running.seek_rounds import SeekRounds
+from kibitz_bots.running.source_digest import source_version
+from kibitz_bots.running.threads import in_thread
 from kibitz_bots.sdk import Bot, Match
-from kibitz_bots.seek_rounds import SeekRounds
-from kibitz_bots.source_digest import source_version
 from kibitz_bots.spec import BotFactory
-from kibitz_bots.threads import in_thread
 from kibitz_protocol.client.errors import RefusedError, UnansweredError
 from kibitz_protocol.client.session import MatchLost
 from kibitz_protocol.wire.lobbies import LobbyView, ProgrammeItem, SeekTerms
@@ -194,7 +194,7 @@ def _warm_up(bot: Bot, programme: Sequence[ProgrammeItem]) -> None:
         from kibitz_games.compiled import kernels
 
         kernels.set_mode("plain")
-    from kibitz_bots import warmup as bots_warmup
+    from kibitz_bots.running import warmup as bots_warmup
 
     bots_warmup.warm_up(bot, programme)
     gc.freeze()

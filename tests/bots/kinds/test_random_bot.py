@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kibitz_bots.budget import Budget
-from kibitz_bots.random_bot import RandomBot, WeightedRandomBot
+from kibitz_bots.kinds.random_bot import RandomBot, WeightedRandomBot
 from kibitz_bots.sdk import Match, Turn
 from kibitz_bots.testing import snapshot
 from kibitz_games.compiled import operations as op
@@ -80,7 +80,7 @@ def test_a_likely_bot_is_warmed_with_the_rules_of_its_games() -> None:
 def test_random_moves_need_no_rules() -> None:
     """A bot that plays anything starts at once, and plays games that are not installed here."""
     code = (
-        "import sys, kibitz_bots.random_bot;"
+        "import sys, kibitz_bots.kinds.random_bot;"
         "print({'numpy', 'numba', 'kibitz_games.compiled.kernels'} & sys.modules.keys())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)

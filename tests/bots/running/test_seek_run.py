@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from kibitz_bots import connection
-from kibitz_bots.connection import RunStats, Shutdown, Sought
+from kibitz_bots.running import connection
+from kibitz_bots.running.connection import RunStats, Shutdown, Sought
 from kibitz_bots.sdk import Bot, Move, Turn
 from kibitz_bots.testing import PLAYER, FakeServer, finished, run_bot, snapshot, your_turn
 from kibitz_protocol.client.errors import RefusedError, UnansweredError

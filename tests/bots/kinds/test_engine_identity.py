@@ -12,7 +12,7 @@ from kibitz.process.paced_bot import PacedBot
 from kibitz_bots import load
 from kibitz_bots.catalog import PERSONALITIES, Personality, named
 from kibitz_bots.catalog.personality import EngineSpec
-from kibitz_bots.connection import capabilities, engine_of
+from kibitz_bots.running.connection import capabilities, engine_of
 from kibitz_bots.sdk import Bot
 from kibitz_protocol.wire.records import Engine
 from kibitz_search.training.weights import WeightsFile
