@@ -22,20 +22,20 @@ FIELDS = tuple(Comment.model_fields)
 _WHOLE_NUMBERS = ("depth", "nodes")
 
 
-def readable_comment(said: object) -> tuple[Comment | None, list[str]]:
-    """Return what can be sent of `said`, None for nothing, and what was left out, with reasons.
+def readable_comment(written: object) -> tuple[Comment | None, list[str]]:
+    """Return what can be sent of `written`, None for nothing, and what was left out, with reasons.
 
-    `said` is a `Comment`, a mapping of its fields, or anything else that a bot gave instead.
+    `written` is a `Comment`, a mapping of its fields, or anything else that a bot gave instead.
     """
-    if said is None:
+    if written is None:
         return None, []
-    if isinstance(said, Comment):
-        said = {name: getattr(said, name, None) for name in FIELDS}
-    if not isinstance(said, Mapping):
-        return None, [f"expected an object with {', '.join(FIELDS)}, not {_shown(said)}"]
+    if isinstance(written, Comment):
+        written = {name: getattr(written, name, None) for name in FIELDS}
+    if not isinstance(written, Mapping):
+        return None, [f"expected an object with {', '.join(FIELDS)}, not {_shown(written)}"]
     kept: dict[str, Any] = {}
     faults: list[str] = []
-    for name, value in said.items():
+    for name, value in written.items():
         if value is None:
             continue
         if name not in FIELDS:

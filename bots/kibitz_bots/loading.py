@@ -62,19 +62,19 @@ def from_file(path: Path) -> BotFactory:
     if hasattr(module, "BOT"):
         return _declared(path, module.BOT)
     bots = [
-        each
-        for name, each in vars(module).items()
-        if inspect.isclass(each)
-        and issubclass(each, Bot)
-        and each.__module__ == module.__name__
+        member
+        for name, member in vars(module).items()
+        if inspect.isclass(member)
+        and issubclass(member, Bot)
+        and member.__module__ == module.__name__
         and not name.startswith("_")
     ]
     if not bots and hasattr(module, "agent"):
         return _function(path.stem, module.agent, f"{path}: ")
     if len(bots) != 1:
-        found = ", ".join(bot.__name__ for bot in bots) or "none"
+        names = ", ".join(bot.__name__ for bot in bots) or "none"
         expected = "one subclass of kibitz.Bot, BOT = ..., or a function agent(observation)"
-        raise SpecError(f"{path}: expected {expected}; found {found}")
+        raise SpecError(f"{path}: expected {expected}; found {names}")
     return _checked(path, bots[0])
 
 

@@ -174,7 +174,7 @@ OPTIONS = (
 @click.option("--game", "games", multiple=True, help="A game that the program plays; else all.")
 @click.pass_context
 def named_bot(
-    context: click.Context, /, spec: str | None, games: tuple[str, ...], **said: Any
+    context: click.Context, /, spec: str | None, games: tuple[str, ...], **options: Any
 ) -> None:
     """Connect BOT, a house bot like chinese-checkers/random or a file like mybot.py.
 
@@ -192,18 +192,18 @@ def named_bot(
     """
 
     def factory(stack: contextlib.ExitStack) -> BotFactory:
-        program = ExternalProgram.from_options(program_words(), said, games)
-        return _factory_of(spec, program, stack, is_program=said["kind"] is not None)
+        program = ExternalProgram.from_options(program_words(), options, games)
+        return _factory_of(spec, program, stack, is_program=options["kind"] is not None)
 
-    words = [word for word in (spec, said["kind"], *program_words()) if word is not None]
+    words = [word for word in (spec, options["kind"], *program_words()) if word is not None]
     child = context.obj or _Child(None, saves=True)
-    context.exit(_start(factory, said, words, child))
+    context.exit(_start(factory, options, words, child))
 
 
 @click.command(cls=WithProgram)
 @functools.partial(add_options, options=OPTIONS)
 @click.pass_context
-def _given_bot(context: click.Context, /, **said: Any) -> None:
+def _given_bot(context: click.Context, /, **options: Any) -> None:
     """Connect the bot of this program to a kibitz server, and play."""
     make, child = context.obj
 
@@ -212,7 +212,7 @@ def _given_bot(context: click.Context, /, **said: Any) -> None:
             raise SpecError(f"expected options only, not {command[0]!r}")
         return cast(BotFactory, make)
 
-    context.exit(_start(factory, said, sys.argv[:1], child))
+    context.exit(_start(factory, options, sys.argv[:1], child))
 
 
 def main(
@@ -242,33 +242,33 @@ def main(
 
 def _start(
     factory: Callable[[contextlib.ExitStack], BotFactory],
-    said: Mapping[str, Any],
+    options: Mapping[str, Any],
     words: Sequence[str],
     child: _Child,
 ) -> int:
-    """Run the bot that `factory` makes, as the options `said`, and return the exit status.
+    """Run the bot that `factory` makes, as `options` say, and return the exit status.
 
     `words` name the bot: what they are, and what is in the files that they name, tells versions of
     it apart.
     """
-    if said["ladder"] is not None and said["lobby"] is not None:
+    if options["ladder"] is not None and options["lobby"] is not None:
         return _fail("expected a lobby or a ladder, not both")
-    _log(verbose=said["verbose"])
+    _log(verbose=options["verbose"])
     with contextlib.ExitStack() as stack:
         try:
             # Before code of others runs in this process, or is started by it.
-            token = _token(said["token_file"], os.environ, said["url"])
-            resume = _resume(said["resume_file"], os.environ)
+            token = _token(options["token_file"], os.environ, options["url"])
+            resume = _resume(options["resume_file"], os.environ)
             make = _around(factory(stack), child.around)
         except SpecError as error:
             return _fail(error)
         seat = None
-        if child.saves and token is None and resume is None and said["resume_file"] is None:
-            name = said["name"] or _newcomer_setting("KIBITZ_NAME", os.environ)
-            seat = take_seat(said["url"], name, words)
+        if child.saves and token is None and resume is None and options["resume_file"] is None:
+            name = options["name"] or _newcomer_setting("KIBITZ_NAME", os.environ)
+            seat = take_seat(options["url"], name, words)
         if seat is not None:
             stack.callback(seat.close)
-        return _run(make, {**said, "words": words}, token, resume, seat)
+        return _run(make, {**options, "words": words}, token, resume, seat)
 
 
 def run(bot: type[Bot] | BotFactory, argv: Sequence[str] | None = None) -> NoReturn:
@@ -307,7 +307,7 @@ def _around(make: BotFactory, around: Callable[[Bot], Bot] | None) -> BotFactory
 
 def _run(
     make: BotFactory,
-    said: Mapping[str, Any],
+    options: Mapping[str, Any],
     token: str | None,
     resume: str | None,
     seat: SavedSeat | None,
@@ -318,13 +318,13 @@ def _run(
 
     saved = None if seat is None else seat.resume
     try:
-        return asyncio.run(_play(make, said, token, resume or saved, seat))
+        return asyncio.run(_play(make, options, token, resume or saved, seat))
     except HelloRefusedError as error:
         if seat is None or saved is None or error.code is not Code.UNAUTHORIZED:
             return _fail(error)
         # The server has forgotten the player of before: a newcomer plays.
         seat.forget()
-        return _run(make, said, token, resume, seat)
+        return _run(make, options, token, resume, seat)
     except (RefusedError, NothingToPlay, SpecError) as error:
         return _fail(error)
     except SessionError as error:
@@ -334,7 +334,7 @@ def _run(
 
 async def _play(
     make: BotFactory,
-    said: Mapping[str, Any],
+    options: Mapping[str, Any],
     token: str | None,
     resume: str | None,
     seat: SavedSeat | None,
@@ -342,33 +342,34 @@ async def _play(
     from kibitz_bots.running.connection import Shutdown, Sought, run
     from kibitz_bots.running.source_digest import source_digest
 
-    ladder, stop = said["ladder"], Shutdown()
-    finds = ladder is not None or said["seek"] is not None
+    ladder, stop = options["ladder"], Shutdown()
+    finds = ladder is not None or options["seek"] is not None
     _on_signal(stop.interrupt, signal.SIGINT)
     for number in (signal.SIGTERM, signal.SIGHUP):
         _on_signal(stop.detach, number)
     tally = await run(
         make,
-        said["url"],
-        lobby=said["lobby"] or (None if finds else _newcomer_setting("KIBITZ_LOBBY", os.environ)),
+        options["url"],
+        lobby=options["lobby"]
+        or (None if finds else _newcomer_setting("KIBITZ_LOBBY", os.environ)),
         ladder=ladder,
         seek=None
-        if said["seek"] is None
-        else Sought(said["seek"], said["seek_wait"], said["rounds"]),
-        source=None if ladder is None else source_digest(said["words"]),
-        invite=said["invite"],
-        name=said["name"] or _newcomer_setting("KIBITZ_NAME", os.environ),
+        if options["seek"] is None
+        else Sought(options["seek"], options["seek_wait"], options["rounds"]),
+        source=None if ladder is None else source_digest(options["words"]),
+        invite=options["invite"],
+        name=options["name"] or _newcomer_setting("KIBITZ_NAME", os.environ),
         token=token,
         resume=resume,
-        matches=said["matches"],
-        at_once=said["at_once"],
-        on_fault=said["on_fault"],
+        matches=options["matches"],
+        at_once=options["at_once"],
+        on_fault=options["on_fault"],
         stop=stop,
-        warm=said["warm"],
+        warm=options["warm"],
         hold=None
-        if said["hold"] is None
-        else functools.partial(_wait_for_start, said["hold"], stop),
-        keep=_keeper(said["resume_file"], seat),
+        if options["hold"] is None
+        else functools.partial(_wait_for_start, options["hold"], stop),
+        keep=_keeper(options["resume_file"], seat),
     )
     if seat is not None and not stop.detached:
         seat.forget()
@@ -396,8 +397,8 @@ async def _wait_for_start(descriptor: int, stop: Shutdown) -> None:
             going = asyncio.ensure_future(loop.sock_recv(holder, 1))
             stopping = asyncio.ensure_future(stop.draining.wait())
             await asyncio.wait((going, stopping), return_when=asyncio.FIRST_COMPLETED)
-            for each in (going, stopping):
-                each.cancel()
+            for task in (going, stopping):
+                task.cancel()
             await asyncio.gather(going, stopping, return_exceptions=True)
     except OSError as error:
         raise SpecError(f"--hold {descriptor}: expected an inherited socket: {error}") from None

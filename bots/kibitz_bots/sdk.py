@@ -137,7 +137,7 @@ class Turn(Generic[ViewT]):
     """Why the answer before this one was refused, when the same turn is asked again."""
     cancelled: CancelToken = field(default_factory=CancelToken, repr=False, compare=False)
     """Set when nobody waits for the answer any more: the flag fell or the match ended."""
-    _said: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _pending: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     _faults: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
     _suggestions: list[Move] = field(default_factory=list, init=False, repr=False, compare=False)
 
@@ -251,10 +251,10 @@ class Turn(Generic[ViewT]):
         field by field. A field that the protocol does not take, such as a value of ``inf`` or a
         text of more than 200 characters, is left out, and a note in the record says so once.
         """
-        said = {"text": text, "value": value, "depth": depth, "nodes": nodes, "line": line}
-        comment = self._readable({name: each for name, each in said.items() if each is not None})
+        given = {"text": text, "value": value, "depth": depth, "nodes": nodes, "line": line}
+        comment = self._readable({name: part for name, part in given.items() if part is not None})
         if comment is not None:
-            self._said.update(comment.model_dump(exclude_none=True))
+            self._pending.update(comment.model_dump(exclude_none=True))
 
     def suggest(self, move: Move) -> None:
         """Say what to play if the answer should be late, as long as there is nothing better.
@@ -272,16 +272,16 @@ class Turn(Generic[ViewT]):
     @property
     def pending_comment(self) -> Comment | None:
         """What `comment` was told, None where it was told nothing."""
-        return self._readable(self._said) if self._said else None
+        return self._readable(self._pending) if self._pending else None
 
     @property
     def comment_faults(self) -> tuple[str, ...]:
         """What was left out of comments on this turn, with the reasons."""
         return tuple(self._faults)
 
-    def _readable(self, said: object) -> Comment | None:
+    def _readable(self, written: object) -> Comment | None:
         """Return what the protocol takes of a comment, and remember what it does not."""
-        comment, faults = readable_comment(said)
+        comment, faults = readable_comment(written)
         self._faults.extend(fault for fault in faults if fault not in self._faults)
         return comment
 

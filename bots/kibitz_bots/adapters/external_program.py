@@ -120,9 +120,9 @@ class ExternalProgram:
     def gomocup_options(self) -> list[str]:
         """The options that only an engine has, as far as they were given."""
         numbers = {"pause": self.pause_ms, "margin": self.margin_ms, "start-limit": self.start_s}
-        said = [f"--{name}={value}" for name, value in numbers.items() if value is not None]
+        options = [f"--{name}={value}" for name, value in numbers.items() if value is not None]
         flags = {"--whole-board": self.whole_board, "--no-ahead": not self.ahead}
-        return [*said, *(flag for flag, given in flags.items() if given)]
+        return [*options, *(flag for flag, given in flags.items() if given)]
 
     def factory(self, stack: contextlib.ExitStack) -> BotFactory:
         """Return what makes its bots; what that starts ahead is ended with `stack`.
@@ -149,9 +149,9 @@ class ExternalProgram:
 
         if self.games and set(self.games) != {GAME}:
             raise SpecError(f"--game: a Gomocup engine plays {GAME}, not {', '.join(self.games)}")
-        said = {each.name: getattr(self, each.name) for each in fields(GomocupOptions)}
+        given = {option.name: getattr(self, option.name) for option in fields(GomocupOptions)}
         manners = GomocupOptions(
-            **{name: value for name, value in said.items() if value is not None}
+            **{name: value for name, value in given.items() if value is not None}
         )
         engines = EnginePool(self.command, self.limits, manners)
         stack.callback(engines.close)

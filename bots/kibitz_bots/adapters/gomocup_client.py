@@ -169,10 +169,10 @@ class GomocupEngine:
         if self._complains:
             self._complains = self._read_all()
         command = self._position(stones, turn)
-        found = self._answer(command, turn.cancelled)
-        self._known = [*stones, found]
+        stone = self._answer(command, turn.cancelled)
+        self._known = [*stones, stone]
         self._late_complaints = 0  # they would have come before the stone
-        return found
+        return stone
 
     def _drop(self) -> None:
         """Take nothing for an answer that was said before the question."""
@@ -206,8 +206,8 @@ class GomocupEngine:
     def _answer(self, command: str, called_off: CancelToken) -> Stone:
         for line in self._lines(called_off=called_off):
             word, _, rest = line.partition(" ")
-            if found := _STONE.fullmatch(line):
-                return int(found[1]), int(found[2])
+            if stone := _STONE.fullmatch(line):
+                return int(stone[1]), int(stone[2])
             if word.upper() == "SUGGEST" and _STONE.fullmatch(rest.strip()):
                 self._say(f"PLAY {rest.strip()}")
             elif _complains(line) and self._late_complaints:
@@ -242,13 +242,13 @@ class GomocupEngine:
         An engine that drops commands may drop this one right after a complaint.
         """
         complained = answered = False
-        for said in range(ABOUTS):
+        for attempt in range(ABOUTS):
             self._say("ABOUT")
             for line in self._lines_until_silence(AGAIN_S):
                 hear(line)
                 complained |= _complains(line)
                 answered |= not _complains(line)
-                if answered and said == 0:
+                if answered and attempt == 0:
                     return complained, answered
             if answered:  # what was sent more than once may be answered more than once
                 break

@@ -242,14 +242,14 @@ class GomocupServer:
             return self._open_swap2()
         choice = self._choose(stones)
         if (choice.value or 0) < 0:  # white is to move, and black is better off
-            return [*_said(choice), "SWAP"]
-        return [*_said(choice), _cell_text(choice.stone)]
+            return [*_message_lines(choice), "SWAP"]
+        return [*_message_lines(choice), _cell_text(choice.stone)]
 
     def _open_swap2(self) -> list[str]:
         """Return the opening that the bot judges most even."""
         choices = [(self._choose(stones, len(SWAP2_OPENINGS)), stones) for stones in SWAP2_OPENINGS]
         best, stones = min(choices, key=lambda pair: abs(pair[0].value or 0))
-        return [*_said(best), " ".join(map(_cell_text, stones))]
+        return [*_message_lines(best), " ".join(map(_cell_text, stones))]
 
     def _ordered(self, lines: Iterable[str]) -> list[Stone]:
         """Return stones in an order in which they may have been played, the own turn being next."""
@@ -290,7 +290,7 @@ class GomocupServer:
     def _think(self) -> list[str]:
         choice = self._choose(self._stones)
         self._stones = [*self._stones, choice.stone]
-        return [*_said(choice), _cell_text(choice.stone)]
+        return [*_message_lines(choice), _cell_text(choice.stone)]
 
     def _choose(self, stones: Sequence[Stone], parts: int = 1) -> Choice:
         """Return the bot's stone after `stones`, in one of `parts` of the turn's time."""
@@ -325,8 +325,9 @@ class GomocupServer:
     @property
     def _left_ms(self) -> int:
         """The time for the rest of the match: what was told last, less what was used since."""
-        told, match = self._info["time_left"], self._info["timeout_match"]
-        left = told if told >= UNLIMITED_MS else told - (self._used - self._used_when_told)
+        left, match = self._info["time_left"], self._info["timeout_match"]
+        if left < UNLIMITED_MS:
+            left -= self._used - self._used_when_told
         return max(0, min(left, match - self._used) if match else left)
 
     @property
@@ -377,11 +378,12 @@ class BotStoneChooser:
         rules = [options(size, exact), options(size, not exact)]
         dump = registry.get(GAME).dump
         bots_warmup.warm_up(
-            self._bot, [ProgrammeItem(game=GAME, options=dump(each), seats=2) for each in rules]
+            self._bot,
+            [ProgrammeItem(game=GAME, options=dump(rule), seats=2) for rule in rules],
         )
         if type(self._bot).prepare is not Bot.prepare:  # one that gets ready for anything at all
-            for each in rules:
-                self._warm_up(each)
+            for rule in rules:
+                self._warm_up(rule)
 
     def _warm_up(self, rules: Any) -> None:
         """Have a bot that is not kept play two turns from end to end, as quickly as it can."""
@@ -408,9 +410,9 @@ class BotStoneChooser:
             turn.cancelled.set()
             answer = _next(answers, last)
         if isinstance(answer, int):
-            said = turn.pending_comment
-            value = None if said is None else said.value
-            return Choice(_placed(play, answer), _remark(said), value)
+            comment = turn.pending_comment
+            value = None if comment is None else comment.value
+            return Choice(_placed(play, answer), _remark(comment), value)
         return _instead(play, turn, "no answer in time" if answer is None else _flaw(answer))
 
     def _ready(self, most_ms: float) -> Bot:
@@ -457,24 +459,25 @@ def _placed(play: Position, action: int) -> Stone:
     return wire["x"], wire["y"]
 
 
-def _remark(said: Comment | None) -> str | None:
-    """Return what a bot said of its stone as one line, None for nothing."""
-    if said is None:
+def _remark(comment: Comment | None) -> str | None:
+    """Return a bot's comment on its stone as one line, None for nothing."""
+    if comment is None:
         return None
-    fields = {"depth": said.depth, "value": said.value, "nodes": said.nodes, "line": said.line}
+    names = ("depth", "value", "nodes", "line")
+    fields = {name: getattr(comment, name) for name in names}
     parts = [
         f"{name} {' '.join(value) if isinstance(value, list) else f'{value:.15g}'}"
         for name, value in fields.items()
         if value is not None
     ]
-    return _one_line(" ".join([*parts, *([said.text] if said.text else [])])) or None
+    return _one_line(" ".join([*parts, *([comment.text] if comment.text else [])])) or None
 
 
 def _flaw(error: Exception) -> str:
     return _one_line(f"{type(error).__name__}: {error}")
 
 
-def _said(choice: Choice) -> list[str]:
+def _message_lines(choice: Choice) -> list[str]:
     return [] if choice.message is None else [f"MESSAGE {choice.message}"]
 
 
@@ -576,7 +579,7 @@ def table_within(spec: str, memory: int) -> str:
 
     name = spec.partition(":")[0]
     parameters = PERSONALITIES[name].parameters if name in PERSONALITIES else ()
-    usual = next((int(each.default) for each in parameters if each.name == "table"), 0)
+    usual = next((int(option.default) for option in parameters if option.name == "table"), 0)
     room = memory // 2**20 - BASE_MIB
     if not memory or not usual or room >= usual:
         return spec
@@ -588,9 +591,10 @@ def _with_default(spec: str, parameter: str, value: int) -> str:
     from kibitz_bots.catalog import PERSONALITIES
 
     name, _, given = spec.partition(":")
-    known = [each.name for each in PERSONALITIES[name].parameters] if name in PERSONALITIES else []
-    said = [pair.partition("=")[0].strip() for pair in given.split(",")]
-    if parameter not in known or parameter in said:
+    parameters = PERSONALITIES[name].parameters if name in PERSONALITIES else ()
+    known = [option.name for option in parameters]
+    given_names = [pair.partition("=")[0].strip() for pair in given.split(",")]
+    if parameter not in known or parameter in given_names:
         return spec
     return f"{name}:{given},{parameter}={value}" if given else f"{name}:{parameter}={value}"
 

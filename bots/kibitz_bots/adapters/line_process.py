@@ -124,7 +124,7 @@ class LineProcess:
         self._newline = newline
         self._clock = clock
         self._lines: queue.Queue[str | None] = queue.Queue(MAX_WAITING_LINES)
-        self._said: list[str] = []
+        self._last_lines: list[str] = []
         # How much more may be noted, and who does so at the moment: two threads may.
         self._room = MAX_NOTED
         self._noting = threading.Lock()
@@ -195,8 +195,8 @@ class LineProcess:
         self._errors.join(GRACE_S)
         status = self._process.poll()
         how = "closed its output" if status is None else _ended(status)
-        said = "\n".join(self._said)
-        return f"{shlex.join(self.command)} {how}" + (f"; it said:\n{said}" if said else "")
+        output = "\n".join(self._last_lines)
+        return f"{shlex.join(self.command)} {how}" + (f"; it said:\n{output}" if output else "")
 
     def close(self) -> int:
         """End the program and whatever it started; return its status."""
@@ -241,7 +241,7 @@ class LineProcess:
 
     def _on_error_line(self, line: str | None) -> None:
         if line is not None:
-            self._said = [*self._said[-11:], line[:500]]
+            self._last_lines = [*self._last_lines[-11:], line[:500]]
             self.note(line)
 
 

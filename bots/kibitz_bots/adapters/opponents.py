@@ -45,13 +45,13 @@ class Factories:
 
     def __init__(self, opponents: Sequence[Opponent]) -> None:
         self.opponents = tuple(opponents)
-        self.makers = [factory_of(each) for each in self.opponents]
+        self.makers = [factory_of(opponent) for opponent in self.opponents]
 
     def reload_files(self) -> None:
         """Execute the files with bots again, so that nothing is left of what they remember."""
-        for at, each in enumerate(self.opponents):
-            if isinstance(each, str) and Path(each).is_file():
-                self.makers[at] = factory_of(each)
+        for at, opponent in enumerate(self.opponents):
+            if isinstance(opponent, str) and Path(opponent).is_file():
+                self.makers[at] = factory_of(opponent)
 
     def __deepcopy__(self, memo: object) -> Factories:
         return copy.copy(self)

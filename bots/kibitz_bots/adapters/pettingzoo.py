@@ -94,9 +94,9 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         # One space an agent, because each has a random state of its own.
         self._action_spaces = {
-            each: spaces.Discrete(self._actions) for each in self.possible_agents
+            agent: spaces.Discrete(self._actions) for agent in self.possible_agents
         }
-        self._observation_spaces = {each: space(self.play) for each in self.possible_agents}
+        self._observation_spaces = {agent: space(self.play) for agent in self.possible_agents}
 
     @property
     def options(self) -> Model:

@@ -134,17 +134,17 @@ def turn_message(turn: Turn) -> dict[str, Any]:
 def parse_reply(line: str) -> Answer:
     """Read an answer, or raise `BadAnswer` with what was expected."""
     try:
-        said = json.loads(line)
+        answer = json.loads(line)
     except (ValueError, RecursionError):
         action = _action_beside_rubbish(line)
         if action is None:
             raise BadAnswer(f"expected a JSON object on one line, not {line[:SHOWN]!r}") from None
-        said = {"action": action, "comment": line[:SHOWN]}
-    if not isinstance(said, dict):
+        answer = {"action": action, "comment": line[:SHOWN]}
+    if not isinstance(answer, dict):
         raise BadAnswer(f"expected a JSON object, not {line[:SHOWN]!r}")
-    if not isinstance(said.get("action"), dict):
-        return said
-    return Decision(said["action"], said.get("comment"))
+    if not isinstance(answer.get("action"), dict):
+        return answer
+    return Decision(answer["action"], answer.get("comment"))
 
 
 _ACTION = re.compile(r'(?<!\\)"action"\s*:\s*')
@@ -155,11 +155,11 @@ def _action_beside_rubbish(line: str) -> dict[str, Any] | None:
 
     Programs in C write ``nan`` and ``inf`` for such values, and JSON has neither.
     """
-    found = [*_ACTION.finditer(line)]
-    if not line.startswith("{") or '"comment"' not in line or len(found) != 1:
+    actions = [*_ACTION.finditer(line)]
+    if not line.startswith("{") or '"comment"' not in line or len(actions) != 1:
         return None
     try:
-        action, _ = json.JSONDecoder().raw_decode(line, found[0].end())
+        action, _ = json.JSONDecoder().raw_decode(line, actions[0].end())
     except (ValueError, RecursionError):
         return None
     return action if isinstance(action, dict) else None

@@ -47,7 +47,7 @@ def _bots() -> Iterator[Personality]:
         yield from _OF_GAME.get(game) or any_game.bots(game)
 
 
-PERSONALITIES: dict[str, Personality] = {each.name: each for each in _bots()}
+PERSONALITIES: dict[str, Personality] = {bot.name: bot for bot in _bots()}
 """Every personality by its full name."""
 
 
@@ -81,5 +81,5 @@ def _read(personality: Personality, part: str) -> tuple[str, Any]:
     for parameter in personality.parameters:
         if parameter.name == name:
             return name, parameter.read(text)
-    known = ", ".join(each.name for each in personality.parameters) or "none"
+    known = ", ".join(parameter.name for parameter in personality.parameters) or "none"
     raise SpecError(f"{personality.name} has no parameter {name!r}; it has {known}")

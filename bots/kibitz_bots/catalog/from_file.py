@@ -23,7 +23,7 @@ GAME = "chinese-checkers"
 TANKS = "tanks/ann-weights"
 THREAT = "five-in-a-row/threat-weights"
 ALGORITHMS: dict[str, Algorithm] = {
-    f"{GAME}/{each.name}-weights": each for each in (GREEDY, IDDFS, ALPHABETA, MAXN, mcts(10))
+    f"{GAME}/{search.name}-weights": search for search in (GREEDY, IDDFS, ALPHABETA, MAXN, mcts(10))
 }
 """The search of each name; the evaluation is the file's."""
 
@@ -110,7 +110,7 @@ def _read(parameters: Sequence[Parameter], name: str, key: str, value: str) -> A
     for parameter in parameters:
         if parameter.name == key:
             return parameter.read(value)
-    known = ", ".join(["file", *(each.name for each in parameters)])
+    known = ", ".join(["file", *(parameter.name for parameter in parameters)])
     raise SpecError(f"{name} has no parameter {key!r}; it has {known}")
 
 

@@ -110,8 +110,8 @@ class Personality:
     @property
     def most_table_mib(self) -> float:
         """The memory, in MiB, that the tables of all its matches take at most."""
-        sizes = [each for each in self.parameters if isinstance(each, Parameter)]
-        largest = sum(each.most for each in sizes if each.is_memory)
+        sizes = [parameter for parameter in self.parameters if isinstance(parameter, Parameter)]
+        largest = sum(parameter.most for parameter in sizes if parameter.is_memory)
         return largest * (self.build.at_once if isinstance(self.build, EngineSpec) else 1)
 
     @property
@@ -121,10 +121,10 @@ class Personality:
 
     def make(self, **values: Any) -> Bot:
         """Return a bot with these values of its parameters, and the defaults of the others."""
-        defaults = {each.name: each.default for each in self.parameters}
-        said = defaults | values
-        bot = self.build(**said)
-        bot.engine = self.engine(said)
+        defaults = {parameter.name: parameter.default for parameter in self.parameters}
+        given = defaults | values
+        bot = self.build(**given)
+        bot.engine = self.engine(given)
         bot.name = self.short
         bot.games = (self.game,)
         bot.seats = self.seats

@@ -68,8 +68,8 @@ class EngineBot(Bot):
     def _warm_up(self, state: np.record, info: GameInfo) -> None:
         """Compile or load what searching plays like that of `state` needs."""
         sample = (lambda seed: state.copy()) if info.hidden else None
-        found = self._find(state, SearchLimits(0.001, self._depth, sample=sample))
-        _line_notation(registry.get(info.name), state, found)
+        result = self._find(state, SearchLimits(0.001, self._depth, sample=sample))
+        _line_notation(registry.get(info.name), state, result)
         if (warm_up := getattr(self._search, "warm_up", None)) is not None:
             warm_up(state, self._ev)
         _WARM.add((self._kind, state.dtype))
@@ -89,8 +89,8 @@ class EngineBot(Bot):
         seed = f"{turn.match.id if self._seed is None else self._seed}/{turn.seat}/{turn.ply}"
         sample = turn.sample if turn.match.game_rules.info.hidden else None
 
-        def so_far(found: SearchResult) -> None:
-            turn.suggest(turn.move(found.action))
+        def so_far(result: SearchResult) -> None:
+            turn.suggest(turn.move(result.action))
 
         limits = SearchLimits(
             math.inf if budget.nodes else budget.left,
@@ -101,14 +101,14 @@ class EngineBot(Bot):
             budget.nodes,
             on_improvement=so_far,
         )
-        found = self._find(state, limits)
+        result = self._find(state, limits)
         turn.comment(
-            value=round(found.value, 3),
-            depth=found.depth,
-            nodes=found.nodes,
-            line=_line_notation(turn.match.game_rules, state, found),
+            value=round(result.value, 3),
+            depth=result.depth,
+            nodes=result.nodes,
+            line=_line_notation(turn.match.game_rules, state, result),
         )
-        return turn.move(found.action)
+        return turn.move(result.action)
 
     def _prepare(self, state: np.record, info: GameInfo) -> None:
         if (reason := self._kind.supports(info, state)) is not None:
@@ -156,15 +156,15 @@ def _start_states(
     return starts
 
 
-def _line_notation(game: Game, state: np.record, found: SearchResult) -> list[str]:
+def _line_notation(game: Game, state: np.record, result: SearchResult) -> list[str]:
     """Write what a search expects to be played."""
     st, texts = state.copy(), []
     seat = op.to_act(st)
-    for action in found.line[:MOST_LINE]:
+    for action in result.line[:MOST_LINE]:
         texts.append(game.format_move(game.encode(st, action)))
         op.play(st, action)
         if op.terminal(st):
             break
-        if found.own_moves_only:
+        if result.own_moves_only:
             op.set_side_to_move(st, seat)
     return texts

@@ -82,9 +82,9 @@ def takes_configuration(function: Function) -> bool:
     except ValueError:  # some functions in C have none
         return False
     parameters = [
-        each.name
-        for each in signature.parameters.values()
-        if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+        parameter.name
+        for parameter in signature.parameters.values()
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
     ]
     return not _binds(signature, 1) or parameters[1:2] in ([name] for name in CONFIGURATION)
 

@@ -96,15 +96,15 @@ class LanguageModelBot(Bot):
                     raise refused from None
                 raise
             try:
-                found = find_move(reply.text, legal, game)
+                move = find_move(reply.text, legal, game)
             except NoMoveError as error:
                 refused = error
                 messages.append(_message("assistant", reply.text))
                 messages.append(_message("user", prompts.AGAIN.format(reason=error)))
                 continue
-            said = f"{reply.text.strip()} ({self._tokens} tokens so far, {reply.seconds:.1f} s)"
-            turn.comment(text=_comment(said))
-            return found
+            text = f"{reply.text.strip()} ({self._tokens} tokens so far, {reply.seconds:.1f} s)"
+            turn.comment(text=_comment(text))
+            return move
         assert refused is not None, "a try ends with a move or with a reason"
         raise refused
 
@@ -131,16 +131,16 @@ class LanguageModelBot(Bot):
             raise GaveUpError(f"the model has no move: {reason}")
         if self._house is None:
             return rng_for(turn, self._settings.seed).choice(turn.legal)
-        found = await asyncio.to_thread(self._house.choose, turn)
-        assert not hasattr(found, "__await__"), "house bots choose without an event loop"
-        return found
+        move = await asyncio.to_thread(self._house.choose, turn)
+        assert not hasattr(move, "__await__"), "house bots choose without an event loop"
+        return move
 
 
 def _engine(game: str, settings: Settings) -> Engine:
     """Return what records say: the model, the prompt and the limits, and nothing secret."""
-    said = settings.model_dump(exclude={"url"})
-    said["prompt_hash"] = prompts.prompt_hash(settings.prompt)
-    return Engine(name=f"{game}/llm", version=f"kibitz {version('kibitz')}", parameters=said)
+    parameters = settings.model_dump(exclude={"url"})
+    parameters["prompt_hash"] = prompts.prompt_hash(settings.prompt)
+    return Engine(name=f"{game}/llm", version=f"kibitz {version('kibitz')}", parameters=parameters)
 
 
 def _by_notation(turn: Turn) -> dict[str, Move]:

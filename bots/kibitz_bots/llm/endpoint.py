@@ -150,7 +150,7 @@ def _streamed(content: bytes) -> tuple[str, int | None]:
         try:
             part = json.loads(line[5:])
             used = _used(part) or used
-            parts += [_text(each["delta"].get("content")) for each in part["choices"][:1]]
+            parts += [_text(choice["delta"].get("content")) for choice in part["choices"][:1]]
         except (ValueError, LookupError, TypeError, AttributeError):
             raise EndpointError("the endpoint streamed no chat completion") from None
     return "".join(parts), used
@@ -167,5 +167,5 @@ def _used(answer: dict[str, Any]) -> int | None:
 
 
 def _about(messages: Sequence[Message], text: str) -> int:
-    letters = sum(len(each["content"]) for each in messages) + len(text)
+    letters = sum(len(message["content"]) for message in messages) + len(text)
     return -(-letters // LETTERS_A_TOKEN)

@@ -27,13 +27,13 @@ def find_move(text: str, legal: Mapping[str, Move], game: Game | None) -> Move:
     `legal` has the legal moves by their notation. What the last line ``move: ...`` says counts,
     or a JSON object; without them the only legal move that the answer names. Raises `NoMoveError`.
     """
-    said = [*_candidates(text)]
-    for candidate in said:
-        found = _legal_move(candidate, legal, game)
-        if found is not None:
-            return found
-    if said:
-        raise NoMoveError(f"{said[0][:80]!r} is not a legal move")
+    candidates = [*_candidates(text)]
+    for candidate in candidates:
+        move = _legal_move(candidate, legal, game)
+        if move is not None:
+            return move
+    if candidates:
+        raise NoMoveError(f"{candidates[0][:80]!r} is not a legal move")
     named = {name for name in legal if _occurs(name, text)}
     if len(named) == 1:
         return legal[named.pop()]
@@ -44,41 +44,42 @@ def find_move(text: str, legal: Mapping[str, Move], game: Game | None) -> Move:
 
 def _candidates(text: str) -> Iterator[str]:
     """Yield what an answer says the move is, the last one first."""
-    for found in reversed(_SAID.findall(text)):
-        yield found.strip(_AROUND)
-    for found in reversed(_OBJECT.findall(text)):
+    for match in reversed(_SAID.findall(text)):
+        yield match.strip(_AROUND)
+    for match in reversed(_OBJECT.findall(text)):
         try:
-            fields = json.loads(found)
+            fields = json.loads(match)
         except ValueError:
             continue
-        yield str(fields["move"]).strip(_AROUND) if "move" in fields else found
+        yield str(fields["move"]).strip(_AROUND) if "move" in fields else match
 
 
-def _legal_move(said: str, legal: Mapping[str, Move], game: Game | None) -> Move | None:
+def _legal_move(candidate: str, legal: Mapping[str, Move], game: Game | None) -> Move | None:
     plain = {name.lower(): move for name, move in legal.items()}
-    for text in (said, said.split()[0].strip(_AROUND) if said.split() else said):
+    first_words = [word.strip(_AROUND) for word in candidate.split()[:1]]
+    for text in (candidate, *first_words):
         if text.lower() in plain:
             return plain[text.lower()]
     moves = [*legal.values()]
-    for read in (_parsed(said, game), _fields(said)):
+    for read in (_parsed(candidate, game), _fields(candidate)):
         if read in moves:
             return read
     return None
 
 
-def _parsed(said: str, game: Game | None) -> Move | None:
+def _parsed(text: str, game: Game | None) -> Move | None:
     """Read a move as the game does, which knows more ways to write it."""
     if game is None:
         return None
     try:
-        return game.dump(game.parse_move(said))
+        return game.dump(game.parse_move(text))
     except (GameError, ValidationError):
         return None
 
 
-def _fields(said: str) -> Move | None:
+def _fields(text: str) -> Move | None:
     try:
-        fields = json.loads(said)
+        fields = json.loads(text)
     except ValueError:
         return None
     return fields if isinstance(fields, dict) else None

@@ -57,14 +57,14 @@ def environment_of(bot: str, environment: Mapping[str, str]) -> dict[str, str]:
 
 def read_settings(name: str, text: str) -> Settings:
     """Read what follows the colon: ``model=NAME,prompt=plain``. Raises `SpecError`."""
-    said = dict[str, str]()
+    values = dict[str, str]()
     for part in filter(None, text.split(",")):
         key, equals, value = part.partition("=")
-        if not equals or key in said:
+        if not equals or key in values:
             raise SpecError(f"{name}: expected key=value once for each key, not {part!r}")
-        said[key] = value
+        values[key] = value
     try:
-        return Settings.model_validate(said)
+        return Settings.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(map(str, first["loc"]))

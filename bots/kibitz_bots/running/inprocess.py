@@ -122,7 +122,7 @@ def play_locally(
     rules = registry.get(game)
     chosen = _options(rules, options)
     position = Position(rules, chosen, len(bots), seed)
-    seated = [_made(each) for each in bots]
+    seated = [_made(bot) for bot in bots]
     matches = [local_match(position, seat) for seat in range(len(bots))]
     item = ProgrammeItem(game=game, options=rules.dump(chosen), seats=len(bots))
     for bot, match in zip(seated, matches, strict=True):

@@ -32,11 +32,11 @@ def release_llvm_pages() -> None:
 
 def code_segments(library: str, maps: str) -> list[tuple[int, int]]:
     """Return address and bytes of each part of `maps` with code of a file that begins so."""
-    found = []
+    mappings = []
     for line in maps.splitlines():
         # address, permissions, offset, device, inode, path; see proc_pid_maps(5)
         span, rights, _, _, _, *path = line.split(maxsplit=5)
         if rights == CODE_PERMISSIONS and path and Path(path[0]).name.startswith(library):
-            start, end = (int(each, 16) for each in span.split("-"))
-            found.append((start, end - start))
-    return found
+            start, end = (int(address, 16) for address in span.split("-"))
+            mappings.append((start, end - start))
+    return mappings
