@@ -120,11 +120,16 @@ class GomocupServer:
     """The engine's side of the protocol: `handle` a line, get the lines to answer with."""
 
     def __init__(
-        self, mind: StoneChooser, name: str, version: str, *, clock: ClockFunction = time.monotonic
+        self,
+        chooser: StoneChooser,
+        name: str,
+        version: str,
+        *,
+        clock: ClockFunction = time.monotonic,
     ) -> None:
         self.over = False
         """Whether END was heard."""
-        self._chooser = mind
+        self._chooser = chooser
         self._about = f'name="{name}", version="{version}", author="kibitz", country="XX"'
         self._size = 0
         # All stones in playing order; colours alternate.
@@ -544,17 +549,17 @@ def main(argv: Sequence[str]) -> int:
     spec = parser.parse_args(argv).spec
     try:
         unlimited = without_time_limit(spec)
-        mind = BotStoneChooser(
+        chooser = BotStoneChooser(
             load(unlimited), lambda memory: load(table_within(unlimited, memory))
         )
-        _fit(mind, spec)
+        _fit(chooser, spec)
     except SpecError as error:
         sys.stderr.write(printable.lines(f"error: {error}\n"))
         return 2
     # Whatever a bot prints would be taken for an answer.
     answers, sys.stdout = sys.stdout, sys.stderr
     try:
-        brain = GomocupServer(mind, f"kibitz {spec}", version("kibitz"))
+        brain = GomocupServer(chooser, f"kibitz {spec}", version("kibitz"))
         serve(brain, read_lines(sys.stdin.buffer), answers)
     finally:
         sys.stdout = answers
@@ -612,9 +617,9 @@ def run(words: Sequence[str]) -> int:
     return main(words)
 
 
-def _fit(mind: BotStoneChooser, spec: str) -> None:
-    if mind.games and GAME not in mind.games:
-        raise SpecError(f"{spec}: expected a bot of {GAME}, not of {', '.join(mind.games)}")
+def _fit(chooser: BotStoneChooser, spec: str) -> None:
+    if chooser.games and GAME not in chooser.games:
+        raise SpecError(f"{spec}: expected a bot of {GAME}, not of {', '.join(chooser.games)}")
 
 
 if __name__ == "__main__":

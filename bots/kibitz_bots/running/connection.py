@@ -234,29 +234,29 @@ async def run(
     """
     from kibitz_protocol.client.client import Client
 
-    first = make()
-    aim = RunConfig(
+    probe_bot = make()
+    config = RunConfig(
         lobby=lobby, invite=invite, ladder=ladder, seek=seek, matches=matches, on_fault=on_fault
     )
     client = Client(
         url,
-        name=name or first.name or type(first).__name__,
+        name=name or probe_bot.name or type(probe_bot).__name__,
         kind="bot",
         token=token,
         resume=resume,
-        capabilities=capabilities(first, at_once, source),
-        agent=f"kibitz_bots ({type(first).__name__})",
+        capabilities=capabilities(probe_bot, at_once, source),
+        agent=f"kibitz_bots ({type(probe_bot).__name__})",
         patience=PATIENCE if ladder is None else None,
     )
     with captured_stderr() as terminal:
         if warm is not None:
-            await in_thread(lambda: _warm_up(first, warm))
+            await in_thread(lambda: _warm_up(probe_bot, warm))
         if hold is not None:
             await hold()
         async with client:
             if keep is not None:
                 keep(client.resume)
-            play = BotConnection(client, make, aim, first, terminal, warmed=warm)
+            play = BotConnection(client, make, config, probe_bot, terminal, warmed=warm)
             return await play.until(stop or Shutdown())
 
 
@@ -265,22 +265,22 @@ class BotConnection:
 
     def __init__(
         self,
-        peer: LobbyClient,
+        client: LobbyClient,
         make: BotFactory,
-        aim: RunConfig,
-        first: Bot,
+        config: RunConfig,
+        probe_bot: Bot,
         terminal: TextIO,
         clock: ClockFunction | None = None,
         warmed: Sequence[ProgrammeItem] | None = None,
     ) -> None:
-        self._client = peer
+        self._client = client
         self._make = make
-        self._config = aim
+        self._config = config
         # The bot that is asked and warmed; it plays nothing.
-        self._probe_bot = first
+        self._probe_bot = probe_bot
         self._stats = RunStats()
         self._context = SessionContext(
-            connection=peer,
+            connection=client,
             clock=clock or asyncio.get_running_loop().time,
             terminal=terminal,
             on_fault=self._count_fault,
@@ -430,8 +430,8 @@ class BotConnection:
 
     def _end_if_done(self) -> None:
         """End the run if nothing is left to do."""
-        aim, played = self._config.matches, self._stats.played
-        if aim is not None and played >= aim:
+        wanted, played = self._config.matches, self._stats.played
+        if wanted is not None and played >= wanted:
             self._draining = self._stood_down = True
         busy = self._sessions or self._expected
         finds_another = self._config.ladder is not None or self._config.seek is not None

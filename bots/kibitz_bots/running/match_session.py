@@ -82,11 +82,11 @@ class SessionContext:
 class MatchSession:
     """One match from the first snapshot to the result. `run` is its task."""
 
-    def __init__(self, match: Match, bot: Bot, shared: SessionContext) -> None:
+    def __init__(self, match: Match, bot: Bot, context: SessionContext) -> None:
         self.match = match
         self.notes = LogBuffer()
         self._bot = bot
-        self._context = shared
+        self._context = context
         self._inbox: asyncio.Queue[YourTurn] = asyncio.Queue()
         # The ply of the newest turn that was taken up, so that none is taken up twice.
         self._accepted_ply: int | None = None
@@ -159,9 +159,9 @@ class MatchSession:
     async def _handle_turn(self, message: YourTurn) -> None:
         if message.ply < self._ply:
             return
-        control, seat, shared = self.match.time_control, message.seat, self._context
+        control, seat, context = self.match.time_control, message.seat, self._context
         own = message.clocks[seat] if message.clocks else None
-        budget = plan(control, own, message.left_ms, overhead=shared.overhead, clock=shared.clock)
+        budget = plan(control, own, message.left_ms, overhead=context.overhead, clock=context.clock)
         self._turn = Turn.of(message, self.match, budget)
         await self._answer(self._turn)
         self._turn = None
