@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from kibitz_bots.spec import SpecError
@@ -158,6 +158,49 @@ def scale(usual: float) -> Parameter:
     )
 
 
+TREE_DEPTH = Parameter(
+    "depth", int, 0, "most plies of the tree; 0 for as many as it can hold", most=1000
+)
+ITERATIONS = Parameter(
+    "iterations", int, 0, "most iterations a move; 0 for as many as time allows", most=1e9
+)
+TREE = Parameter(
+    "table",
+    float,
+    16.0,
+    "MiB of memory for the tree of each match",
+    most=MOST_TABLE_MIB,
+    is_memory=True,
+)
+HISTORY = Parameter("history", float, 1.0, "how much it trusts what did well elsewhere", most=1e6)
+IMPLICIT = Parameter(
+    "implicit", float, 0.0, "the part of the evaluation in every mean, 0 to 1", most=1
+)
+
+
+def by_seats(
+    usual: float | None,
+    parameter: Parameter,
+    otherwise: str = "as fits the number of seats",
+) -> Parameter:
+    """Return a parameter with the default `usual`; where that is None, it follows from the seats.
+
+    The default of `parameter` is then the example that documents show.
+    """
+    if usual is not None:
+        return replace(parameter, default=usual)
+    summary = f"{parameter.summary}; without it {otherwise}"
+    return replace(parameter, default=None, summary=summary, example=parameter.default)
+
+
+EXPLORE = Parameter("explore", float, 0.2, "how much it tries what it knows little of", most=1e6)
+WIDEN = Parameter(
+    "widen", float, 1.0, "how soon it considers more actions; 0 for all at once", most=1e6
+)
+PLAYOUT_PLIES = Parameter("plies", int, 6, "plies of a playout before it is judged", most=1024)
+EPSILON = Parameter("epsilon", float, 0.1, "the part of random actions in playouts, 0 to 1", most=1)
+
+
 def mcts_options(
     lead: float,
     *,
@@ -171,61 +214,17 @@ def mcts_options(
     With `explore` None it is 0.3, and 0.15 with five seats or six. The others that are None follow
     from the number of seats as well, as the search says.
     """
-    seats = "; without it as fits the number of seats"
     return (
         SEED,
         TIME,
-        Parameter(
-            "depth", int, 0, "most plies of the tree; 0 for as many as it can hold", most=1000
-        ),
-        Parameter(
-            "iterations", int, 0, "most iterations a move; 0 for as many as time allows", most=1e9
-        ),
-        Parameter(
-            "table",
-            float,
-            16.0,
-            "MiB of memory for the tree of each match",
-            most=MOST_TABLE_MIB,
-            is_memory=True,
-        ),
-        Parameter(
-            "explore",
-            float,
-            explore,
-            "how much it tries what it knows little of"
-            + ("; without it 0.3, with five seats or six 0.15" if explore is None else ""),
-            most=1e6,
-            example=0.2 if explore is None else None,
-        ),
-        Parameter("history", float, 1.0, "how much it trusts what did well elsewhere", most=1e6),
-        Parameter(
-            "widen",
-            float,
-            widen,
-            "how soon it considers more actions; 0 for all at once"
-            + (seats if widen is None else ""),
-            most=1e6,
-            example=1.0 if widen is None else None,
-        ),
-        Parameter(
-            "plies",
-            int,
-            plies,
-            "plies of a playout before it is judged" + (seats if plies is None else ""),
-            most=1024,
-            example=6 if plies is None else None,
-        ),
-        Parameter(
-            "epsilon",
-            float,
-            epsilon,
-            "the part of random actions in playouts, 0 to 1" + (seats if epsilon is None else ""),
-            most=1,
-            example=0.1 if epsilon is None else None,
-        ),
-        Parameter(
-            "implicit", float, 0.0, "the part of the evaluation in every mean, 0 to 1", most=1
-        ),
+        TREE_DEPTH,
+        ITERATIONS,
+        TREE,
+        by_seats(explore, EXPLORE, "0.3, with five seats or six 0.15"),
+        HISTORY,
+        by_seats(widen, WIDEN),
+        by_seats(plies, PLAYOUT_PLIES),
+        by_seats(epsilon, EPSILON),
+        IMPLICIT,
         scale(lead),
     )
