@@ -86,6 +86,24 @@ async def test_a_long_name_is_clipped_in_the_head_of_a_page(
     await checked(page)
 
 
+async def test_a_host_chooses_what_a_bot_judges_by(open_page: OpenPage) -> None:
+    page = await open_page("/host?game=line-nim")
+    await come_in(page, "ada judges")
+    sent: list[str] = []
+    page.on("websocket", lambda ws: ws.on("framesent", lambda frame: sent.append(str(frame))))
+    await page.reload()
+    form = page.locator(".seat-form").nth(1)
+    await form.get_by_label("House bot").select_option("line-nim/minimax")
+    await form.locator("summary", has_text="Parameters").click()
+    evaluation = form.get_by_label("Evaluation")
+    await expect(evaluation).to_have_value("parts")
+    await evaluation.select_option("outcome")
+    await form.get_by_label("Time").fill("0.1")
+    await page.get_by_role("button", name="Open the lobby").click()
+    await page.wait_for_url("**/lobby/*")
+    assert any("line-nim/minimax:time=0.1,evaluation=outcome" in frame for frame in sent)
+
+
 @pytest.mark.parametrize(("look", "size"), LOOKS)
 async def test_a_lobby_and_a_match(
     open_page: OpenPage, shoot: Shoot, look: str, size: tuple[int, int]
