@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from benchmarks.experiments.experiment import ReportExperiment
 from benchmarks.experiments.outcomes import Outcome, Picture
 from docs.generate import experiments
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def _unused() -> object:
@@ -54,3 +58,9 @@ def test_what_was_not_measured_says_so() -> None:
     page = experiments.page([entry("other")], {"line-nim": "A report"}, {"pairs": OUTCOME})
     assert "**Not measured yet**: `python -m benchmarks.experiments other`." in page
     assert "It does." not in page
+
+
+def test_the_page_shows_every_picture_that_is_kept() -> None:
+    page = (DOCS / "experiments.md").read_text(encoding="utf-8")
+    kept = sorted(path.name for path in (DOCS / "images/experiments").iterdir())
+    assert [name for name in kept if f"images/experiments/{name}" not in page] == []
