@@ -19,7 +19,7 @@ from typing import Any, Final
 from kibitz_clients import descriptions, replay
 from kibitz_clients.replay import LoadedRecord
 from kibitz_clients.replayer import Replayer, Viewpoint
-from kibitz_clients.web import bundle, site
+from kibitz_clients.web import site
 from kibitz_games.core.drawing import paint_between, stage_of
 from kibitz_games.core.game import Game
 from kibitz_games.core.scene import Scene
@@ -44,7 +44,7 @@ _PAGE: Final = """<!doctype html>
 <body>
 <noscript>This page draws the match with JavaScript, all of which is in this file.</noscript>
 <script type="application/json" id="match">{data}</script>
-<script>{script}</script>
+<script type="module">{script}</script>
 </body>
 </html>
 """
@@ -59,8 +59,9 @@ def render_html(recorded: LoadedRecord, ply: int | None = None, seat: int | None
     """
     if ply is not None:
         replay.frame_at_ply(recorded.timeline, ply)
-    script = f'"use strict";\n{bundle.bundle(_files(), ENTRY_MODULE)}'
-    style = "\n".join(_files()[name].decode("utf-8") for name in STYLES)
+    files = site.read_files(site.STATIC_FILES)
+    script = site.joined_modules(files, ENTRY_MODULE)
+    style = "\n".join(files[name].decode("utf-8") for name in STYLES)
     data = _Contents(recorded, ply, seat).fields()
     title = f"{recorded.game.info.title}: {', '.join(data['names'])}"
     return _PAGE.format(
@@ -70,10 +71,6 @@ def render_html(recorded: LoadedRecord, ply: int | None = None, seat: int | None
         data=_script_json(data),
         script=script,
     )
-
-
-def _files() -> dict[str, bytes]:
-    return site.read_files(site.STATIC_FILES)
 
 
 def _policy(script: str, style: str) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from posixpath import join, normpath
@@ -39,6 +39,11 @@ APP_PATHS: Final = re.compile(
 _IMPORT: Final = re.compile(
     rb'^(?:import|export)\b[^"\';]*?\bfrom\s+"(\.[^"]+)"|^import\s+"(\.[^"]+)"', re.MULTILINE
 )
+_LINK: Final = re.compile(
+    r'^(?:import\s+\{[^}]*\}\s+from\s+"[^"]+";\n|export\s+(?=async\s|function|class|const|let))',
+    re.MULTILINE,
+)
+"""An import, or the word before a declaration that is exported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +102,32 @@ def read_files(folder: Path) -> dict[str, bytes]:
 
 
 def imported_modules(files: Mapping[str, bytes], first: str = ENTRY) -> list[str]:
-    """Return the modules that load with `first`, and theirs; not those that load when needed."""
-    found = [first]
-    for name in found:
+    """Return the modules that load with `first`, each after those it imports, and `first` itself.
+
+    Modules that load when needed are not among them.
+    """
+    visited: set[str] = set()
+
+    def in_order(name: str) -> Iterator[str]:
+        visited.add(name)
         folder = PurePosixPath(name).parent.as_posix()
         for match in _IMPORT.finditer(files[name]):
             target = normpath(join(folder, (match[1] or match[2]).decode()))
-            if target not in found:
-                found.append(target)
-    return found
+            if target not in visited:
+                yield from in_order(target)
+        yield name
+
+    return list(in_order(first))
+
+
+def joined_modules(files: Mapping[str, bytes], first: str) -> str:
+    """Return `first` and all that it imports as one module, for pages opened from ``file://``.
+
+    Browsers import no modules from files. The modules share one scope there, so their top-level
+    names must differ, and they write imports and exports in the plain forms of `_LINK`.
+    """
+    names = imported_modules(files, first)
+    return "\n".join(_LINK.sub("", files[name].decode("utf-8")) for name in names)
 
 
 def _fill_shell(files: Mapping[str, bytes], root: str) -> bytes:

@@ -20,6 +20,7 @@ from kibitz_games.core.drawing import apply, stage_of
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.recordfile import Record, write_record
 from kibitz_protocol.wire.records import Comment, Commented, Engine, Moved, Noted, Player
+from tests.clients.web.node import needs_node, run_node
 from tests.tools import fake_connection as testing
 
 HOSTILE = "</script><script>alert(1)</script><!--\u2028&\"'"
@@ -111,6 +112,19 @@ def test_only_the_hashed_script_and_style_may_run(
     assert page.policy.startswith("default-src 'none';")
     assert not {"link", "img", "iframe"} & set(page.elements)
     assert re.search(r"https?://(?!www\.w3\.org/2000/svg)", page.texts["script"]) is None
+
+
+@pytest.mark.e2e
+@needs_node
+def test_the_script_is_one_module_that_declares_each_name_once(
+    game: Game, running: Record, tmp_path: Path
+) -> None:
+    script = page_of(running, game, tmp_path / "m.jsonl").texts["script"]
+    assert re.search(r"^(import|export)\b", script, re.MULTILINE) is None
+    module = tmp_path / "viewer.mjs"
+    module.write_text(script, encoding="utf-8")
+    done = run_node("--check", str(module))
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_nothing_of_a_record_becomes_markup(game: Game, running: Record, tmp_path: Path) -> None:

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import itertools
 import json
+import mimetypes
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from kibitz_clients.web import site
-from kibitz_clients.web.bundle import bundle
 from kibitz_games.core.drawing import paint_between, stage_of
 from tests.games.core.test_drawing import GOLDENS, golden_play, looks
 
@@ -59,6 +60,7 @@ window.differences = (stages, paints, compact, every) => {
 };
 window.counted = (stage, compact) => made(stage, compact).querySelectorAll("*").length;
 """
+PAGE = b'<!doctype html><body></body><script type="module" src="test.js"></script>'
 
 
 def drawn(path: Path) -> Iterator[tuple[list[Any], list[Any]]]:
@@ -89,15 +91,20 @@ def drawn(path: Path) -> Iterator[tuple[list[Any], list[Any]]]:
     ],
 )
 async def test_a_board_that_was_painted_is_the_board_of_its_stage(path: Path) -> None:
-    files = site.read_files(site.STATIC_FILES) | {"test.js": ENTRY}
+    files = site.read_files(site.STATIC_FILES) | {"test.js": ENTRY, "page.html": PAGE}
+
+    async def serve(route: playwright.Route) -> None:
+        name = urlsplit(route.request.url).path[1:]
+        await route.fulfill(body=files[name], content_type=mimetypes.guess_type(name)[0])
+
     async with playwright.async_playwright() as engine:
         flags = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = await engine.chromium.launch(executable_path=CHROMIUM, args=flags)
         page = await browser.new_page()
         trouble: list[str] = []
         page.on("pageerror", lambda error: trouble.append(str(error)))
-        await page.set_content("<!doctype html><body></body>")
-        await page.evaluate(bundle(files, "test.js"))
+        await page.route("**/*", serve)
+        await page.goto("http://board.test/page.html")
         for stages, paints in drawn(path):
             every = max(7, len(paints) // COMPARED)
             # The last stage of a long play is drawn in pieces: a page takes messages of some size.

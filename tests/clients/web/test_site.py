@@ -14,6 +14,7 @@ from kibitz_clients.web.site import (
     STATIC_FILES,
     WebSite,
     imported_modules,
+    joined_modules,
     read_files,
     web_site,
 )
@@ -82,7 +83,7 @@ def test_the_shell_names_the_files_and_what_loads_first(path: str, way_up: str) 
     assert f'href="{way_up}static/{site.digest}/app.css"' in text
     assert "%" not in text
     hinted = re.findall(rf'modulepreload" href="{way_up}static/{site.digest}/([^"]+)"', text)
-    assert hinted == imported_modules(FILES) == ["main.js", "wire/a.js", "b.js", "wire/c.js"]
+    assert hinted == imported_modules(FILES) == ["b.js", "wire/c.js", "wire/a.js", "main.js"]
 
 
 @pytest.mark.parametrize("prefix", ["", "/kibitz", "/a/b"])
@@ -146,6 +147,18 @@ def test_every_module_that_is_imported_is_there_and_says_what_it_is() -> None:
         if PurePosixPath(path).suffix == ".js":
             assert set(imported_modules(files, path)) <= files.keys()
             assert body.startswith(b"//"), path
+
+
+def test_modules_are_joined_as_one_without_imports_or_exports() -> None:
+    files = {
+        "a.js": b'import {\n  b,\n} from "./d/b.js";\nimport { last } from "./c.js";\n\nb(last);',
+        "d/b.js": b'import { last } from "../c.js";\nexport function b() {}\n',
+        "c.js": b"export const last = 4;\nexport async function c() {}\n",
+    }
+    assert joined_modules(files, "a.js").split("\n") == [
+        *("const last = 4;", "async function c() {}", ""),
+        *("function b() {}", "", "", "b(last);"),
+    ]
 
 
 def loaded_by(page: str, files: dict[str, bytes]) -> set[str]:

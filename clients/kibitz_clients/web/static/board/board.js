@@ -10,7 +10,7 @@ import { Drawing } from "./drawing.js";
 import { nearest, neighbour } from "./geometry.js";
 import { animate, motions } from "./motion.js";
 import { actionText, cellless, completed, nextCells, pressed } from "./picks.js";
-import { define as defineGradients } from "./shapes.js";
+import { defineGradients } from "./shapes.js";
 import { circlePath, num, svg } from "./svg.js";
 import { shapeOf } from "./themes.js";
 import { Thumbnail } from "./thumbnail.js";
@@ -32,7 +32,7 @@ const DRAG_FROM = 6;
 /** Where more of the cells than this may begin a move, they are not lit up: nearly all may. */
 const MANY = 0.4;
 
-class KibitzBoard extends HTMLElement {
+export class KibitzBoard extends HTMLElement {
   static observedAttributes = ["compact", "playable", "label"];
 
   /** @type {Stage | null} */
@@ -519,5 +519,3 @@ function button(text, act) {
 export function define() {
   if (!customElements.get("kibitz-board")) customElements.define("kibitz-board", KibitzBoard);
 }
-
-export { KibitzBoard };

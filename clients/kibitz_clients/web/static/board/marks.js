@@ -3,15 +3,13 @@
 
 import { look } from "./shapes.js";
 import { circlePath, num, polar, polygonPath, svg } from "./svg.js";
-import { shapeOf, themeOf, THEMES } from "./themes.js";
+import { CROSSINGS, shapeOf, themeOf, TILES, WOOD } from "./themes.js";
 
 /** @typedef {import("../wire/messages.js").StageMark} Mark */
 /** @typedef {import("../wire/messages.js").StageCell} Cell */
 /** @typedef {import("./themes.js").Scenery} Scenery */
 /** @typedef {import("./svg.js").Point} Point */
 /** @typedef {{cells: readonly string[], seat: number}} Line a move that a bot expects */
-
-const [WOOD, CROSSINGS, , TILES] = THEMES;
 
 /** The highlights under the pieces. @param {Scenery} scenery @returns {Node[]} */
 export function marksBelow(scenery) {

@@ -45,7 +45,7 @@ export function placed(at, ...children) {
   return svg("g", { transform: `translate(${num(at.x)} ${num(at.y)})` }, ...children);
 }
 
-const ORIGIN = { x: 0, y: 0 };
+export const ORIGIN = { x: 0, y: 0 };
 
 /** A marble around the origin, with the emblem of its seat unless something else goes there. */
 export function marble(/** @type {number} */ seat, /** @type {number} */ radius, marked = true) {
@@ -119,7 +119,7 @@ function shadow(radius) {
 }
 
 /** Put the gradients of all boards into the page, once. */
-export function define(/** @type {Document} */ page) {
+export function defineGradients(/** @type {Document} */ page) {
   if (page.getElementById(DEFINITIONS)) return;
   const seats = Array.from({ length: LOOKS }, (_, seat) => ball(`seat-${seat}`));
   page.body.append(svg(

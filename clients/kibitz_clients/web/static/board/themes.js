@@ -27,7 +27,7 @@ const FEWEST_DOTTED = 9;
 // --- hollows in wood ------------------------------------------------------------------------
 
 /** @type {Theme} */
-const WOOD = {
+export const WOOD = {
   backdrop({ layout }, cells) {
     const d = outline(layout, cells, (x, y) => `${num(x)} ${num(y)}`);
     /** @type {Map<number, [string, Cell][]>} */
@@ -74,7 +74,7 @@ function pointer(heading) {
 // --- crossings with stones ------------------------------------------------------------------
 
 /** @type {Theme} */
-const CROSSINGS = {
+export const CROSSINGS = {
   backdrop({ layout }, cells) {
     const at = new Map(cells.map(([, cell]) => [`${cell.x},${cell.y}`, cell]));
     const { left, right, top, bottom } = layout.board;
@@ -152,7 +152,7 @@ function dots(/** @type {Layout} */ layout, /** @type {Map<string, Cell>} */ at)
 // --- cards ----------------------------------------------------------------------------------
 
 /** @type {Theme} */
-const CARDS = {
+export const CARDS = {
   ground(scenery, cell, at) {
     const tint = cell.tint === undefined ? "" : ` kb-card-${look(cell.tint)}`;
     return svg(
@@ -188,7 +188,7 @@ const FACET = /** @type {const} */ ([[-0.55, -0.62], [0.05, -0.8], [0.62, -0.55]
 const TILE_KINDS = new Set(["floor", "seen", "fog", "rock", "wreck", "gone"]);
 
 /** @type {Theme} */
-const TILES = {
+export const TILES = {
   backdrop({ layout }, cells) {
     if (layout.hexagonal) return [];
     const { left, right, top, bottom } = layout.board;

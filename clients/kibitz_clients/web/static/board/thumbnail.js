@@ -4,9 +4,11 @@
 
 import { Layout, outline } from "./geometry.js";
 import { LookPaths } from "./look_paths.js";
-import { emblemPath, look } from "./shapes.js";
+import { emblemPath, look, ORIGIN } from "./shapes.js";
 import { circlePath, hexagonPath, num, squarePath, svg } from "./svg.js";
-import { hasVehicles, movesGround, sceneryOf, shapeOf, stoneOf, themeOf, THEMES, words } from "./themes.js";
+import {
+  CARDS, CROSSINGS, hasVehicles, movesGround, sceneryOf, shapeOf, stoneOf, themeOf, TILES, WOOD, words,
+} from "./themes.js";
 
 /** @typedef {import("../wire/messages.js").Stage} Stage */
 /** @typedef {import("../wire/messages.js").Paint} Paint */
@@ -14,8 +16,6 @@ import { hasVehicles, movesGround, sceneryOf, shapeOf, stoneOf, themeOf, THEMES,
 /** @typedef {import("./svg.js").Point} Point */
 /** @typedef {import("./themes.js").Scenery} Scenery */
 
-const [WOOD, CROSSINGS, CARDS, TILES] = THEMES;
-const ORIGIN = { x: 0, y: 0 };
 const TANK = `${squarePath(-11.5, 1, 3.5, 15)}${squarePath(11.5, 1, 3.5, 15)}` +
   `${squarePath(0, 1.5, 9, 13)}${squarePath(0, -15, 2.6, 5)}`;
 
