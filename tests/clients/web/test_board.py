@@ -93,7 +93,7 @@ def drawn(path: Path) -> Iterator[tuple[list[Any], list[Any]]]:
 async def test_a_board_that_was_painted_is_the_board_of_its_stage(path: Path) -> None:
     files = site.read_files(site.STATIC_FILES) | {"test.js": ENTRY, "page.html": PAGE}
 
-    async def serve(route: playwright.Route) -> None:
+    async def serve(route: Any) -> None:
         name = urlsplit(route.request.url).path[1:]
         await route.fulfill(body=files[name], content_type=mimetypes.guess_type(name)[0])
 
