@@ -14,7 +14,7 @@ from typing import Any
 from kibitz import record_download
 from kibitz.builtin_games import load_games
 from kibitz.text import result_tables
-from kibitz_clients import descriptions
+from kibitz_clients import descriptions, tables
 from kibitz_clients.fetch import fetch_record
 from kibitz_clients.timeline import MatchInfo
 from kibitz_protocol import printable
@@ -63,7 +63,7 @@ class LobbyProgress:
 
     def tables(self) -> str:
         """Return the matches and the standings, for a person."""
-        matches = result_tables.matches_table(self.matches, self.records)
+        matches = "\n".join(tables.results_table(self.matches, self.records))
         return f"{matches}\n\n{result_tables.standings_table(self.standings)}"
 
     def summary(self) -> dict[str, Any]:
@@ -205,7 +205,7 @@ class LobbyProgress:
             return f"match {brief.number} ends unfinished"
         game = load_games("plain").get(brief.game)
         summary = descriptions.result_summary(MatchInfo.from_brief(brief), brief.result, game)
-        places = result_tables.placing_text(brief.seats, brief.result)
+        places = tables.placing_text(brief.seats, brief.result)
         return f"match {brief.number} ends: {summary} ({places})"
 
 

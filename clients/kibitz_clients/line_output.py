@@ -12,18 +12,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Final
 
-from rich.cells import cell_len
-
-from kibitz_clients import clock_format, descriptions, fetch, replay
+from kibitz_clients import clock_format, descriptions, fetch, replay, tables
 from kibitz_clients.client_state import ClientState
 from kibitz_clients.fetch import RecordFetcher
 from kibitz_clients.match_source import fetch_events, fetch_timeline
-from kibitz_clients.render import palette
 from kibitz_clients.server_connection import ServerConnection
 from kibitz_clients.timeline import Frame, MatchInfo, Timeline
 from kibitz_games.core.game import Game
@@ -31,10 +27,10 @@ from kibitz_protocol import printable
 from kibitz_protocol.client.errors import RefusedError
 from kibitz_protocol.client.session import MatchLost, News
 from kibitz_protocol.wire.clocks import until_flag
-from kibitz_protocol.wire.lobbies import HouseTrouble, LobbyBrief, LobbyView, MatchBrief
+from kibitz_protocol.wire.lobbies import HouseTrouble, LobbyView, MatchBrief
 from kibitz_protocol.wire.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted
 from kibitz_protocol.wire.recordfile import RecordError
-from kibitz_protocol.wire.records import UNDECIDED, Commented, Moved, Result, SeatResult, Setup
+from kibitz_protocol.wire.records import UNDECIDED, Commented, Moved, Result, Setup
 from kibitz_protocol.wire.refusals import Code
 
 LineSink = Callable[[str], None]
@@ -349,7 +345,8 @@ class _MatchStream:
         ended = list(self._ended.values())
         if not self._writer.as_json and ended:
             self._out("")
-            for line in result_table(ended):
+            ended_by_number = sorted(ended, key=lambda brief: brief.number)
+            for line in tables.results_table(ended_by_number):
                 self._out(line)
         causes = [brief.result.cause for brief in ended if brief.result]
         return self._ended.keys() >= self._requested and UNDECIDED.isdisjoint(causes)
@@ -375,103 +372,3 @@ class _MatchStream:
 
     def _finished(self) -> set[str]:
         return {match for match, timeline in self._state.matches.items() if timeline.over}
-
-
-# ---------------------------------------------------------------------------------- tables
-
-
-def result_table(briefs: Iterable[MatchBrief]) -> list[str]:
-    """Return a table: one line a match, with ranks, plies and what ended it."""
-    rows = []
-    for brief in sorted(briefs, key=lambda brief: brief.number):
-        result = brief.result
-        if result is None:
-            continue
-        order = sorted(range(len(brief.seats)), key=lambda seat: result.seats[seat].rank)
-        places = [_place_text(brief.seats[seat].name, result.seats[seat]) for seat in order]
-        row = [str(brief.number), brief.game, str(result.plies), descriptions.end_reason(result)]
-        rows.append([*row, "  ".join(places)])
-    return format_table(("match", "game", "plies", "end", "places"), rows)
-
-
-def _place_text(name: str, ended: SeatResult) -> str:
-    points = descriptions.points_text(ended)
-    why = f" ({ended.cause})" if ended.cause else ""
-    return f"{ended.rank}. {name}" + (f" {points}" if points else "") + why
-
-
-def lobby_table(briefs: Sequence[LobbyBrief], *, as_json: bool = False) -> list[str]:
-    """Return a table of lobbies, or one JSON object a line."""
-    if as_json:
-        return [brief.model_dump_json() for brief in briefs]
-    rows = [
-        [
-            brief.lobby,
-            brief.name,
-            brief.state,
-            f"{brief.members}/{brief.places}",
-            brief.joinable,
-            brief.host,
-            ", ".join(brief.games),
-        ]
-        for brief in briefs
-    ]
-    return format_table(("code", "name", "state", "seats", "join", "host", "games"), rows)
-
-
-def match_table(briefs: Sequence[MatchBrief], *, as_json: bool = False) -> list[str]:
-    """Return a table of matches, or one JSON object a line."""
-    if as_json:
-        return [brief.model_dump_json(exclude_none=True) for brief in briefs]
-    rows = [
-        [
-            brief.match,
-            brief.lobby or "",
-            str(brief.number),
-            brief.game,
-            str(brief.ply),
-            descriptions.end_reason(brief.result) if brief.result else "running",
-            "  ".join(f"{palette.seat_glyph(s)} {who.name}" for s, who in enumerate(brief.seats)),
-        ]
-        for brief in briefs
-    ]
-    return format_table(("match", "lobby", "no", "game", "ply", "state", "players"), rows)
-
-
-MAX_WIDTH: Final = 80
-"""The columns of a terminal that tables fit in."""
-_MIN_LAST_COLUMN: Final = 24
-"""A last column of fewer columns stands on lines of its own."""
-
-
-def format_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return lines with columns as wide as their widest cell.
-
-    Where that is wider than a terminal, the last column goes on below itself, or on lines of
-    its own where there is too little room for it beside the others.
-    """
-    lines = [tuple(heads), *(tuple(map(printable.line, row)) for row in rows)]
-    widths = [max(cell_len(line[column]) for line in lines) for column in range(len(heads))]
-    before = sum(width + 2 for width in widths[:-1])
-    indent = before if MAX_WIDTH - before >= min(_MIN_LAST_COLUMN, widths[-1]) else 4
-    made = []
-    for line in lines:
-        cells = zip(line[:-1], widths[:-1], strict=True)
-        start = "".join(cell + " " * (width - cell_len(cell) + 2) for cell, width in cells)
-        first, *more = _wrap(line[-1], MAX_WIDTH - indent)
-        made += [start + first] if indent == before else [start, " " * indent + first]
-        made += [" " * indent + piece for piece in more]
-    return [line.rstrip() for line in made]
-
-
-def _wrap(text: str, width: int) -> Iterator[str]:
-    """Break a text at its double spaces, or else at spaces; a longer word stays whole."""
-    gap = "  " if "  " in text else " "
-    line = ""
-    for piece in text.split(gap):
-        if line and cell_len(line + gap + piece) > width:
-            yield line
-            line = piece
-        else:
-            line = f"{line}{gap}{piece}" if line else piece
-    yield line

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kibitz import builtin_games
-from kibitz_clients import line_output
+from kibitz_clients import tables
 
 if TYPE_CHECKING:
     from kibitz_games.core.game import Game
@@ -41,7 +41,7 @@ def games(name: str | None, as_json: bool) -> None:
         (g.info.name, _numbers(g.info.seats), _hidden(g.info.hidden), g.info.summary)
         for g in chosen
     ]
-    return print_lines(line_output.format_table(("game", "players", "hidden", "what it is"), rows))
+    return print_lines(tables.format_table(("game", "players", "hidden", "what it is"), rows))
 
 
 def _explain_game(game: Game) -> Iterable[str]:

@@ -24,7 +24,7 @@ from kibitz.text import standing_ladder
 from kibitz_arena.ladder.directory import LadderDirectory
 from kibitz_arena.ladder.feed import Feed, FeedLine
 from kibitz_bots.number_types import COUNT
-from kibitz_clients import line_output
+from kibitz_clients import tables
 from kibitz_protocol import printable
 from kibitz_protocol.wire.lobbies import LadderTable
 from kibitz_protocol.wire.server_address import websocket_url
@@ -213,7 +213,7 @@ def shown(table: LadderTable) -> Iterator[str]:
         for line in table.lines
     ]
     heads = ("place", "name", "kind", "rating", "sure to", "matches", "last played")
-    yield from (f"  {line}" for line in line_output.format_table(heads, rows))
+    yield from (f"  {line}" for line in tables.format_table(heads, rows))
     left = table.players - len(rows)
     if left:
         yield f"  and {left} more players; see --first and --count"

@@ -9,7 +9,7 @@ import click
 from kibitz.options import connection
 from kibitz.options.connection import identity_options, server_option
 from kibitz.options.lists import ask, json_option, print_lines
-from kibitz_clients import line_output
+from kibitz_clients import tables
 from kibitz_protocol.client.client import Client
 
 
@@ -20,4 +20,4 @@ from kibitz_protocol.client.client import Client
 def lobbies(server: str, name: str | None, token_file: Path | None, as_json: bool) -> None:
     """List the lobbies that a server shows."""
     found = ask(connection.client(server, name, token_file), Client.lobbies).lobbies
-    print_lines(line_output.lobby_table(found, as_json=as_json), as_json=as_json)
+    print_lines(tables.lobby_table(found, as_json=as_json), as_json=as_json)

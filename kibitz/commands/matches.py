@@ -9,7 +9,7 @@ import click
 from kibitz.options import connection
 from kibitz.options.connection import identity_options, server_option
 from kibitz.options.lists import ask, json_option, print_lines
-from kibitz_clients import line_output
+from kibitz_clients import tables
 
 
 @click.command(short_help="List the matches of a server.")
@@ -23,4 +23,4 @@ def matches(
     """List the matches that run and may be watched, and the newest finished ones."""
     client = connection.client(server, name, token_file)
     found = ask(client, lambda asked: asked.matches(lobby)).matches
-    print_lines(line_output.match_table(found, as_json=as_json), as_json=as_json)
+    print_lines(tables.match_table(found, as_json=as_json), as_json=as_json)

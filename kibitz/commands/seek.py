@@ -22,7 +22,7 @@ from kibitz.output import echo
 from kibitz.process.event_loop import run
 from kibitz.sessions import SavedSession
 from kibitz_bots.number_types import COUNT
-from kibitz_clients import line_output
+from kibitz_clients import tables
 from kibitz_games.core import rulebook
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.clocks import TimeControl
@@ -104,7 +104,7 @@ def seek_lines(briefs: Sequence[LobbyBrief], *, as_json: bool) -> list[str]:
         )
         for brief, terms in open_
     ]
-    return line_output.format_table(_HEADS, rows) if rows else ["nobody seeks opponents"]
+    return tables.format_table(_HEADS, rows) if rows else ["nobody seeks opponents"]
 
 
 def _item(game: GameChoice, given: dict[str, Any]) -> ProgrammeItem:

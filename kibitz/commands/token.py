@@ -14,8 +14,8 @@ import segno
 from kibitz.commands.serve import db_option
 from kibitz.options.connection import server_option
 from kibitz.output import echo, echo_json
-from kibitz.text import result_tables
 from kibitz_bots.number_types import COUNT, FiniteRange
+from kibitz_clients import tables
 from kibitz_protocol.wire.server_address import page_url
 from kibitz_server.accounts.names import BadName
 from kibitz_server.accounts.tokens import TokenAdmin, TokenLine
@@ -97,7 +97,8 @@ def list_tokens(db: Database, as_json: bool) -> None:
     head = ("id", "account", "kind", "made", "good until", "revoked")
     rows = [list(_fields(line).values()) for line in lines]
     shown = [[cell if cell is not None else "-" for cell in row] for row in rows]
-    return echo(result_tables.table(head, shown) if rows else f"no token was made in {db}")
+    table = "\n".join(tables.format_table(head, shown))
+    return echo(table if rows else f"no token was made in {db}")
 
 
 def _fields(line: TokenLine) -> dict[str, int | str | None]:

@@ -5,85 +5,29 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from kibitz_clients import descriptions, line_output
+from kibitz_clients import tables
 from kibitz_protocol import printable
 from kibitz_protocol.wire.lobbies import MatchBrief, Standing
-from kibitz_protocol.wire.records import UNDECIDED, Cause, Player, Result
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return aligned columns."""
-    return "\n".join(line_output.format_table(head, [[str(cell) for cell in row] for row in rows]))
+from kibitz_protocol.wire.records import UNDECIDED, Cause
 
 
 def standings_table(lines: Sequence[Standing]) -> str:
     """Return the table of a lobby, best first, with what went wrong by cause."""
     ranked = sorted(lines, key=lambda line: (-line.points, line.played, line.name))
     head = ("player", "played", "wins", "draws", "losses", "points", "dropped out")
-    return table(
+    lines_of_table = tables.format_table(
         head,
         [
             (s.name, s.played, s.wins, s.draws, s.losses, f"{s.points:.2f}", cause_counts(s.causes))
             for s in ranked
         ],
     )
+    return "\n".join(lines_of_table)
 
 
 def cause_counts(counts: Mapping[Cause, int]) -> str:
     """Return how often a player dropped out and why, or a dash."""
     return ", ".join(f"{cause} {count}" for cause, count in counts.items() if count) or "-"
-
-
-def matches_table(briefs: Sequence[MatchBrief], records: Mapping[str, str]) -> str:
-    """Return the table of matches; `records` has the path of each record that was fetched."""
-    head = ("match", "game", "plies", "end", "record", "places")
-    rows = [
-        (
-            brief.number,
-            brief.game,
-            brief.result.plies if brief.result else brief.ply,
-            ending_text(brief.result),
-            records.get(brief.match, "-"),
-            placing_text(brief.seats, brief.result),
-        )
-        for brief in briefs
-    ]
-    if not records:
-        where = head.index("record")
-        return table(_drop_column(head, where), [_drop_column(row, where) for row in rows])
-    return table(head, rows)
-
-
-def _drop_column(row: Sequence[object], column: int) -> list[str]:
-    return [str(cell) for place, cell in enumerate(row) if place != column]
-
-
-def placing_text(seats: Sequence[Player], result: Result | None) -> str:
-    """Return the players, best first, with their points and what they dropped out for.
-
-    ``1. ada  2. bob (time)``, and in a game that counts points ``1. ada 2,100  2. bob 340``.
-    """
-    if result is None:
-        return "  ".join(printable.line(player.name) for player in seats)
-    placed = zip(result.seats, seats, strict=True)
-    ranked = sorted(placed, key=lambda pair: pair[0].rank)
-    return "  ".join(
-        " ".join(
-            part
-            for part in (
-                f"{seat.rank}. {printable.line(player.name)}",
-                descriptions.points_text(seat),
-                f"({seat.cause})" if seat.cause else "",
-            )
-            if part
-        )
-        for seat, player in ranked
-    )
-
-
-def ending_text(result: Result | None) -> str:
-    """Return what ended a match, in the game's words where they say it."""
-    return "unfinished" if result is None else descriptions.end_reason(result)
 
 
 ABNORMAL_CAUSES = frozenset(

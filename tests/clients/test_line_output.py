@@ -12,7 +12,6 @@ from kibitz_clients import line_output, replay
 from kibitz_games.core.game import Game, GameError
 from kibitz_protocol.client.errors import RefusedError, UnreachableError
 from kibitz_protocol.client.session import MatchLost
-from kibitz_protocol.wire.lobbies import LobbyBrief
 from kibitz_protocol.wire.messages import Finished, LobbyClosed, MatchEnded, MatchStarted
 from kibitz_protocol.wire.recordfile import Record, write_record
 from kibitz_protocol.wire.records import Cause, Commented, Player
@@ -247,54 +246,6 @@ def test_a_record_reads_like_the_live_match(
     objects: list[str] = []
     line_output.write_record_lines(path, games, objects.append, as_json=True)
     assert len(objects) == len(finished.entries) + 2
-
-
-def test_lists_are_tables_or_json_lines(running: Record, golden: Golden) -> None:
-    lobby = LobbyBrief(
-        lobby="L1",
-        name="evening",
-        host="ada",
-        state="running",
-        joinable="open",
-        watchable=True,
-        games=["chinese-checkers"],
-        members=3,
-        places=4,
-    )
-    brief = testing.brief(running)
-    golden(
-        "lists.txt",
-        "\n".join([*line_output.lobby_table([lobby]), "", *line_output.match_table([brief])]),
-    )
-    assert json.loads(line_output.lobby_table([lobby], as_json=True)[0])["places"] == 4
-    assert json.loads(line_output.match_table([brief], as_json=True)[0])["ply"] == 30
-
-
-def test_the_last_column_goes_on_below_itself_where_the_line_would_be_too_long() -> None:
-    rows = [["1", "x" * 20, "1. ada  2. bo with a name  3. cy  4. di  5. ed  6. flo and more"]]
-    assert line_output.format_table(("no", "record", "places"), rows) == [
-        "no  record                places",
-        "1   xxxxxxxxxxxxxxxxxxxx  1. ada  2. bo with a name  3. cy  4. di  5. ed",
-        "                          6. flo and more",
-    ]
-
-
-def test_the_last_column_stands_alone_where_there_is_no_room_beside_the_others() -> None:
-    rows = [["1", "r" * 60, "1. ada the first  2. bo the second"], ["2", "-", "1. cy"]]
-    made = line_output.format_table(("no", "record", "places"), rows)
-    assert made == [
-        "no  record",
-        "    places",
-        "1   " + "r" * 60,
-        "    1. ada the first  2. bo the second",
-        "2   -",
-        "    1. cy",
-    ]
-    assert all(len(line) <= line_output.MAX_WIDTH for line in made)
-
-
-def test_a_short_table_is_one_line_a_row() -> None:
-    assert line_output.format_table(("a", "b"), [["1", "two words"]]) == ["a  b", "1  two words"]
 
 
 def test_a_house_bot_that_failed_is_told_once() -> None:

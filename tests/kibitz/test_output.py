@@ -22,7 +22,7 @@ from kibitz.text import result_tables
 from kibitz_arena.report import export
 from kibitz_arena.report import text as report_text
 from kibitz_arena.report.html import render_html
-from kibitz_clients import descriptions, line_output
+from kibitz_clients import descriptions, tables
 from kibitz_clients.render.svg import document
 from kibitz_clients.timeline import MatchInfo
 from kibitz_games.core import registry
@@ -128,9 +128,9 @@ def test_tables_and_sentences_of_the_commands_are_safe() -> None:
     course = LobbyProgress("L1")
     course.add(brief())
     told = [
-        *line_output.lobby_table([lobby()]),
-        *line_output.match_table([brief()]),
-        *line_output.result_table([brief()]),
+        *tables.lobby_table([lobby()]),
+        *tables.match_table([brief()]),
+        *tables.results_table([brief()]),
         *result_tables.abnormal_endings([brief()]),
         *CheckResult(
             check="x", game=None, seats=None, status="Failed", expected=EVIL, came=EVIL, output=EVIL
@@ -145,8 +145,8 @@ def test_tables_and_sentences_of_the_commands_are_safe() -> None:
 
 def test_json_is_exact_and_safe() -> None:
     for line in (
-        *line_output.lobby_table([lobby()], as_json=True),
-        *line_output.match_table([brief()], as_json=True),
+        *tables.lobby_table([lobby()], as_json=True),
+        *tables.match_table([brief()], as_json=True),
     ):
         shown = printed(line, as_json=True)
         assert safe(shown)

@@ -30,18 +30,6 @@ CRASHED = Result(
 )
 
 
-def test_a_match_says_who_won_and_why_and_where_its_record_is() -> None:
-    head, line = result_tables.matches_table([brief(WON)], {"m1": "records/m1.jsonl"}).splitlines()
-    assert head.split() == ["match", "game", "plies", "end", "record", "places"]
-    assert " ".join(line.split()) == "1 star 41 goal records/m1.jsonl 1. ada 2. bob"
-
-
-def test_where_no_record_was_fetched_there_is_no_column_for_it() -> None:
-    head, line = result_tables.matches_table([brief(WON)], {}).splitlines()
-    assert head.split() == ["match", "game", "plies", "end", "places"]
-    assert " ".join(line.split()) == "1 star 41 goal 1. ada 2. bob"
-
-
 def test_the_best_player_stands_first() -> None:
     lines = [
         Standing(player="a", name="ada", played=2, wins=0, draws=1, losses=1, points=0.5),
@@ -74,10 +62,3 @@ def test_abnormal_ends_are_told_one_by_one() -> None:
         "match 2 did not finish",
         "match 3 was aborted: disk full",
     ]
-
-
-def test_places_are_told_best_first_and_with_what_seats_dropped_out_for() -> None:
-    assert result_tables.placing_text(PLAYERS, WON) == "1. ada  2. bob"
-    assert result_tables.placing_text(PLAYERS, CRASHED) == "1. bob  2. ada (crash)"
-    assert result_tables.placing_text(PLAYERS, None) == "ada  bob"
-    assert result_tables.ending_text(None) == "unfinished"

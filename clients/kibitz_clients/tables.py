@@ -1,0 +1,133 @@
+"""Tables of lobbies, matches and results as lines of text, laid out by rich.
+
+In a terminal a long last column wraps. In a pipe or a file a row is always one line, so that
+scripts can read it.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from kibitz_clients import descriptions
+from kibitz_clients.render import palette
+from kibitz_protocol import printable
+from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
+from kibitz_protocol.wire.records import Player, Result
+
+
+def format_table(
+    heads: Sequence[str], rows: Iterable[Sequence[object]], width: int | None = None
+) -> list[str]:
+    """Return aligned columns, without colors.
+
+    Only the last column wraps, and no word of it is cut, so a line may exceed `width`. The
+    default is the width of the terminal, and no limit where stdout is none.
+    """
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for head in heads:
+        table.add_column(Text(head), no_wrap=head != heads[-1])
+    for row in rows:
+        table.add_row(*(Text(printable.line(str(cell))) for cell in row))
+    console = Console(file=io.StringIO(), width=sys.maxsize, color_system=None)
+    least = console.measure(table).minimum
+    console.width = max(terminal_width() if width is None else width, least)
+    with console.capture() as capture:
+        console.print(table)
+    return [line.rstrip() for line in capture.get().splitlines()]
+
+
+def terminal_width() -> int:
+    """Return the columns of the terminal; no limit where stdout is a pipe or a file."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+
+
+def results_table(
+    briefs: Iterable[MatchBrief], records: Mapping[str, str] | None = None
+) -> list[str]:
+    """Return a line a match: its plies, what ended it and how the players are placed.
+
+    With `records`, paths by match, a column has the record of each match that was fetched.
+    """
+    heads = ["match", "game", "plies", "end", *(["record"] if records else []), "places"]
+    rows = [
+        [
+            brief.number,
+            brief.game,
+            brief.result.plies if brief.result else brief.ply,
+            descriptions.end_reason(brief.result) if brief.result else "unfinished",
+            *([records.get(brief.match, "-")] if records else []),
+            placing_text(brief.seats, brief.result),
+        ]
+        for brief in briefs
+    ]
+    return format_table(heads, rows)
+
+
+def placing_text(seats: Sequence[Player], result: Result | None) -> str:
+    """Return the players, best first, with their points and why they dropped out.
+
+    ``1. ada  2. bob (time)``, and in a game that counts points ``1. ada 2,100  2. bob 340``.
+    """
+    if result is None:
+        return "  ".join(printable.line(player.name) for player in seats)
+    placed = zip(result.seats, seats, strict=True)
+    return "  ".join(
+        " ".join(
+            part
+            for part in (
+                f"{ended.rank}. {printable.line(player.name)}",
+                descriptions.points_text(ended),
+                f"({ended.cause})" if ended.cause else "",
+            )
+            if part
+        )
+        for ended, player in sorted(placed, key=lambda pair: pair[0].rank)
+    )
+
+
+def lobby_table(briefs: Sequence[LobbyBrief], *, as_json: bool = False) -> list[str]:
+    """Return a table of lobbies, or one JSON object a line."""
+    if as_json:
+        return [brief.model_dump_json() for brief in briefs]
+    rows = [
+        [
+            brief.lobby,
+            brief.name,
+            brief.state,
+            f"{brief.members}/{brief.places}",
+            brief.joinable,
+            brief.host,
+            ", ".join(brief.games),
+        ]
+        for brief in briefs
+    ]
+    return format_table(("code", "name", "state", "seats", "join", "host", "games"), rows)
+
+
+def match_table(briefs: Sequence[MatchBrief], *, as_json: bool = False) -> list[str]:
+    """Return a table of matches, or one JSON object a line."""
+    if as_json:
+        return [brief.model_dump_json(exclude_none=True) for brief in briefs]
+    rows = [
+        [
+            brief.match,
+            brief.lobby or "",
+            brief.number,
+            brief.game,
+            brief.ply,
+            descriptions.end_reason(brief.result) if brief.result else "running",
+            "  ".join(
+                f"{palette.seat_glyph(seat)} {player.name}"
+                for seat, player in enumerate(brief.seats)
+            ),
+        ]
+        for brief in briefs
+    ]
+    return format_table(("match", "lobby", "no", "game", "ply", "state", "players"), rows)
