@@ -61,18 +61,20 @@ def lines(bot: Personality, game: Game, width: int) -> Iterator[str]:
     yield from two_columns(_facts(bot, game), width)
     yield ""
     yield "Parameters" if bot.parameters else "No parameters"
-    for each in bot.parameters:
-        yield from wrap(f"{each.name}: {each.expected}; {default(each)}.", width, INDENT)
-        yield from wrap(f"{each.summary}.", width, 2 * INDENT)
+    for parameter in bot.parameters:
+        yield from wrap(
+            f"{parameter.name}: {parameter.expected}; {default(parameter)}.", width, INDENT
+        )
+        yield from wrap(f"{parameter.summary}.", width, 2 * INDENT)
     yield ""
     yield "As in"
     yield INDENT + example(bot, game)
 
 
 def _facts(bot: Personality, game: Game) -> list[tuple[str, str]]:
-    said = descriptions(bot)
+    texts = descriptions(bot)
     named = [("algorithm", bot.algorithm or NONE), ("evaluation", bot.evaluation or NONE)]
-    facts = [(part, _introducing(name, said.get(part, ""))) for part, name in named]
+    facts = [(part, _introducing(name, texts.get(part, ""))) for part, name in named]
     return [("seats", spans(seats(bot, game))), *facts]
 
 
@@ -108,7 +110,7 @@ def _said(**sources: object) -> dict[str, str]:
 
 def doc_excerpt(docstring: str) -> str:
     """Return the first paragraph of a docstring, and the one that names the source."""
-    first, *others = [" ".join(each.split()) for each in docstring.split("\n\n")]
+    first, *others = [" ".join(paragraph.split()) for paragraph in docstring.split("\n\n")]
     return " ".join([first.removeprefix("Return "), *(o for o in others if o.startswith("Source"))])
 
 
@@ -123,7 +125,10 @@ def spec(bot: Personality) -> str:
     """Return the bot's name with a parameter, where it has one, as it is typed."""
     if not bot.parameters:
         return bot.name
-    knob = ([each for each in bot.parameters if each.example is not None] or bot.parameters)[-1]
+    knob = (
+        [parameter for parameter in bot.parameters if parameter.example is not None]
+        or bot.parameters
+    )[-1]
     value = knob.default if knob.example is None else knob.example
     return f"{bot.name}:{knob.name}={value}"
 
@@ -137,7 +142,7 @@ def summary_json(bot: Personality, game: Game) -> dict[str, Any]:
         "algorithm": bot.algorithm or None,
         "evaluation": bot.evaluation or None,
         "summary": bot.summary,
-        "parameters": [_parameter(each) for each in bot.parameters],
+        "parameters": [_parameter(parameter) for parameter in bot.parameters],
     }
 
 

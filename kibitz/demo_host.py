@@ -69,7 +69,7 @@ class DemoHost:
 
     def tables(self) -> str:
         """Return the standings of every game that was played."""
-        played = {game: each for game, each in self.courses.items() if each.matches}
+        played = {game: course for game, course in self.courses.items() if course.matches}
         return "\n\n".join(
             f"{game}\n{result_tables.standings_table(course.standings)}"
             for game, course in played.items()

@@ -29,41 +29,41 @@ def write_beside(path: Path) -> Path | None:
     return write_report(build_report(read_record(path)), path, path.parent)
 
 
-def write_report(found: MatchReport, record: Path, directory: Path) -> Path | None:
+def write_report(report: MatchReport, record: Path, directory: Path) -> Path | None:
     """Write a report if a seat, or the server, was at fault; return where it is.
 
     The match of ``MATCH.jsonl`` gets ``MATCH.report.txt`` for people and ``MATCH.report.json``
     for programs.
     """
-    if not found.seats and found.cause not in UNDECIDED:
+    if not report.seats and report.cause not in UNDECIDED:
         return None
     written = directory / f"{record.stem}.report.txt"
-    written.write_text("\n".join(report_lines(found, str(record))) + "\n", encoding="utf-8")
-    told = printable.json(found.model_dump_json(indent=1))
-    written.with_suffix(".json").write_text(told, encoding="utf-8")
+    written.write_text("\n".join(report_lines(report, str(record))) + "\n", encoding="utf-8")
+    text = printable.json(report.model_dump_json(indent=1))
+    written.with_suffix(".json").write_text(text, encoding="utf-8")
     return written
 
 
-def write_text(found: MatchReport, path: Path) -> None:
+def write_text(report: MatchReport, path: Path) -> None:
     """Write a report for a person, whole or not at all; its record is on the server."""
     partial = path.with_name(f"{path.name}.part")
-    lines = report_lines(found, f"{found.match}.jsonl")
+    lines = report_lines(report, f"{report.match}.jsonl")
     partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
     partial.replace(path)
 
 
-def report_lines(found: MatchReport, record: str) -> Iterator[str]:
+def report_lines(report: MatchReport, record: str) -> Iterator[str]:
     """Yield a report for a person; `record` is where its record is."""
-    return map(printable.line, _match_lines(found, record))
+    return map(printable.line, _match_lines(report, record))
 
 
-def _match_lines(found: MatchReport, record: str) -> Iterator[str]:
-    reason = f", {found.reason}" if found.reason else ""
-    ended = f"ended by {found.cause}{reason} after {found.plies} plies"
-    yield f"match {found.match}: {found.game}, {ended}"
-    if not found.seats:
+def _match_lines(report: MatchReport, record: str) -> Iterator[str]:
+    reason = f", {report.reason}" if report.reason else ""
+    ended = f"ended by {report.cause}{reason} after {report.plies} plies"
+    yield f"match {report.match}: {report.game}, {ended}"
+    if not report.seats:
         yield "no seat is at fault"
-    for seat in found.seats:
+    for seat in report.seats:
         yield ""
         yield from _seat_lines(seat, record)
 
@@ -81,11 +81,11 @@ def _seat_lines(seat: SeatReport, record: str) -> Iterator[str]:
     if seat.earlier:
         yield f"    ... {seat.earlier} turns before"
     yield "       ply   elapsed allowance   charged      left"
-    for each in seat.ledger:
-        left = "-" if each.left_ms is None else each.left_ms
-        flag = "  the flag fell" if each.flagged else ""
-        lag = f"  and {each.lag_ms} for which the server stood still" if each.lag_ms else ""
-        numbers = (each.ply, each.elapsed_ms, each.allowance_ms, each.charged_ms, left)
+    for line in seat.ledger:
+        left = "-" if line.left_ms is None else line.left_ms
+        flag = "  the flag fell" if line.flagged else ""
+        lag = f"  and {line.lag_ms} for which the server stood still" if line.lag_ms else ""
+        numbers = (line.ply, line.elapsed_ms, line.allowance_ms, line.charged_ms, left)
         yield "    " + "{:>6}{:>10}{:>10}{:>10}{:>10}".format(*numbers) + flag + lag
     if seat.sent is not None:
         yield f"  once more:     {retry_command(record, seat.seat, int(str(seat.sent['ply'])))}"
@@ -101,5 +101,5 @@ def _received(what: Received | None) -> str:
     if what is None:
         return "nothing"
     action = f" {what.action}" if what.action else ""
-    said = f" ({what.detail})" if what.detail else ""
-    return f"{what.kind}{action} at ply {what.ply}{said}"
+    detail = f" ({what.detail})" if what.detail else ""
+    return f"{what.kind}{action} at ply {what.ply}{detail}"

@@ -132,7 +132,7 @@ class LobbyProgress:
     def _apply_briefs(self, briefs: Sequence[MatchBrief]) -> list[str]:
         """Take in matches of a list; return the lines about what of them was not seen."""
         lines = []
-        for brief in sorted(briefs, key=lambda each: each.number):
+        for brief in sorted(briefs, key=lambda brief: brief.number):
             if brief.result is None:
                 lines += self._apply_started([brief])
             elif self.add(brief):
@@ -183,9 +183,11 @@ class LobbyProgress:
             for member in view.members
             if member.player not in known
         ]
-        said = before.house_trouble if before else []
+        reported = before.house_trouble if before else []
         trouble = [
-            descriptions.house_bot_failure(each) for each in view.house_trouble if each not in said
+            descriptions.house_bot_failure(failure)
+            for failure in view.house_trouble
+            if failure not in reported
         ]
         if view.stopped and not (before and before.stopped):
             trouble.append(descriptions.stopped_programme(view.stopped))

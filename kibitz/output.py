@@ -75,5 +75,5 @@ def open_standard_descriptors() -> None:
 
 def show_fault(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> Any:
     """Print the traceback of a fault of ours, as `sys.excepthook`."""
-    told = "".join(traceback.format_exception(kind, error, trace))
-    sys.stderr.write(printable.lines(told))
+    text = "".join(traceback.format_exception(kind, error, trace))
+    sys.stderr.write(printable.lines(text))

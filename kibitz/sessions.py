@@ -129,8 +129,8 @@ class SavedSession:
 
     def opening(self, key: str) -> Opening | None:
         """Return the request for a lobby under `key` whose answer no process has seen."""
-        found = None if self.stored is None else self.stored.opening
-        return found if found is not None and found.key == key else None
+        opening = None if self.stored is None else self.stored.opening
+        return opening if opening is not None and opening.key == key else None
 
     def store_opening(self, key: str, known: list[str]) -> None:
         """Save that a lobby is asked for under `key`, beside the `known` ones; before it is."""
@@ -147,7 +147,11 @@ class SavedSession:
     def drop_hosted(self, key: str) -> None:
         """Forget the lobby that was opened under `key`: it is gone."""
         if self.stored is not None and key in self.stored.hosted:
-            hosted = {name: each for name, each in self.stored.hosted.items() if name != key}
+            hosted = {
+                name: hosted_lobby
+                for name, hosted_lobby in self.stored.hosted.items()
+                if name != key
+            }
             self._save(self.stored.model_copy(update={"hosted": hosted}))
 
     def forget(self) -> None:

@@ -152,6 +152,6 @@ def plan_seats(match: MatchState, seat: int, bot: str, others: Sequence[str]) ->
     if len(others) == 1:
         others = [*others] * len(rest)
     if len(others) != len(rest):
-        names = ", ".join(f"{each + 1} ({match.players[each].name})" for each in rest)
+        names = ", ".join(f"{vacant + 1} ({match.players[vacant].name})" for vacant in rest)
         raise ValueError(f"expected who plays for seat {names}: --others once, or for each of them")
     return {seat: bot, **dict(zip(rest, others, strict=True))}

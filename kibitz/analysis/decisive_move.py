@@ -73,9 +73,9 @@ def decisive_move(
         match = turn.before.copy()
         name = f"{record.setup.match}-{turn.ply}-bisect"
         bots = {
-            each: SeatedBot(factory(), match, each, ms, name)
-            for each in range(len(match.players))
-            if match.still_plays(each)
+            place: SeatedBot(factory(), match, place, ms, name)
+            for place in range(len(match.players))
+            if match.still_plays(place)
         }
         result, entries = play_on(match, bots)
         for fault in faults(entries):

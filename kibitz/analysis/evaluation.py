@@ -98,7 +98,7 @@ def evaluate(
     seat saw. `seats` are all where nothing is said; `on_move` hears of each move as it is done.
     Raises `BotFailedError`, `BrokenLog`, both `ValueError`.
     """
-    found = []
+    evaluations = []
     bots: dict[int, SeatedBot] = {}
     for turn in recorded_turns(game, record):
         if seats is not None and turn.seat not in seats:
@@ -109,10 +109,10 @@ def evaluate(
             bots[turn.seat] = SeatedBot(
                 factory(), turn.before, turn.seat, ms, f"{record.setup.match}-analysis"
             )
-        found.append(_evaluation(turn, bots[turn.seat]))
+        evaluations.append(_evaluation(turn, bots[turn.seat]))
         if on_move is not None:
-            on_move(found[-1])
-    return found
+            on_move(evaluations[-1])
+    return evaluations
 
 
 def _evaluation(turn: RecordedTurn, bot: SeatedBot) -> MoveEvaluation:
@@ -135,54 +135,58 @@ def _notation(match: MatchState, action: Action) -> str:
 class Scale:
     """Where values lie between the lowest and the highest; proven ones lie at the ends."""
 
-    def __init__(self, found: Sequence[MoveEvaluation]) -> None:
-        open_values = [each.value for each in found if each.value is not None and not each.proven]
+    def __init__(self, evaluations: Sequence[MoveEvaluation]) -> None:
+        open_values = [
+            evaluation.value
+            for evaluation in evaluations
+            if evaluation.value is not None and not evaluation.proven
+        ]
         self.low = min(open_values, default=-1.0)
         self.high = max(open_values, default=1.0)
         if self.low == self.high:
             self.low, self.high = self.low - 1.0, self.high + 1.0
 
-    def place(self, each: MoveEvaluation) -> float | None:
+    def place(self, evaluation: MoveEvaluation) -> float | None:
         """Return a value as one from `low` to `high`, None where there is none."""
-        if each.proven is not None:
-            return self.high if each.proven == "won" else self.low
-        return each.value
+        if evaluation.proven is not None:
+            return self.high if evaluation.proven == "won" else self.low
+        return evaluation.value
 
 
-def swings(found: Sequence[MoveEvaluation]) -> list[Swing]:
+def swings(evaluations: Sequence[MoveEvaluation]) -> list[Swing]:
     """Return how the values of the seats changed, the greatest change first."""
     changes = []
     last: dict[int, MoveEvaluation] = {}
-    for each in found:
-        if each.value is None:
+    for evaluation in evaluations:
+        if evaluation.value is None:
             continue
-        if each.seat in last:
-            changes.append(Swing(last[each.seat], each))
-        last[each.seat] = each
+        if evaluation.seat in last:
+            changes.append(Swing(last[evaluation.seat], evaluation))
+        last[evaluation.seat] = evaluation
     return sorted(changes, key=lambda swing: -abs(swing.change))
 
 
-def annotated(record: Record, found: Sequence[MoveEvaluation]) -> Record:
+def annotated(record: Record, evaluations: Sequence[MoveEvaluation]) -> Record:
     """Return a record whose moves have the comments of the analysis in place of their own.
 
     It is for viewers, which draw values and lines from comments; its hashes are those of `record`.
     """
-    scale = Scale(found)
-    said = {each.ply: _viewer_comment(each, scale) for each in found}
-    return replace(record, entries=tuple(_with_comments(record, said)))
+    scale = Scale(evaluations)
+    comments = {evaluation.ply: _viewer_comment(evaluation, scale) for evaluation in evaluations}
+    return replace(record, entries=tuple(_with_comments(record, comments)))
 
 
-def _with_comments(record: Record, said: Mapping[int, Comment]) -> Iterator[Entry]:
+def _with_comments(record: Record, comments: Mapping[int, Comment]) -> Iterator[Entry]:
     for entry in record.entries:
         if isinstance(entry, Moved):
-            yield entry.model_copy(update={"comment": said.get(entry.ply)})
+            yield entry.model_copy(update={"comment": comments.get(entry.ply)})
         else:
             yield entry
 
 
-def _viewer_comment(each: MoveEvaluation, scale: Scale) -> Comment:
+def _viewer_comment(evaluation: MoveEvaluation, scale: Scale) -> Comment:
     """Return what a viewer shows: proven values are drawn at the ends of the scale."""
-    text = "as played" if each.agrees else f"better: {each.best}"
-    proven = f"; {each.proven}" if each.proven else ""
-    said = {"text": f"{text}{proven}", "value": scale.place(each)}
-    return each.comment.model_copy(update=said)
+    text = "as played" if evaluation.agrees else f"better: {evaluation.best}"
+    proven = f"; {evaluation.proven}" if evaluation.proven else ""
+    fields = {"text": f"{text}{proven}", "value": scale.place(evaluation)}
+    return evaluation.comment.model_copy(update=fields)

@@ -17,21 +17,21 @@ MOST_SWINGS = 5
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-def lines(record: Record, found: Sequence[MoveEvaluation]) -> Iterator[str]:
+def lines(record: Record, evaluations: Sequence[MoveEvaluation]) -> Iterator[str]:
     """Yield a line for each move, and then the greatest swings."""
     names = _names(record)
-    scale = Scale(found)
-    width = max((len(each.played) for each in found), default=0)
-    for each in found:
-        better = "" if each.agrees else f"  better {each.best}"
-        graph = _bar(each, scale)
+    scale = Scale(evaluations)
+    width = max((len(evaluation.played) for evaluation in evaluations), default=0)
+    for evaluation in evaluations:
+        better = "" if evaluation.agrees else f"  better {evaluation.best}"
+        graph = _bar(evaluation, scale)
         yield (
-            f"{each.ply:>4}  {names[each.seat]}  {each.played.ljust(width)}"
-            f"  {value_text(each.comment):>10}  {graph}{better}"
+            f"{evaluation.ply:>4}  {names[evaluation.seat]}  {evaluation.played.ljust(width)}"
+            f"  {value_text(evaluation.comment):>10}  {graph}{better}"
         ).rstrip()
-    agreed = sum(each.agrees for each in found)
-    yield f"the bot would have played {agreed} of {len(found)} moves as they were played"
-    yield from _swing_lines(names, swings(found))
+    agreed = sum(evaluation.agrees for evaluation in evaluations)
+    yield f"the bot would have played {agreed} of {len(evaluations)} moves as they were played"
+    yield from _swing_lines(names, swings(evaluations))
 
 
 def _swing_lines(names: Sequence[str], changes: Sequence[Swing]) -> Iterator[str]:
@@ -52,9 +52,9 @@ def _names(record: Record) -> list[str]:
     return [name.ljust(width) for name in seats]
 
 
-def _bar(each: MoveEvaluation, scale: Scale) -> str:
+def _bar(evaluation: MoveEvaluation, scale: Scale) -> str:
     """Return the value of a move as a bar of `BAR` columns."""
-    place = scale.place(each)
+    place = scale.place(evaluation)
     if place is None:
         return " " * BAR
     eighths = round((place - scale.low) / (scale.high - scale.low) * BAR * 8)
@@ -62,17 +62,19 @@ def _bar(each: MoveEvaluation, scale: Scale) -> str:
     return (_EIGHTHS[8] * whole + (_EIGHTHS[rest] if rest else "")).ljust(BAR)
 
 
-def svg(record: Record, found: Sequence[MoveEvaluation], title: str) -> str:
+def svg(record: Record, evaluations: Sequence[MoveEvaluation], title: str) -> str:
     """Return the values of each seat over the plies as a chart; between turns they stay."""
-    scale = Scale(found)
-    series = {name.strip(): _steps(found, seat, scale) for seat, name in enumerate(_names(record))}
+    scale = Scale(evaluations)
+    series = {
+        name.strip(): _steps(evaluations, seat, scale) for seat, name in enumerate(_names(record))
+    }
     known = {name: values for name, values in series.items() if values}
     return line_chart(title, known, across="ply", up="value to the seat", low=scale.low)
 
 
-def _steps(found: Sequence[MoveEvaluation], seat: int, scale: Scale) -> list[float]:
+def _steps(evaluations: Sequence[MoveEvaluation], seat: int, scale: Scale) -> list[float]:
     """Return the value of a seat at every ply: the one it had at its last turn before."""
-    own = [(e.ply, p) for e in found if e.seat == seat and (p := scale.place(e)) is not None]
+    own = [(e.ply, p) for e in evaluations if e.seat == seat and (p := scale.place(e)) is not None]
     if not own:
         return []
     values: list[float] = []
@@ -82,7 +84,7 @@ def _steps(found: Sequence[MoveEvaluation], seat: int, scale: Scale) -> list[flo
     return values
 
 
-def to_json(record: Record, found: Sequence[MoveEvaluation], by: str, ms: int) -> str:
+def to_json(record: Record, evaluations: Sequence[MoveEvaluation], by: str, ms: int) -> str:
     """Return all that was found as one JSON object."""
     return json.dumps(
         {
@@ -90,18 +92,23 @@ def to_json(record: Record, found: Sequence[MoveEvaluation], by: str, ms: int) -
             "game": record.setup.game,
             "by": by,
             "ms": ms,
-            "moves": [_fields(each) for each in found],
+            "moves": [_fields(evaluation) for evaluation in evaluations],
             "swings": [
                 {"seat": s.before.seat, "ply": s.before.ply, "change": s.change}
-                for s in swings(found)[:MOST_SWINGS]
+                for s in swings(evaluations)[:MOST_SWINGS]
                 if s.change
             ],
         }
     )
 
 
-def _fields(each: MoveEvaluation) -> dict[str, Any]:
-    said = each.comment.model_dump(exclude_none=True)
-    fields = {"ply": each.ply, "seat": each.seat, "played": each.played, "best": each.best}
-    proven = {"proven": each.proven, "end_in": each.end_in} if each.proven else {}
-    return fields | proven | said
+def _fields(evaluation: MoveEvaluation) -> dict[str, Any]:
+    comment = evaluation.comment.model_dump(exclude_none=True)
+    fields = {
+        "ply": evaluation.ply,
+        "seat": evaluation.seat,
+        "played": evaluation.played,
+        "best": evaluation.best,
+    }
+    proven = {"proven": evaluation.proven, "end_in": evaluation.end_in} if evaluation.proven else {}
+    return fields | proven | comment

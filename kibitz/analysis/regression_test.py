@@ -32,20 +32,20 @@ def test_the_move_at_ply_{ply}_is_not_played_again() -> None:
 '''
 
 
-def regression_test(found: DecisiveMove, match: str, record: Path, bot: str) -> str:
+def regression_test(decisive: DecisiveMove, match: str, record: Path, bot: str) -> str:
     """Return the text of a test of `bot`, which runs beside the file `record`.
 
     The bot is asked with `kibitz retry`, all turns before that one first.
     """
     return _TEXT.format(
         match=match,
-        seat=found.turn.seat + 1,
-        ply=found.turn.ply,
+        seat=decisive.turn.seat + 1,
+        ply=decisive.turn.ply,
         record=record.name,
         bot=bot,
-        played=json.dumps(found.turn.played.action),
-        played_text=_one_line(found.played),
-        better=_one_line(found.better),
+        played=json.dumps(decisive.turn.played.action),
+        played_text=_one_line(decisive.played),
+        better=_one_line(decisive.better),
     )
 
 

@@ -61,8 +61,8 @@ class SeatedBot:
     """
 
     def __init__(self, bot: Bot, match: MatchState, seat: int, ms: int, match_id: str) -> None:
-        told = Match.of(MatchViews(match).snapshot(seat, "rejoined", seat))
-        self._match = replace(told, id=match_id, time_control=TimeControl())
+        seen = Match.of(MatchViews(match).snapshot(seat, "rejoined", seat))
+        self._match = replace(seen, id=match_id, time_control=TimeControl())
         self._bot = bot
         self._ms = ms
         begin(bot, self._match)
@@ -80,5 +80,5 @@ class SeatedBot:
         return parse_answer(answer, turn)
 
     def _turn(self, match: MatchState) -> Turn:
-        told = MatchViews(match).your_turn().model_copy(update={"clocks": None})
-        return Turn.of(told, self._match, Budget(self._ms, None, time.monotonic()))
+        request = MatchViews(match).your_turn().model_copy(update={"clocks": None})
+        return Turn.of(request, self._match, Budget(self._ms, None, time.monotonic()))

@@ -89,8 +89,8 @@ class Shadow:
             wire, comment = parse_answer(answer, turn)
             return ShadowAnswer(turn.ply, self._notation(turn, wire), comment or Comment(), True)
         except Exception as error:  # noqa: BLE001 - a bot may raise anything, the match goes on
-            said = f"{type(error).__name__}: {error}"
-            return ShadowAnswer(turn.ply, said, Comment(), legal=False)
+            reason = f"{type(error).__name__}: {error}"
+            return ShadowAnswer(turn.ply, reason, Comment(), legal=False)
 
     def _notation(self, turn: Turn, wire: dict[str, Any]) -> str:
         game = self._watched.game

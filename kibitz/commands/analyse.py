@@ -58,45 +58,47 @@ def analyse(
         factory = loaded_bot(by, record.setup.game)
         total = sum(entry.kind == "move" for entry in record.entries)
         with training_progress.shown() as progress:
-            found = evaluation.evaluate(
+            evaluations = evaluation.evaluate(
                 game,
                 record,
                 factory,
                 ms,
                 seats=None if seat is None else [seat],
-                on_move=lambda each: progress.progress(each.ply + 1, total, each.played),
+                on_move=lambda evaluated: progress.progress(
+                    evaluated.ply + 1, total, evaluated.played
+                ),
             )
         if out is not None and write is not None:
-            out.write_text(write(record, found, by, ms), encoding="utf-8")
+            out.write_text(write(record, evaluations, by, ms), encoding="utf-8")
     if as_json:
-        return echo_json(evaluation_text.to_json(record, found, by, ms))
-    for line in evaluation_text.lines(record, found):
+        return echo_json(evaluation_text.to_json(record, evaluations, by, ms))
+    for line in evaluation_text.lines(record, evaluations):
         echo(line)
     if out is not None:
         echo(f"wrote {out}", err=True)
     return None
 
 
-def _svg(record: Record, found: Sequence[MoveEvaluation], by: str, ms: int) -> str:
+def _svg(record: Record, evaluations: Sequence[MoveEvaluation], by: str, ms: int) -> str:
     from kibitz.analysis import evaluation_text
 
-    return evaluation_text.svg(record, found, f"{record.setup.match} by {by}, {ms} ms a move")
+    return evaluation_text.svg(record, evaluations, f"{record.setup.match} by {by}, {ms} ms a move")
 
 
-def _json(record: Record, found: Sequence[MoveEvaluation], by: str, ms: int) -> str:
+def _json(record: Record, evaluations: Sequence[MoveEvaluation], by: str, ms: int) -> str:
     from kibitz.analysis import evaluation_text
 
-    return evaluation_text.to_json(record, found, by, ms) + "\n"
+    return evaluation_text.to_json(record, evaluations, by, ms) + "\n"
 
 
-def _html(record: Record, found: Sequence[MoveEvaluation], by: str, ms: int) -> str:
+def _html(record: Record, evaluations: Sequence[MoveEvaluation], by: str, ms: int) -> str:
     from kibitz.analysis.evaluation import annotated
     from kibitz.analysis.recorded_turns import game_of
     from kibitz_clients.render import html
     from kibitz_clients.replay import LoadedRecord, build_timeline
 
     game = game_of(record, load_games("compiled"))
-    shown = annotated(record, found)
+    shown = annotated(record, evaluations)
     return html.render_html(LoadedRecord(game, shown, build_timeline(game, shown)))
 
 

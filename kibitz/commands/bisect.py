@@ -70,32 +70,32 @@ def bisect(file: Path, seat: int, by: str | None, ms: int, bot: str, test: Path 
                 tried += 1
                 progress.progress(tried, total, "turns played on")
 
-            found = decisive_move.decisive_move(game, record, seat, factory, ms, on_turn=count)
-        if found is None:
+            decisive = decisive_move.decisive_move(game, record, seat, factory, ms, on_turn=count)
+        if decisive is None:
             echo(f"seat {seat + 1} could not have done better from any of its turns, by {judge}")
             sys.exit(EXIT_NONE)
-        for line in _lines(found, judge, file, bot):
+        for line in _lines(decisive, judge, file, bot):
             echo(line)
         if test is not None:
-            _write_test(found, record.setup.match, file, bot, test)
+            _write_test(decisive, record.setup.match, file, bot, test)
             echo(f"wrote {test}", err=True)
 
 
-def _lines(found: DecisiveMove, judge: str, file: Path, bot: str) -> list[str]:
-    seat, ply = found.turn.seat + 1, found.turn.ply
-    own = found.result.seats[found.turn.seat]
-    line = " ".join(found.line[:SHOWN_MOVES])
-    more = " ..." if len(found.line) > SHOWN_MOVES else ""
+def _lines(decisive: DecisiveMove, judge: str, file: Path, bot: str) -> list[str]:
+    seat, ply = decisive.turn.seat + 1, decisive.turn.ply
+    own = decisive.result.seats[decisive.turn.seat]
+    line = " ".join(decisive.line[:SHOWN_MOVES])
+    more = " ..." if len(decisive.line) > SHOWN_MOVES else ""
     again = f"kibitz retry {shlex.quote(str(file))} {shlex.quote(bot)} --seat {seat} --ply {ply}"
     return [
-        f"ply {ply}: seat {seat} played {found.played}",
-        f"after {found.better} it has place {own.rank}, score {own.score:.3f}, by {judge}:",
+        f"ply {ply}: seat {seat} played {decisive.played}",
+        f"after {decisive.better} it has place {own.rank}, score {own.score:.3f}, by {judge}:",
         f"  {line}{more}",
         f"ask a bot again: {again} --all",
     ]
 
 
-def _write_test(found: DecisiveMove, match: str, file: Path, bot: str, test: Path) -> None:
+def _write_test(decisive: DecisiveMove, match: str, file: Path, bot: str, test: Path) -> None:
     """Write the test, and the record beside it where it is not there yet."""
     from kibitz.analysis.regression_test import regression_test
 
@@ -104,4 +104,4 @@ def _write_test(found: DecisiveMove, match: str, file: Path, bot: str, test: Pat
     if not beside.exists():
         shutil.copyfile(file, beside)
     named = os.path.relpath(bot, test.parent) if bot.endswith(".py") else bot
-    test.write_text(regression_test(found, match, beside, named), encoding="utf-8")
+    test.write_text(regression_test(decisive, match, beside, named), encoding="utf-8")

@@ -66,7 +66,7 @@ def _bot_lines(chosen: Sequence[Personality], *, explain: bool, as_json: bool) -
     games = builtin_games.load_games("plain")
     if as_json:
         facts = bot_catalog.details_json if explain else bot_catalog.summary_json
-        return (json.dumps(facts(each, games[each.game])) for each in chosen)
+        return (json.dumps(facts(bot, games[bot.game])) for bot in chosen)
     width = shutil.get_terminal_size().columns
     if explain:
         return bot_catalog.lines(chosen[0], games[chosen[0].game], width)

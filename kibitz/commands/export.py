@@ -73,7 +73,7 @@ def _png(recorded: LoadedRecord, ply: int | None, seat: int | None) -> bytes:
 
 def _gif(recorded: LoadedRecord, ply: int | None, seat: int | None) -> bytes:
     last = replay.frame_at_ply(recorded.timeline, ply).ply
-    return raster.gif(replay.draw_svg(recorded, each) for each in range(last + 1))
+    return raster.gif(replay.draw_svg(recorded, step) for step in range(last + 1))
 
 
 def _html(recorded: LoadedRecord, ply: int | None, seat: int | None) -> bytes:

@@ -90,11 +90,11 @@ def _offered_counts(game: GameChoice, numbers: Sequence[int]) -> list[int]:
 
 
 def _require_players(games: Sequence[GameChoice], numbers: Sequence[int]) -> None:
-    said = " or ".join(map(str, numbers))
+    expected_counts = " or ".join(map(str, numbers))
     for game in games:
         if numbers and not _offered_counts(game, numbers):
             expected = ", ".join(map(str, player_counts(game.name) or ()))
-            raise ValueError(f"{game.name} is for {expected} players, not {said}")
+            raise ValueError(f"{game.name} is for {expected} players, not {expected_counts}")
     for number in numbers:
         if not any(_offered_counts(game, [number]) for game in games):
             raise ValueError(f"none of the games is for {number} players")
@@ -219,10 +219,10 @@ def _settings(games: tuple[GameChoice, ...], given: dict[str, Any]) -> LobbySett
 
 
 def _spectating(given: dict[str, Any], seats: int) -> Spectating:
-    found = notation.parse_spectating(given["spectate"], given["delay"], given["comments"])
-    if found.seat is not None and found.seat >= seats:
+    spectating = notation.parse_spectating(given["spectate"], given["delay"], given["comments"])
+    if spectating.seat is not None and spectating.seat >= seats:
         raise ValueError(f"expected shoulder=SEAT with a seat from 1 to {seats}")
-    return found
+    return spectating
 
 
 def _conduct(grace: float, stand_in: str | None, *, strict: bool) -> Conduct:
@@ -371,8 +371,8 @@ class _LobbyHost:
     def _opened(self, hosted: HostedLobby, url: str, *, again: bool = False) -> None:
         lobby, invite = hosted.lobby, hosted.invite
         if self._as_json:
-            said = {"lobby": lobby, "invite": invite} | ({"again": True} if again else {})
-            return echo_json(json.dumps(said))
+            fields = {"lobby": lobby, "invite": invite} | ({"again": True} if again else {})
+            return echo_json(json.dumps(fields))
         code = f" --invite {invite}" if invite else ""
         echo(f"lobby {lobby} is open; come in with")
         echo(f"  kibitz bot mybot.py --server {url} --lobby {lobby}{code}")

@@ -45,18 +45,18 @@ def join(
     name = name or connection.login()
     known = connection.account(token_file, server)
     who = f"name {name}" if known is None else sessions.account(known)
-    told: list[str] = []
-    with SavedSession(server, who, told.append, fresh=fresh) as saved:
-        connect = client_factory(saved, server, name, token_file, told.append, seated=True)
+    lines: list[str] = []
+    with SavedSession(server, who, lines.append, fresh=fresh) as saved:
+        connect = client_factory(saved, server, name, token_file, lines.append, seated=True)
         app = KibitzApp(
             load_games("plain"),
-            _announcing(connect, told.append),
+            _announcing(connect, lines.append),
             lobby=lobby,
             invite=invite,
             play=True,
             follow=True,
             where=server,
-            greetings=lambda: told,
+            greetings=lambda: lines,
             rules=rulebook.page,
         )
         exit_with(app.run())

@@ -83,10 +83,10 @@ def rated(
     rating stands one standard deviation of it.
     """
     client = connection.client(server, name, token_file)
-    found = ask(client, lambda asked: asked.ladder(game, first, count)).games
+    games = ask(client, lambda asked: asked.ladder(game, first, count)).games
     if as_json:
-        return print_lines((table.model_dump_json() for table in found), as_json=True)
-    rows = [line for table in found for line in shown(table)]
+        return print_lines((table.model_dump_json() for table in games), as_json=True)
+    rows = [line for table in games for line in shown(table)]
     return print_lines(rows or ["no rated match was played yet"])
 
 
@@ -119,17 +119,17 @@ def keep(file: Path, server: str, token_file: Path | None, directory: Path | Non
     from kibitz_arena.ladder.runner import LadderRunner
 
     try:
-        found = config.load(file.read_text(encoding="utf-8"), str(file))
+        ladder_config = config.load(file.read_text(encoding="utf-8"), str(file))
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None
-    place = LadderDirectory(directory or file.parent / f"{found.name}.ladder")
+    place = LadderDirectory(directory or file.parent / f"{ladder_config.name}.ladder")
     place.create()
     token = connection.account(token_file, server)
     runner = LadderRunner(
-        found, place, websocket_url(server), token, fault_report.write_text, _tell
+        ladder_config, place, websocket_url(server), token, fault_report.write_text, _tell
     )
     _tell(f"page: {place.page}")
-    _tell(f"bots come with: kibitz bot BOT --server {server} --ladder {found.name}")
+    _tell(f"bots come with: kibitz bot BOT --server {server} --ladder {ladder_config.name}")
     try:
         run(_keep(runner))
     except JournalError as error:

@@ -19,5 +19,5 @@ from kibitz_protocol.client.client import Client
 @json_option
 def lobbies(server: str, name: str | None, token_file: Path | None, as_json: bool) -> None:
     """List the lobbies that a server shows."""
-    found = ask(connection.client(server, name, token_file), Client.lobbies).lobbies
-    print_lines(tables.lobby_table(found, as_json=as_json), as_json=as_json)
+    briefs = ask(connection.client(server, name, token_file), Client.lobbies).lobbies
+    print_lines(tables.lobby_table(briefs, as_json=as_json), as_json=as_json)

@@ -22,5 +22,5 @@ def matches(
 ) -> None:
     """List the matches that run and may be watched, and the newest finished ones."""
     client = connection.client(server, name, token_file)
-    found = ask(client, lambda asked: asked.matches(lobby)).matches
-    print_lines(tables.match_table(found, as_json=as_json), as_json=as_json)
+    briefs = ask(client, lambda asked: asked.matches(lobby)).matches
+    print_lines(tables.match_table(briefs, as_json=as_json), as_json=as_json)

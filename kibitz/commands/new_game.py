@@ -80,7 +80,7 @@ def new_game(name: str, root: Path) -> None:
     for path in files:
         if (root / path).exists():
             raise click.ClickException(f"{path} is there already")
-    lists = {each.path: _extended(each, name, root) for each in _LISTS}
+    lists = {edit.path: _extended(edit, name, root) for edit in _LISTS}
     for path, text in (files | lists).items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")

@@ -26,16 +26,16 @@ def nodes(db: Database, *, as_json: bool) -> None:
     from kibitz_server.storage.opening import list_nodes
 
     try:
-        found = list_nodes(db)
+        nodes = list_nodes(db)
     except StoreError as error:
         raise click.ClickException(str(error)) from None
     if as_json:
-        echo_json(json.dumps([dataclasses.asdict(each) for each in found]))
+        echo_json(json.dumps([dataclasses.asdict(node) for node in nodes]))
         return
-    if not found:
+    if not nodes:
         echo("no node has been started with this database")
-    for each in found:
-        echo(_line(each))
+    for node in nodes:
+        echo(_line(node))
 
 
 def _line(node: NodeEntry) -> str:

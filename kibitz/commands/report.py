@@ -39,7 +39,7 @@ def report(
     """
     path = Path(match)
     try:
-        found = (
+        report_found = (
             _report_of(read_record(path), seat)
             if path.is_file()
             else _fetch_report(match, seat, server, resume_file)
@@ -48,9 +48,9 @@ def report(
         raise click.ClickException(str(error)) from None
     shown = path if path.is_file() else Path(f"{match}.jsonl")
     if as_json:
-        echo_json(found.model_dump_json())
+        echo_json(report_found.model_dump_json())
     else:
-        echo("\n".join(report_lines(found, str(shown))))
+        echo("\n".join(report_lines(report_found, str(shown))))
 
 
 def _report_of(record: Record, seat: int | None) -> MatchReport:

@@ -69,14 +69,14 @@ def _retry_turn(
     box = load_games("plain")
     require_seat(seat, len(record.setup.seats))
     game, setup = box[record.setup.game], record.setup
-    at, told = match_report.replay_turn(game, setup, record.entries, seat, ply)
+    at, request = match_report.replay_turn(game, setup, record.entries, seat, ply)
     match = sdk.Match.of(MatchViews(at).snapshot(seat, "rejoined", seat))
     bot.on_match_start(match)
     try:
         if from_start:
-            for before in _state_before(record, seat, told.ply):
+            for before in _state_before(record, seat, request.ply):
                 bot.choose(_turn(before, match))
-        turn = _turn(told, match)
+        turn = _turn(request, match)
         try:
             answer = bot.choose(turn)
         except Exception as error:  # noqa: BLE001 - a bot may raise anything
@@ -102,16 +102,16 @@ def _state_before(record: Record, seat: int, ply: int) -> Iterator[Any]:
             yield match_report.replay_turn(game, record.setup, record.entries, seat, entry.ply)[1]
 
 
-def _turn(told: Any, match: Any) -> Any:
+def _turn(request: Any, match: Any) -> Any:
     import time
 
     from kibitz_bots.budget import Overhead, plan
     from kibitz_bots.sdk import Turn
 
-    own = told.clocks[told.seat] if told.clocks else None
+    own = request.clocks[request.seat] if request.clocks else None
     control, reading = match.time_control, time.monotonic
-    budget = plan(control, own, told.left_ms, overhead=Overhead(), clock=reading)
-    return Turn.of(told, match, budget)
+    budget = plan(control, own, request.left_ms, overhead=Overhead(), clock=reading)
+    return Turn.of(request, match, budget)
 
 
 def _bot(words: Sequence[str], *, foreign: bool) -> Bot:

@@ -75,8 +75,8 @@ def seek(game: GameChoice | None, as_json: bool, **given: Any) -> None:
     server = given["server"]
     if game is None:
         client = connection.client(server, given["name"], given["token_file"])
-        found = ask(client, Client.lobbies).lobbies
-        return print_lines(seek_lines(found, as_json=as_json), as_json=as_json)
+        briefs = ask(client, Client.lobbies).lobbies
+        return print_lines(seek_lines(briefs, as_json=as_json), as_json=as_json)
     terms = SeekTerms(item=_item(game, given), rated=given["rated"])
     if given["bot"] is not None:
         os.execv(sys.executable, bot_command(terms, given))
@@ -140,9 +140,9 @@ def _play_in_terminal(terms: SeekTerms, given: dict[str, Any]) -> None:
     name = given["name"] or connection.login()
     known = connection.account(token_file, server)
     who = f"name {name}" if known is None else sessions.account(known)
-    told: list[str] = []
-    with SavedSession(server, who, told.append, fresh=given["fresh"]) as saved:
-        connect = client_factory(saved, server, name, token_file, told.append, seated=True)
+    lines: list[str] = []
+    with SavedSession(server, who, lines.append, fresh=given["fresh"]) as saved:
+        connect = client_factory(saved, server, name, token_file, lines.append, seated=True)
 
         async def sought() -> str:
             async with connect() as client:
@@ -159,7 +159,7 @@ def _play_in_terminal(terms: SeekTerms, given: dict[str, Any]) -> None:
             play=True,
             follow=True,
             where=server,
-            greetings=lambda: told,
+            greetings=lambda: lines,
             rules=rulebook.page,
         )
         exit_with(app.run())

@@ -50,9 +50,9 @@ class DatabaseType(click.ParamType[Database]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Database:
-        found = database_of(value)
-        if isinstance(found, PostgresURL):
-            return found
+        database = database_of(value)
+        if isinstance(database, PostgresURL):
+            return database
         path = self._path.convert(value, param, ctx)
         if not isinstance(path, Path):
             raise AssertionError("click.Path makes a Path of a path")
@@ -93,8 +93,8 @@ class Age(click.ParamType[float]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        found = self._FORM.fullmatch(str(value))
-        days = int(found[1]) * (7 if found[2] == "w" else 1) if found else 0
+        age = self._FORM.fullmatch(str(value))
+        days = int(age[1]) * (7 if age[2] == "w" else 1) if age else 0
         if not days:
             self.fail(f"expected days or weeks, such as 90d or 12w, not {value!r}", param, ctx)
         return float(days)
@@ -369,7 +369,7 @@ def serve(
         pace, options_match.limit_arguments(None, bot_cpu, resident_mib=bot_memory)
     )
     site = None if no_web else EventSite(web_site(rules=rule_pages.fragments()), event)
-    told = _serve(config, web=not no_web, as_json=as_json)
+    announce = _serve(config, web=not no_web, as_json=as_json)
     try:
         ended_by = run(
             config,
@@ -377,7 +377,7 @@ def serve(
             house,
             site=site,
             compile_command=rules_compiler.command,
-            started=told,
+            started=announce,
         )
     except StoreError as error:
         raise click.ClickException(str(error)) from None

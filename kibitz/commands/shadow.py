@@ -95,12 +95,12 @@ def _line(answer: ShadowAnswer) -> str:
 
     value = value_text(answer.comment)
     played = answer.played or "nothing"
-    said = f"also {played}" if answer.agrees else f"{answer.answer}, played was {played}"
-    return f"{answer.ply:>4}  {said}  {value}"
+    outcome = f"also {played}" if answer.agrees else f"{answer.answer}, played was {played}"
+    return f"{answer.ply:>4}  {outcome}  {value}"
 
 
 def _json(answer: ShadowAnswer) -> str:
-    said = answer.comment.model_dump(exclude_none=True)
+    comment = answer.comment.model_dump(exclude_none=True)
     return json.dumps(
         {
             "ply": answer.ply,
@@ -108,6 +108,6 @@ def _json(answer: ShadowAnswer) -> str:
             "legal": answer.legal,
             "played": answer.played,
             "agrees": answer.agrees,
-            **said,
+            **comment,
         }
     )

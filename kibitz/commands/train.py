@@ -95,16 +95,16 @@ def _train(experiment: str, out: Path, seed: int, threads: int, workers: str | N
     from kibitz_search.training.experiment import ParameterError, TrainingRun
 
     try:
-        found, parameters = experiments.find(experiment)
+        chosen, parameters = experiments.find(experiment)
     except ParameterError as error:
         raise click.UsageError(str(error)) from None
-    if workers is not None and not found.distributed:
-        raise click.UsageError(f"--workers: {found.name} is computed in one process")
-    command = _command(found, parameters, seed, out)
+    if workers is not None and not chosen.distributed:
+        raise click.UsageError(f"--workers: {chosen.name} is computed in one process")
+    command = _command(chosen, parameters, seed, out)
     try:
         with _locked(out), shown() as reporter, computing(workers) as compute:
             run = TrainingRun(out, seed, threads, command, reporter, compute)
-            _run(found, parameters, run)
+            _run(chosen, parameters, run)
     except PoolError as error:
         raise click.ClickException(str(error)) from None
 

@@ -44,8 +44,8 @@ def verify(files: tuple[str, ...], against: bool, as_json: bool, server: str) ->
         status, why = _checked(name, server if against else None, games)
         statuses.append(status)
         if as_json:
-            told = {"file": name, "holds": status == 0, "complete": status != EXIT_INCOMPLETE}
-            echo_json(json.dumps(told | {"why": why}))
+            fields = {"file": name, "holds": status == 0, "complete": status != EXIT_INCOMPLETE}
+            echo_json(json.dumps(fields | {"why": why}))
         else:
             echo(why or f"{name}: everything holds")
     sys.exit(EXIT_BAD if EXIT_BAD in statuses else max(statuses))
@@ -59,10 +59,10 @@ def _checked(name: str, server: str | None, games: Mapping[str, Game]) -> tuple[
     from kibitz_clients.fetch import fetch_record
 
     try:
-        found = verification.verify(name, games)
+        verdict = verification.verify(name, games)
         if server is not None:
-            own = asyncio.run(fetch_record(server, found.match)).footer
-            if own is None or own.hash != found.hash:
+            own = asyncio.run(fetch_record(server, verdict.match)).footer
+            if own is None or own.hash != verdict.hash:
                 expected = "none" if own is None else own.hash
                 return EXIT_BAD, f"{name}: expected the hash of the server's own record, {expected}"
     except verification.IncompleteRecord as error:

@@ -51,10 +51,10 @@ def watch(
     if what is None and not screen:
         raise click.UsageError("expected a MATCH, a LOBBY or a FILE where there is no terminal")
 
-    told: list[str] = []
-    with _guest_session(server, name, token_file, told.append) as saved:
+    lines: list[str] = []
+    with _guest_session(server, name, token_file, lines.append) as saved:
         views: WantedViews = "every" if screen else "none"
-        connect = client_factory(saved, server, name, token_file, told.append, views=views)
+        connect = client_factory(saved, server, name, token_file, lines.append, views=views)
         match, lobby = _match_or_lobby(connect(), what) if what else (None, None)
         if screen:
             from kibitz_clients.tui.kibitz_app import KibitzApp
@@ -70,13 +70,13 @@ def watch(
                 follow=True,
                 wall=WallPlan() if wall else None,
                 where=server,
-                greetings=lambda: told,
+                greetings=lambda: lines,
                 rules=rulebook.page,
             )
             return exit_with(app.run())
         from kibitz_clients.line_output import follow_lines
 
-        for sentence in told:
+        for sentence in lines:
             echo(sentence, err=True)
         follows = follow_lines(
             connect(),

@@ -39,19 +39,19 @@ class BotCommand:
             return child_command("kibitz_bots", *self.words, *ours)
         if self.interface in ("stdio", "gomocup"):
             return child_command("kibitz_bots", f"--{self.interface}", *ours, "--", *self.words)
-        said = {"{url}": url, "{lobby}": LOBBY, "{name}": NAME}
-        return [_fill_placeholders(word, said) for word in self.words]
+        values = {"{url}": url, "{lobby}": LOBBY, "{name}": NAME}
+        return [_fill_placeholders(word, values) for word in self.words]
 
     def environment(self, url: str) -> dict[str, str]:
         """Return the environment, which says the same for commands that connect by themselves."""
         secrets = {"KIBITZ_TOKEN", "KIBITZ_RESUME"}
         kept = {name: value for name, value in os.environ.items() if name not in secrets}
-        said = {"KIBITZ_SERVER": url, "KIBITZ_LOBBY": LOBBY, "KIBITZ_NAME": NAME}
-        return kept | said | {"PYTHONUNBUFFERED": "1"}
+        variables = {"KIBITZ_SERVER": url, "KIBITZ_LOBBY": LOBBY, "KIBITZ_NAME": NAME}
+        return kept | variables | {"PYTHONUNBUFFERED": "1"}
 
 
-def _fill_placeholders(word: str, said: Mapping[str, str]) -> str:
-    for placeholder, value in said.items():
+def _fill_placeholders(word: str, values: Mapping[str, str]) -> str:
+    for placeholder, value in values.items():
         word = word.replace(placeholder, value)
     return word
 

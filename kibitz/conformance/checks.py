@@ -105,17 +105,17 @@ async def play_concurrently(matches: list[ConformanceMatch]) -> None:
 
 async def forced_action(context: CheckContext) -> None:
     """Do the only thing that the rules allow, a pass where there is one."""
-    found = positions.find_forced(context.game, context.claimed, context.seed)
-    if found is None:
+    forced = positions.find_forced(context.game, context.claimed, context.seed)
+    if forced is None:
         raise SkippedError(
             f"no forced action in {positions.MAX_POSITIONS} positions of random plays"
         )
     match = context.new_match(
-        found.seat,
-        seats=found.seats,
-        seed=found.seed,
-        options=found.options,
-        played=found.actions,
+        forced.seat,
+        seats=forced.seats,
+        seed=forced.seed,
+        options=forced.options,
+        played=forced.actions,
     )
     match.stop_after = 1
     await match.play()

@@ -373,8 +373,8 @@ class ConformanceMatch:
                     move is not None and id is not None
                 ):
                     self._refused(move, code, message)
-                    told = ply if code is Code.STALE else None
-                    self.server.refuse(move.id, code, message, ply=told)
+                    shown_ply = ply if code is Code.STALE else None
+                    self.server.refuse(move.id, code, message, ply=shown_ply)
                 case commands.MatchOver():
                     self._send_finished()
                 case _:

@@ -39,25 +39,25 @@ class ForcedPosition:
 
 def find_forced(game: Game, seats: Sequence[int], seed: int) -> ForcedPosition | None:
     """Return a forced pass if one was found, else a forced action, else None."""
-    found: ForcedPosition | None = None
+    action: ForcedPosition | None = None
     looked = 0
     most = sorted(seats, reverse=True)
     for options, players, play in itertools.product(option_variants(game), most, range(PLAYS)):
-        for each in _search_playthrough(game, options, players, seed + play):
+        for position in _search_playthrough(game, options, players, seed + play):
             looked += 1
-            if each is not None and each.is_pass:
-                return each
-            found = found or each
-        if looked > (MAX_POSITIONS // 3 if found else MAX_POSITIONS):
+            if position is not None and position.is_pass:
+                return position
+            action = action or position
+        if looked > (MAX_POSITIONS // 3 if action else MAX_POSITIONS):
             break
-    return found
+    return action
 
 
 def option_variants(game: Game) -> Iterator[dict[str, Any]]:
     """Yield options: with one number small, the default, then with any one and two changed."""
     properties = game.Options.model_json_schema().get("properties", {})
-    singles = [{name: value} for name, each in properties.items() for value in _values(each)]
-    yield from (each for each in singles if type(next(iter(each.values()))) is int)
+    singles = [{name: value} for name, schema in properties.items() for value in _values(schema)]
+    yield from (single for single in singles if type(next(iter(single.values()))) is int)
     yield {}
     yield from singles
     for one, other in itertools.combinations(singles, 2):
@@ -102,7 +102,7 @@ def _search_playthrough(
         else:
             yield None
         drawn = [chance.choice(legal) for _ in range(CANDIDATES)]
-        action = min(drawn, key=lambda each: _reply_count(game, state, each))
+        action = min(drawn, key=lambda candidate: _reply_count(game, state, candidate))
         game.play(state, action)
         played.append(action)
 

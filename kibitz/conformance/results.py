@@ -93,4 +93,4 @@ class ConformanceReport:
             "failed": self.count("Failed"),
             "skipped": self.count("Skipped"),
         }
-        return {"bot": self.bot, **counts, "checks": [asdict(each) for each in self.results]}
+        return {"bot": self.bot, **counts, "checks": [asdict(result) for result in self.results]}

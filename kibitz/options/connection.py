@@ -115,10 +115,10 @@ def login() -> str:
     from kibitz_server.accounts.names import BadName, claim
 
     try:
-        found = getpass.getuser()
+        login = getpass.getuser()
     except (OSError, KeyError):
-        found = ""
-    name = "".join(c for c in found if c.isalnum() or c in "-_.")[:24]
+        login = ""
+    name = "".join(c for c in login if c.isalnum() or c in "-_.")[:24]
     try:
         claim(name)
     except BadName:

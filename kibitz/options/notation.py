@@ -66,7 +66,7 @@ def _require_options(game: str, options: Mapping[str, Value]) -> None:
     model = _options_of(game)
     if model is None:
         return
-    names = [each.alias or name for name, each in model.model_fields.items()]
+    names = [field.alias or name for name, field in model.model_fields.items()]
     for key in options:
         if key not in names:
             known = ", ".join(names) or "none"
@@ -101,12 +101,12 @@ def parse_seats(text: str) -> list[SeatSpec]:
 
 
 def _repeated(part: str, text: str) -> list[SeatSpec]:
-    found = re.fullmatch(r"(\d+)x(open|house=.*)", part)
-    if found is None:
+    form = re.fullmatch(r"(\d+)x(open|house=.*)", part)
+    if form is None:
         return [_parse_seat(part, text)]
-    if not 1 <= int(found[1]) <= MAX_SEATS:
+    if not 1 <= int(form[1]) <= MAX_SEATS:
         raise ValueError(f"expected 1 to {MAX_SEATS} times a seat, not {part!r} in {text!r}")
-    return [_parse_seat(found[2], text)] * int(found[1])
+    return [_parse_seat(form[2], text)] * int(form[1])
 
 
 def _parse_seat(part: str, text: str) -> SeatSpec:
@@ -137,12 +137,12 @@ def parse_spectating(mode: str, delay: str | None, comments: str = "after") -> S
 
 
 def _parse_delay(text: str) -> dict[str, int]:
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)(s?)", text)
-    if found is None or (not found[2] and "." in found[1]):
+    form = re.fullmatch(r"(\d+(?:\.\d+)?)(s?)", text)
+    if form is None or (not form[2] and "." in form[1]):
         raise ValueError(f"expected a delay in plies or seconds, like 3 or 10s, not {text!r}")
-    if found[2]:
-        return {"delay_ms": int(float(found[1]) * 1000)}
-    return {"delay_plies": int(found[1])}
+    if form[2]:
+        return {"delay_ms": int(float(form[1]) * 1000)}
+    return {"delay_plies": int(form[1])}
 
 
 def param_type(read: Callable[[str], Any], name: str) -> Callable[[Any], Any]:
@@ -172,7 +172,7 @@ def error_message(error: ValueError, *, path: bool = False) -> str:
     first = details()[0]
     if path:
         return f"{'.'.join(map(str, first['loc']))}: {first['msg']}, not {first['input']!r}"
-    names = [each for each in first["loc"] if isinstance(each, str)]
+    names = [part for part in first["loc"] if isinstance(part, str)]
     what = names[-1].removesuffix("_ms").replace("_", " ") if names else "the value"
     if first["type"] == "extra_forbidden":
         return f"there is no option {what!r} here"

@@ -30,8 +30,8 @@ def bot_or_program(bots: Sequence[str]) -> tuple[str, ...]:
     """Return the words of the bot or of the program that a command is about, which is one."""
     command = program_words()
     if len(bots) + bool(command) != 1:
-        found = " and ".join([*bots, *(["a program after --"] if command else [])]) or "nothing"
-        raise click.UsageError(f"expected one BOT, or a program after --, found {found}")
+        given = " and ".join([*bots, *(["a program after --"] if command else [])]) or "nothing"
+        raise click.UsageError(f"expected one BOT, or a program after --, found {given}")
     return command or tuple(bots)
 
 
@@ -65,8 +65,10 @@ class Program:
         """Return the command line that seats it, under a supervisor, and what it is told."""
         if self.connects:
             place = websocket_url(url)
-            said = {"KIBITZ_SERVER": place, "KIBITZ_LOBBY": lobby, "KIBITZ_NAME": name}
-            return launch_command(self.foreign.command, self.foreign.limits, supervised=True), said
+            variables = {"KIBITZ_SERVER": place, "KIBITZ_LOBBY": lobby, "KIBITZ_NAME": name}
+            return launch_command(
+                self.foreign.command, self.foreign.limits, supervised=True
+            ), variables
         words = ["--url", url, "--lobby", lobby, "--name", name, "--at-once", str(at_once)]
         return child_command("kibitz_bots", *words, *self.foreign.argv(), supervised=True), {}
 
@@ -85,10 +87,10 @@ def program_of_word(word: str, options: Mapping[str, Any]) -> Program | None:
         raise click.UsageError(f"{word}: {str(error).lower()}") from None
     if not command:
         raise click.UsageError(f'{word}: expected a command, such as "{kind}:./bot --fast"')
-    said = ExternalProgram.from_options(command, {**options, "kind": kind})
+    program = ExternalProgram.from_options(command, {**options, "kind": kind})
     if kind == "stdio":
-        said = ExternalProgram(kind=kind, command=said.command, limits=said.limits)
-    return Program(said, connects=False)
+        program = ExternalProgram(kind=kind, command=program.command, limits=program.limits)
+    return Program(program, connects=False)
 
 
 def trailing_program(options: Mapping[str, Any], others: Sequence[Program] = ()) -> Program | None:
@@ -97,12 +99,14 @@ def trailing_program(options: Mapping[str, Any], others: Sequence[Program] = ())
     `others` are those of `program_of_word`, for which the options may be meant too.
     """
     command = program_words()
-    said = ExternalProgram.from_options(command, options)
+    program = ExternalProgram.from_options(command, options)
     if command:
-        return Program(said, connects=options["kind"] is None)
+        return Program(program, connects=options["kind"] is None)
     engine = any(other.foreign.kind == "gomocup" for other in others)
     # The limits hold for bots of ours too.
-    stray = [f"--{options['kind']}"] if options["kind"] else [] if engine else said.gomocup_options
+    stray = (
+        [f"--{options['kind']}"] if options["kind"] else [] if engine else program.gomocup_options
+    )
     if stray:
         raise click.UsageError(f"{stray[0]} is for a program after --, such as -- node bot.js")
     return None

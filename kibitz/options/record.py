@@ -43,7 +43,7 @@ def is_screen(*, plain: bool) -> bool:
 
     Keys come from stdin, and Textual draws on stderr; who sends stdout elsewhere wants lines.
     """
-    return not plain and all(each.isatty() for each in (sys.stdin, sys.stdout, sys.stderr))
+    return not plain and all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 
 def seat_from_zero(context: click.Context, option: click.Parameter, seat: int | None) -> int | None:

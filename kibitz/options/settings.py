@@ -91,7 +91,7 @@ class Setting:
         if self.multiple:
             if not isinstance(value, list):
                 raise ValueError(f"expected {self.expected()}")
-            return tuple(self._checked(each) for each in value)
+            return tuple(self._checked(part) for part in value)
         return self._checked(value)
 
     def _checked(self, value: Any) -> Any:

@@ -63,12 +63,12 @@ _OPTIONS = {"--memory": "memory_mib", "--cpu": "cpu_s", "--resident": "resident_
 
 def split_limits(words: Sequence[str]) -> tuple[Limits, list[str]]:
     """Return the limits that begin a command line, in MiB and seconds, and its rest."""
-    found: dict[str, int] = {}
+    values: dict[str, int] = {}
     rest = list(words)
     while rest and rest[0] in _OPTIONS:
-        found[_OPTIONS[rest[0]]] = int(rest[1])
+        values[_OPTIONS[rest[0]]] = int(rest[1])
         del rest[:2]
-    return Limits(**found), rest
+    return Limits(**values), rest
 
 
 def apply_limits(limits: Limits, *, group: bool = True) -> None:
@@ -173,11 +173,11 @@ def enter_cgroup(directory: Path, memory_mib: int) -> bool:
 
 def remove_left_cgroups(directory: Path) -> None:
     """Remove the groups of processes that have ended, of which nobody else takes care."""
-    for each in directory.glob(f"{GROUP_PREFIX}*"):
-        owner = each.name.removeprefix(GROUP_PREFIX)
+    for group in directory.glob(f"{GROUP_PREFIX}*"):
+        owner = group.name.removeprefix(GROUP_PREFIX)
         if not Path("/proc", owner).exists():
             with contextlib.suppress(OSError):  # something that it started may still be in there
-                each.rmdir()
+                group.rmdir()
 
 
 def remove_cgroup(process: int, directory: Path | None = None) -> None:

@@ -128,7 +128,7 @@ def _kinds(field: Schema, definitions: Schema) -> list[Schema]:
     if "$ref" in field:
         return _kinds(definitions[field["$ref"].rpartition("/")[2]], definitions)
     if "anyOf" in field:
-        return [kind for each in field["anyOf"] for kind in _kinds(each, definitions)]
+        return [kind for option in field["anyOf"] for kind in _kinds(option, definitions)]
     if "items" in field:
         item = _kinds(field["items"], definitions)
         return [{**field, "items": {"anyOf": item} if len(item) != 1 else item[0]}]
@@ -295,5 +295,5 @@ def _move(game: Game, width: int) -> Iterator[str]:
 
 
 def _introduced(bot: Personality) -> str:
-    knobs = ", ".join(each.name for each in bot.parameters)
+    knobs = ", ".join(parameter.name for parameter in bot.parameters)
     return f"{bot.summary} ({knobs})" if knobs else bot.summary

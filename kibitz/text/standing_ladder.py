@@ -33,8 +33,8 @@ def entrant_lines(feed: Feed, line: FeedLine) -> Iterator[str]:
     if line.opponents:
         yield "head to head:"
         rows = [
-            (_safe(each.entrant), f"{each.wins}-{each.draws}-{each.losses}")
-            for each in line.opponents
+            (_safe(opponent.entrant), f"{opponent.wins}-{opponent.draws}-{opponent.losses}")
+            for opponent in line.opponents
         ]
         yield from (f"  {text}" for text in format_table(("against", "W-D-L"), rows))
     if line.last_losses:

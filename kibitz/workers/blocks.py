@@ -108,7 +108,7 @@ def worker_problem(event: Tournament, server: str | None) -> str | None:
     """Return what keeps an event from being played by workers, None where nothing does."""
     if server is not None:
         return "expected no --server: workers play on servers of their own"
-    remote = next((each.name for each in event.entrants if each.remote), None)
+    remote = next((entrant.name for entrant in event.entrants if entrant.remote), None)
     if remote is not None:
         return f"{remote} comes from elsewhere, and workers play on servers of their own"
     return None
@@ -149,7 +149,7 @@ def event_files(event: Tournament, base: Path) -> tuple[tuple[TaskFile, ...], di
     base that a word of a program's command names. Everything else has to be on the machines.
     Raises `ValueError` where they are too large or outside of the base.
     """
-    paths = sorted({path for each in event.entrants for path in _paths(each, base)})
+    paths = sorted({path for entrant in event.entrants for path in _paths(entrant, base)})
     files, contents, total = [], {}, 0
     for path in paths:
         total += path.stat().st_size

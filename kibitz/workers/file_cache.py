@@ -43,7 +43,7 @@ class FileCache:
 
     def missing(self, files: Sequence[TaskFile]) -> list[str]:
         """Return the hashes of files that are not here, or are not what they were."""
-        return sorted({each.sha256 for each in files if self._content(each.sha256) is None})
+        return sorted({file.sha256 for file in files if self._content(file.sha256) is None})
 
     def _content(self, name: str) -> bytes | None:
         try:
@@ -54,13 +54,13 @@ class FileCache:
 
     def lay_out(self, files: Sequence[TaskFile], base: Path) -> None:
         """Write files below `base`; raises `ValueError` for a path that leads out of it."""
-        for each in files:
-            path = base / each.path
+        for file in files:
+            path = base / file.path
             if not path.resolve().is_relative_to(base.resolve()):
-                raise ValueError(f"expected a path below the event's base, not {each.path!r}")
-            content = self._content(each.sha256)
+                raise ValueError(f"expected a path below the event's base, not {file.path!r}")
+            content = self._content(file.sha256)
             if content is None:
-                raise ValueError(f"the file {each.path} is not in the cache any more")
+                raise ValueError(f"the file {file.path} is not in the cache any more")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-            path.chmod(0o755 if each.executable else 0o644)
+            path.chmod(0o755 if file.executable else 0o644)

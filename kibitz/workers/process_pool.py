@@ -48,7 +48,7 @@ class ProcessPool:
     async def close(self) -> None:
         """End the processes."""
         processes = [self._idle.get_nowait() for _ in range(self._idle.qsize())]
-        await asyncio.gather(*(terminate(each) for each in processes if each is not None))
+        await asyncio.gather(*(terminate(process) for process in processes if process is not None))
 
 
 @contextlib.asynccontextmanager
@@ -65,8 +65,8 @@ def result_of(answer: Json) -> Json:
     """Return what a task returned, or raise `TaskFailedError` with what it raised."""
     if "error" in answer:
         raise TaskFailedError(answer["error"])
-    found: Json = answer["ok"]
-    return found
+    result: Json = answer["ok"]
+    return result
 
 
 async def _start() -> Process:

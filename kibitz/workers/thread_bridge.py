@@ -37,7 +37,7 @@ class PoolCompute:
         return _wait(self._loop, self._run_all(task, given))
 
     async def _run_all(self, task: str, given: Sequence[Json]) -> list[Json]:
-        return [*await asyncio.gather(*(self._run(task, each) for each in given))]
+        return [*await asyncio.gather(*(self._run(task, item) for item in given))]
 
     async def _run(self, task: str, given: Json) -> Json:
         for losses in range(MOST_LOSSES + 1):

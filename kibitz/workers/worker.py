@@ -23,21 +23,21 @@ async def serve(answers: BinaryIO) -> None:
     stream = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), sys.stdin)
-    told: asyncio.Queue[Json] = asyncio.Queue()
-    working = asyncio.create_task(_work(told, answers))
+    requests: asyncio.Queue[Json] = asyncio.Queue()
+    working = asyncio.create_task(_work(requests, answers))
     try:
         while True:
-            told.put_nowait(await frames.read(stream))
+            requests.put_nowait(await frames.read(stream))
     except asyncio.IncompleteReadError:
         working.cancel()
         await asyncio.wait({working})
 
 
-async def _work(told: asyncio.Queue[Json], answers: BinaryIO) -> None:
+async def _work(requests: asyncio.Queue[Json], answers: BinaryIO) -> None:
     while True:
-        request = await told.get()
-        found = await answer(request["task"], request["given"])
-        await asyncio.to_thread(_write, answers, frames.encode(found))
+        request = await requests.get()
+        result = await answer(request["task"], request["given"])
+        await asyncio.to_thread(_write, answers, frames.encode(result))
 
 
 def _write(answers: BinaryIO, frame: bytes) -> None:

@@ -70,11 +70,11 @@ class Isolation:
     @property
     def sentence(self) -> str:
         """Say it in one line."""
-        said = f"entrants are {HOW[self.tool]}"
+        sentence = f"entrants are {HOW[self.tool]}"
         if self.tool == "bwrap":
             far = ", and the network is open to them, for the server is not on this machine"
-            said += far if self.elsewhere else ", and no network but the server"
-        return f"{said} ({self.why})" if self.why else said
+            sentence += far if self.elsewhere else ", and no network but the server"
+        return f"{sentence} ({self.why})" if self.why else sentence
 
 
 TRUSTED: Final = Isolation("none")

@@ -90,9 +90,9 @@ def share_listener(control: int, port: int) -> None:
             listener.listen(64)
             listeners.append(listener)
     with socket.socket(fileno=control) as holder:
-        socket.send_fds(holder, [b"listening"], [each.fileno() for each in listeners])
-    for each in listeners:
-        each.close()
+        socket.send_fds(holder, [b"listening"], [listener.fileno() for listener in listeners])
+    for listener in listeners:
+        listener.close()
 
 
 def set_rlimit(kind: int, most: int) -> None:

@@ -125,7 +125,7 @@ def supervisor_command(
 ) -> list[str]:
     """Return the command line of the supervisor of a command, to be started by this process."""
     words = [sys.executable, "-P", "-m", "kibitz.process.isolation.supervisor", str(os.getpid())]
-    words += [word for each in descriptors for word in ("--fd", str(each))]
+    words += [word for descriptor in descriptors for word in ("--fd", str(descriptor))]
     words += [] if user is None else ["--user", str(user)]
     words += [] if memory is None else ["--memory", str(memory)]
     words += [] if scratch is None else ["--scratch", str(scratch)]
@@ -209,7 +209,7 @@ def _current_cache(shared: Path) -> list[Path]:
                 versions.setdefault(path.name.rpartition("-")[0], []).append(
                     (path.stat().st_mtime, path)
                 )
-    return [path for found in versions.values() for _, path in sorted(found)[-CACHE_VERSIONS:]]
+    return [path for dated in versions.values() for _, path in sorted(dated)[-CACHE_VERSIONS:]]
 
 
 def _home_environment(home: Path) -> dict[str, str]:

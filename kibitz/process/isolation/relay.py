@@ -72,8 +72,8 @@ class Relay:
         finally:
             loop.remove_reader(self._control.fileno())
         _, descriptors, _, _ = socket.recv_fds(self._control, 64, 2)
-        for each in descriptors:
-            listener = socket.socket(fileno=each)
+        for descriptor in descriptors:
+            listener = socket.socket(fileno=descriptor)
             self._servers.append(await asyncio.start_server(self._accept, sock=listener))
 
     async def _accept(self, reader: StreamReader, writer: StreamWriter) -> None:

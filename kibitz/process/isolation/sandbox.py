@@ -59,7 +59,7 @@ def _bwrap(sandbox: Sandbox, as_root: bool) -> list[str]:
     words += ["--cap-drop", "ALL"]
     if as_root:
         kept = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
-        words += [word for each in kept for word in ("--cap-add", each)]
+        words += [word for capability in kept for word in ("--cap-add", capability)]
     else:
         words += ["--unshare-user"]
         words += ["--disable-userns"] if supports("--disable-userns") else []
@@ -98,7 +98,7 @@ def _binds(sandbox: Sandbox) -> list[Path]:
     return sorted(
         path
         for path in paths
-        if path != Path("/") and not any(path.is_relative_to(each) for each in system)
+        if path != Path("/") and not any(path.is_relative_to(directory) for directory in system)
     )
 
 
@@ -119,7 +119,7 @@ def supports(option: str) -> bool:
 
 def _hide(path: Path, sandbox: Sandbox) -> list[str]:
     """Cover what is in a directory that is bound; what is not bound is not there."""
-    within = any(path.is_relative_to(each) for each in _binds(sandbox))
+    within = any(path.is_relative_to(bound) for bound in _binds(sandbox))
     if not within or not path.exists():
         return []
     if path.is_dir():
@@ -140,12 +140,14 @@ def directories_of_command(command: Sequence[str], base: Path) -> list[Path]:
     first = str(base / command[0]) if "/" in command[0] else shutil.which(command[0])
     words = [*([] if first is None else [first]), *command[1:]]
     files = [path for path in (base / word for word in words if word) if path.is_file()]
-    found = [each for file in files for each in directories_of_file(file)]
+    directories = [directory for file in files for directory in directories_of_file(file)]
     # A program in a directory of programs may need what is beside that, as versions of Python do.
     programs = ("bin", "shims")
     return [
-        each.parent if each.name in programs and _is_separate_installation(each) else each
-        for each in found
+        directory.parent
+        if directory.name in programs and _is_separate_installation(directory)
+        else directory
+        for directory in directories
     ]
 
 

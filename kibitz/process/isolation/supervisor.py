@@ -55,10 +55,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.exit(1)
     if given.memory is not None and (directory := process_limits.cgroup_parent()) is not None:
         process_limits.enter_cgroup(directory, given.memory)
-    heard, said = os.pipe()
-    for end in (heard, said):
+    heard, wake = os.pipe()
+    for end in (heard, wake):
         os.set_blocking(end, False)
-    signal.set_wakeup_fd(said)
+    signal.set_wakeup_fd(wake)
     asked: list[int] = []
     signal.signal(signal.SIGCHLD, lambda number, frame: None)
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -66,8 +66,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     status = 127
     try:
         bot = subprocess.Popen(command, pass_fds=given.fd, start_new_session=True)
-        for each in given.fd:
-            os.close(each)
+        for descriptor in given.fd:
+            os.close(descriptor)
         status = _wait(bot, given.parent, asked, heard)
     except OSError as error:
         sys.stderr.write(f"cannot start {command[0]!r}: {error.strerror}\n")
@@ -122,8 +122,8 @@ def _reap(bot: subprocess.Popen[bytes]) -> None:
     if sys.platform == "linux":
         with contextlib.suppress(ChildProcessError):
             flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
-            while (found := os.waitid(os.P_ALL, 0, flags)) and found.si_pid != bot.pid:
-                os.waitpid(found.si_pid, 0)
+            while (ended := os.waitid(os.P_ALL, 0, flags)) and ended.si_pid != bot.pid:
+                os.waitpid(ended.si_pid, 0)
     bot.poll()
 
 
@@ -186,9 +186,9 @@ def descendants(of: int) -> Iterator[int]:
         children.setdefault(parent, []).append(pid)
     waiting = [of]
     while waiting:
-        found = children.get(waiting.pop(), [])
-        yield from found
-        waiting += found
+        offspring = children.get(waiting.pop(), [])
+        yield from offspring
+        waiting += offspring
 
 
 def _parents() -> Iterator[tuple[int, int]]:
