@@ -36,18 +36,24 @@ def commands(
             yield from commands(found, (*path, name))
 
 
-PARAMETERS = [
-    pytest.param(path, each, id=f"{' '.join(path)} {each.name}")
-    for path, command in commands()
-    for each in command.params
-]
+COMMANDS = dict(commands())
+
+
+def parameters(*kinds: type[click.ParamType[Any]]) -> list[Any]:
+    """Return the parameters of all commands whose values are of one of these kinds."""
+    return [
+        pytest.param(path, parameter, id=f"{' '.join(path)} {parameter.name}")
+        for path, command in COMMANDS.items()
+        for parameter in command.params
+        if isinstance(parameter.type, kinds)
+    ]
 
 
 def words_before(path: tuple[str, ...], parameter: click.Parameter) -> list[str]:
     """Return a command with something for each of its arguments but `parameter`."""
     arguments = [
         each
-        for each in dict(commands())[path].params
+        for each in COMMANDS[path].params
         if isinstance(each, click.Argument) and each is not parameter and each.required
     ]
     return [*path, *("1" for _ in arguments)]
@@ -56,11 +62,11 @@ def words_before(path: tuple[str, ...], parameter: click.Parameter) -> list[str]
 # ------------------------------------------------------------------------------ databases
 
 
-@pytest.mark.parametrize(("path", "parameter"), PARAMETERS)
+@pytest.mark.parametrize(("path", "parameter"), parameters(DatabaseType))
 def test_only_serve_creates_a_database(
     path: tuple[str, ...], parameter: click.Parameter, tmp_path: Path
 ) -> None:
-    if not isinstance(parameter.type, DatabaseType) or path == ("serve",):
+    if path == ("serve",):
         return
     file = str(tmp_path / "typo.db")
     named = [file] if isinstance(parameter, click.Argument) else [parameter.opts[0], file]
@@ -76,17 +82,17 @@ def test_only_serve_creates_a_database(
 BAD_NUMBERS = ("nan", "inf", "-inf", "1e308", "-1e308", "1e999", "9" * 40, "-1", "--", "x")
 
 
-@pytest.mark.parametrize(("path", "parameter"), PARAMETERS)
+@pytest.mark.parametrize(
+    ("path", "parameter"), parameters(click.types.FloatParamType, click.types.IntParamType)
+)
 def test_numbers_have_bounds_and_what_is_none_is_refused(
     path: tuple[str, ...], parameter: click.Parameter
 ) -> None:
     kind = parameter.type
-    if not isinstance(kind, click.types.FloatParamType | click.types.IntParamType):
-        return
     assert isinstance(kind, click.IntRange | FiniteRange)
     assert kind.min is not None
     assert kind.max is not None
-    context = click.Context(dict(commands())[path])
+    context = click.Context(COMMANDS[path])
     for text in BAD_NUMBERS:
         typed: Any = text
         with pytest.raises(click.BadParameter):
@@ -114,20 +120,21 @@ def test_a_number_out_of_its_bounds_is_named_before_anything_begins(words: list[
 # ------------------------------------------------------------------------------ help
 
 
-@pytest.mark.parametrize(("path", "parameter"), PARAMETERS)
+@pytest.mark.parametrize(("path", "command"), list(COMMANDS.items()))
 def test_the_help_says_what_each_option_takes(
-    path: tuple[str, ...], parameter: click.Parameter
+    path: tuple[str, ...], command: click.Command
 ) -> None:
-    context = click.Context(dict(commands())[path], info_name=path[-1] if path else "kibitz")
-    shown = parameter.make_metavar(context)
-    assert "_" not in shown, shown
-    assert "PARSE" not in shown
-    assert "<" not in shown
-    if isinstance(parameter, click.Option):
-        assert parameter.help, "an option without help"
+    context = click.Context(command, info_name=path[-1] if path else "kibitz")
+    for parameter in command.params:
+        shown = parameter.make_metavar(context)
+        assert "_" not in shown, shown
+        assert "PARSE" not in shown
+        assert "<" not in shown
+        if isinstance(parameter, click.Option):
+            assert parameter.help, "an option without help"
 
 
-@pytest.mark.parametrize(("path", "command"), list(commands()))
+@pytest.mark.parametrize(("path", "command"), list(COMMANDS.items()))
 def test_every_command_says_what_it_does(path: tuple[str, ...], command: click.Command) -> None:
     assert command.help
     assert command.get_short_help_str(limit=100)
@@ -225,17 +232,17 @@ def test_what_does_not_fit_the_record_is_refused_before_the_work(
     assert done.exit_code == 2, (done.output, done.exception)
 
 
-@pytest.mark.parametrize(("path", "parameter"), PARAMETERS)
+@pytest.mark.parametrize(("path", "parameter"), parameters(click.Path))
 def test_a_place_that_cannot_be_written_is_refused_before_the_work(
     path: tuple[str, ...], parameter: click.Parameter, tmp_path: Path
 ) -> None:
-    if not isinstance(parameter.type, click.Path) or parameter.type.exists:
+    if isinstance(parameter.type, click.Path) and parameter.type.exists:
         return
     if not isinstance(parameter.type, OutputPath):
         assert parameter.name in READ_PATHS
         return
     (tmp_path / "file").touch()
-    context = click.Context(dict(commands())[path])
+    context = click.Context(COMMANDS[path])
     with pytest.raises(click.BadParameter, match="is no directory"):
         parameter.type.convert(str(tmp_path / "file" / "x.svg"), parameter, context)
 
