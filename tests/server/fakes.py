@@ -13,7 +13,6 @@ import contextlib
 import heapq
 import itertools
 import json
-from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -27,7 +26,7 @@ from websockets.frames import Frame, Opcode
 from kibitz_protocol.client.lobby_views import LobbyViews
 from kibitz_protocol.wire.codec import decode_server_message, encode
 from kibitz_protocol.wire.messages import ClientMessage, HouseBotLine, LobbyChanged, LobbyNews, Move
-from kibitz_protocol.wire.refusals import Code
+from kibitz_server.metrics import Metrics
 from kibitz_server.net import http
 from kibitz_server.net.access import AccessPolicy
 from kibitz_server.net.downloads import Downloads
@@ -235,25 +234,12 @@ class FakePages:
 
 
 @dataclass
-class FakeMetrics:
-    refusals: list[Code] = field(default_factory=list)
-    drops: list[str] = field(default_factory=list)
-    move_ms: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
-
-    def refused(self, code: Code) -> None:
-        self.refusals.append(code)
-
-    def dropped(self, why: str) -> None:
-        self.drops.append(why)
-
-
-@dataclass
 class PeerRig:
     """All that peers stand on, with time in the test's hands."""
 
     loop: FakeLoop = field(default_factory=FakeLoop)
     handler: FakeHandler = field(default_factory=FakeHandler)
-    metrics: FakeMetrics = field(default_factory=FakeMetrics)
+    metrics: Metrics = field(default_factory=Metrics)
     spawned: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
     rate_limits: RateLimits = field(default_factory=RateLimits)
     timeout_config: TimeoutConfig = field(default_factory=TimeoutConfig)

@@ -16,14 +16,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Collection, Mapping
-from typing import Final, Literal, Protocol
+from collections.abc import Mapping
+from typing import Final, Literal
 
 from kibitz_protocol.wire.records import Player
+from kibitz_server.directory.hall_sharing import HallSharing
+from kibitz_server.directory.recovery import Recovery
 from kibitz_server.directory.registry import Registry
+from kibitz_server.directory.substitutes import Substitutes
 from kibitz_server.lobby.entries import TakenOver
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.match.runner import MatchRunner
+from kibitz_server.net.connections import Connections
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.port import Nodes, Store, TakenLobby
@@ -41,40 +45,6 @@ SERVICE_RESTART: Final = 1012
 """The code of RFC 6455's registry with which sockets of a lobby are closed that has moved."""
 
 
-class Restorer(Protocol):
-    """What is needed of `Recovery`."""
-
-    @property
-    def draining(self) -> bool: ...
-
-    async def load_rules(self, found: Mapping[str, Stored | StoreError]) -> None: ...
-
-    def take_up(self, taken: TakenLobby, found: Mapping[str, Stored | StoreError]) -> None: ...
-
-
-class EndedMatches(Protocol):
-    """What is needed of `Substitutes`."""
-
-    def match_over(self, match: MatchRunner) -> None: ...
-
-
-class Peers(Protocol):
-    """What is needed of the connections."""
-
-    @property
-    def peers(self) -> Collection[Peer]: ...
-
-    def peer_of(self, player: str) -> Peer | None: ...
-
-
-class Sharing(Protocol):
-    """What is needed of `HallSharing`."""
-
-    async def exchange(self, loading: Collection[str] = ()) -> None: ...
-
-    async def read(self) -> None: ...
-
-
 class Failover:
     """Takes up lobbies, and steps down from them."""
 
@@ -82,11 +52,11 @@ class Failover:
         self,
         nodes: Nodes,
         store: Store,
-        recovery: Restorer,
+        recovery: Recovery,
         registry: Registry,
-        substitutes: EndedMatches,
-        connections: Peers,
-        sharing: Sharing,
+        substitutes: Substitutes,
+        connections: Connections,
+        sharing: HallSharing,
         moved: Counter[Literal["taken", "lost"]] | None = None,
     ) -> None:
         """Count in `moved` the lobbies that came and went."""

@@ -28,7 +28,7 @@ from kibitz_server.directory.registry import Registry
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.peer import Peer
 from kibitz_server.net.send_queue import SendQueue, message_frame
-from kibitz_server.rating.ladder import Ladder
+from kibitz_server.rating.log import RatingLog
 
 _B = TypeVar("_B", LobbyBrief, MatchBrief)
 
@@ -46,13 +46,6 @@ _KEY: Final = "the hall"
 """Under which a connection keeps its subscription: no key of a match or a lobby has a space."""
 
 
-class LadderSource(Protocol):
-    """Where the ladders are."""
-
-    async def ladder(self) -> Ladder:
-        """Return the ladders; to be read before anything is awaited."""
-
-
 class HallContext(Protocol):
     """What the news of the hall need around them."""
 
@@ -62,7 +55,7 @@ class HallContext(Protocol):
     spawn: Callable[[Callable[[], Awaitable[None]]], None]
 
     @property
-    def rating_log(self) -> LadderSource: ...
+    def rating_log(self) -> RatingLog: ...
 
 
 class Hall:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from kibitz_server.accounts.tickets import Tickets
 from kibitz_server.directory.other_nodes import LobbyLine, NodeLine, OtherNodes, node_key
@@ -17,6 +17,7 @@ from kibitz_server.directory.registry import Registry
 from kibitz_server.lobby.settings import house_seats
 from kibitz_server.lobby.views import DurableLobby
 from kibitz_server.match.runner import MatchRunner
+from kibitz_server.net.connections import Connections
 from kibitz_server.storage.port import HallExchange, Nodes
 
 PLIES_S: Final = 3.0
@@ -33,16 +34,6 @@ class _MadeOf:
     """... and what may wait for `PLIES_S`."""
 
 
-class Players(Protocol):
-    """What is needed of the connections."""
-
-    def spenders(self) -> set[str]:
-        """Return the players who have a part of their rates here."""
-
-    def share_rates(self, elsewhere: Mapping[str, int]) -> None:
-        """Divide rates of players by the nodes where they are."""
-
-
 class HallSharing:
     """Writes the lines of one node, and puts those of the others together."""
 
@@ -52,7 +43,7 @@ class HallSharing:
         registry: Registry,
         others: OtherNodes,
         tickets: Tickets,
-        connections: Players,
+        connections: Connections,
         seconds: Callable[[], float],
     ) -> None:
         """`seconds` is a clock that never runs backwards."""

@@ -20,7 +20,7 @@ import logging
 from asyncio import AbstractEventLoop, Future, TimerHandle
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from kibitz_games.core.game import Game
 from kibitz_server.directory.rules import Rules
@@ -30,8 +30,7 @@ from kibitz_server.match.runner import MatchRunner
 from kibitz_server.match.state import BrokenLog
 from kibitz_server.match.tail import MatchTail
 from kibitz_server.storage.errors import StoreError
-from kibitz_server.storage.port import MatchHead, NewEntries
-from kibitz_server.storage.streams import Stream
+from kibitz_server.storage.port import MatchHead, NewEntries, Nodes
 
 LOG = logging.getLogger("kibitz.tails")
 LOOK_S: Final = 0.25
@@ -40,16 +39,6 @@ MAX_REMEMBERED: Final = 1000
 """Matches that are over, or that cannot be read here, of which that is remembered."""
 TRY_AGAIN_LATER: Final = 1013
 """The code of RFC 6455's registry with which spectators are sent away."""
-
-
-class Logs(Protocol):
-    """What is needed of `storage.port.Nodes`."""
-
-    async def match_heads(self, keys: Sequence[str]) -> dict[str, MatchHead | StoreError]: ...
-
-    async def new_entries(
-        self, streams: Sequence[Stream]
-    ) -> dict[str, NewEntries | StoreError]: ...
 
 
 class NoRoom(Exception):
@@ -76,7 +65,7 @@ class Tails:
         loop: AbstractEventLoop,
         clock: Callable[[], int],
         spawn: Callable[[Callable[[], Awaitable[None]]], None],
-        logs: Logs,
+        logs: Nodes,
         games: Mapping[str, Game],
         most: int,
         rules: Rules | None = None,

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import logging
 from asyncio import AbstractEventLoop
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Literal, Protocol, assert_never
@@ -62,6 +61,7 @@ from kibitz_server.match.seats import SeatPeers
 from kibitz_server.match.spectators import Spectators
 from kibitz_server.match.state import MatchState
 from kibitz_server.match.visibility import EntryView
+from kibitz_server.metrics import Metrics
 from kibitz_server.net.loop_clock import Deadline
 from kibitz_server.net.peer import Peer
 from kibitz_server.net.send_queue import SendQueue
@@ -79,15 +79,6 @@ SEAT_IS_OUT = "the match goes on without this seat, and its end is told to it to
 """What is said to a seat that is out of a match, instead of that the match is over."""
 
 
-class MoveMetrics(Protocol):
-    """What runners count."""
-
-    move_ms: defaultdict[int, int]
-    """Accepted moves, by the milliseconds from their arrival to their answer."""
-
-    def refused(self, code: Code) -> None: ...
-
-
 class RunnerContext(Protocol):
     """What a runner needs around it."""
 
@@ -98,7 +89,7 @@ class RunnerContext(Protocol):
     store: Store
 
     @property
-    def metrics(self) -> MoveMetrics: ...
+    def metrics(self) -> Metrics: ...
 
     def match_over(self, runner: MatchRunner) -> None:
         """The match is over, durably, and everybody was told."""

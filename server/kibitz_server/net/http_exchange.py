@@ -28,6 +28,7 @@ from websockets.datastructures import Headers
 from websockets.exceptions import HeaderLineTooLong, RequestLineTooLong, TooManyHeaders
 from websockets.http11 import MAX_LINE_LENGTH, MAX_NUM_HEADERS, Request, Response
 
+from kibitz_server.metrics import Metrics
 from kibitz_server.net import http
 from kibitz_server.net.access import AccessPolicy, BadHeader
 from kibitz_server.net.addresses import address_group
@@ -50,12 +51,6 @@ KEEP_ALIVE_S = 5.0
 _END_OF_HEAD = b"\r\n\r\n"
 
 
-class HttpMetrics(Protocol):
-    """What exchanges count."""
-
-    def dropped(self, why: str) -> None: ...
-
-
 class HttpContext(Protocol):
     """What all exchanges of a server share (`peer.PeerContext`)."""
 
@@ -76,7 +71,7 @@ class HttpContext(Protocol):
     @property
     def downloads(self) -> Downloads: ...
     @property
-    def metrics(self) -> HttpMetrics: ...
+    def metrics(self) -> Metrics: ...
     @property
     def turns(self) -> TurnBudget: ...
     @property

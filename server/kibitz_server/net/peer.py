@@ -59,6 +59,7 @@ from kibitz_protocol.wire.refusals import HINTS, CloseCode, Code
 from kibitz_protocol.wire.values import MAX_HELLO
 from kibitz_protocol.wire.visibility import WantedViews
 from kibitz_server.accounts.identity import Identity
+from kibitz_server.metrics import Metrics
 from kibitz_server.net import http
 from kibitz_server.net.access import AccessPolicy
 from kibitz_server.net.addresses import is_loopback
@@ -119,14 +120,6 @@ class Subscription(Protocol):
     def disconnected(self, peer: Peer) -> None: ...
 
 
-class PeerMetrics(Protocol):
-    """What connections count."""
-
-    def refused(self, code: Code) -> None: ...
-
-    def dropped(self, why: str) -> None: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerContext:
     """What all peers of a server share."""
@@ -138,7 +131,7 @@ class PeerContext:
     pages: http.PageSource
     site: Site | None = None
     """The files of the web pages, where there are any."""
-    metrics: PeerMetrics
+    metrics: Metrics
     batcher: WriteBatcher
     timeouts: Timeouts
     turns: TurnBudget

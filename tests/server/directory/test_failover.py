@@ -11,9 +11,13 @@ import async_solipsism
 import pytest
 
 from kibitz_server.directory.failover import LOOK_S, READ_PAUSE_S, Failover
+from kibitz_server.directory.hall_sharing import HallSharing
+from kibitz_server.directory.recovery import Recovery
 from kibitz_server.directory.registry import Registry
+from kibitz_server.directory.substitutes import Substitutes
 from kibitz_server.lobby.entries import ENTRY, TakenOver
 from kibitz_server.match.runner import MatchRunner
+from kibitz_server.net.connections import Connections
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.errors import StoreError, UnusableDatabase
 from kibitz_server.storage.port import (
@@ -174,11 +178,11 @@ class Scene:
         self.failover = Failover(
             self.nodes,
             cast(Store, self.store),
-            self.taken,
+            cast(Recovery, self.taken),
             self.registry,
-            self.taken,
-            FewPeers(self.peer, self.page),
-            self.sharing,
+            cast(Substitutes, self.taken),
+            cast(Connections, FewPeers(self.peer, self.page)),
+            cast(HallSharing, self.sharing),
             self.moved,
         )
 

@@ -12,10 +12,12 @@ from kibitz_protocol.wire.records import Player
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.accounts.tickets import Tickets
 from kibitz_server.directory import failover
-from kibitz_server.directory.failover import EndedMatches, Failover, Peers, Restorer
+from kibitz_server.directory.failover import Failover
 from kibitz_server.directory.hall_sharing import HallSharing
 from kibitz_server.directory.other_nodes import LobbyLine, NodeLine, OtherNodes, node_key
+from kibitz_server.directory.recovery import Recovery
 from kibitz_server.directory.registry import Registry
+from kibitz_server.directory.substitutes import Substitutes
 from kibitz_server.net.connections import Connections, Quotas
 from kibitz_server.net.rate_limit import Rate, RateLimits
 from kibitz_server.storage.location import PostgresURL
@@ -190,10 +192,10 @@ class SharingNode:
         self.failover = Failover(
             nodes_of(self.store),
             self.store,
-            cast(Restorer, self),
+            cast(Recovery, self),
             registry,
-            cast(EndedMatches, self),
-            cast(Peers, self),
+            cast(Substitutes, self),
+            cast(Connections, self),
             self.sharing,
         )
 

@@ -25,7 +25,7 @@ from kibitz_server.match.record import read_entry
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.match.tail import MatchTail
 from kibitz_server.storage.errors import DamagedStream, StoreError, UnusableDatabase
-from kibitz_server.storage.port import MatchHead, NewEntries
+from kibitz_server.storage.port import MatchHead, NewEntries, Nodes
 from kibitz_server.storage.streams import Stream
 from tests.server.fakes import FakeHandle, ScriptedConnection
 from tests.server.match.test_runner import Scenario
@@ -98,7 +98,9 @@ class Scene:
         self.work: list[asyncio.Future[None]] = []
         games = {game.info.name: game for game in (Grid(), Veil())}
         loop = cast(AbstractEventLoop, HeldTimers())
-        self.tails = Tails(loop, self.rig.loop.clock, self._spawn, self.logs, games, most)
+        self.tails = Tails(
+            loop, self.rig.loop.clock, self._spawn, cast(Nodes, self.logs), games, most
+        )
 
     def _spawn(self, work: Callable[[], Awaitable[None]]) -> None:
         self.work.append(asyncio.ensure_future(work()))

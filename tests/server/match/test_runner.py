@@ -34,11 +34,12 @@ from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.record import read_entry
 from kibitz_server.match.recovery import recover
 from kibitz_server.match.runner import MatchRunner
+from kibitz_server.metrics import Metrics
 from kibitz_server.net.loop_clock import ServerClock
 from kibitz_server.storage.errors import StoreError, WriteFailed
 from kibitz_server.storage.port import Store
 from kibitz_server.storage.streams import Stream
-from tests.server.fakes import FakeLoop, FakeMetrics, FakeStore, PeerRig, ScriptedConnection
+from tests.server.fakes import FakeLoop, FakeStore, PeerRig, ScriptedConnection
 from tests.server.match.toy_games import Grid, Veil, setup
 
 
@@ -48,7 +49,7 @@ class FakeContext:
 
     rig: PeerRig = field(default_factory=PeerRig)
     log_store: FakeStore = field(default_factory=FakeStore)
-    metrics: FakeMetrics = field(default_factory=FakeMetrics)
+    metrics: Metrics = field(default_factory=Metrics)
     matches: dict[str, MatchRunner] = field(default_factory=dict)
     ended: list[MatchRunner] = field(default_factory=list)
     rated: list[Result] = field(default_factory=list)

@@ -140,7 +140,7 @@ def test_a_known_head_is_paid_for() -> None:
         line.feed(head(key))
         statuses.append(line.head().split()[1])
     assert statuses == ["101", "429", "429"]
-    assert rig.metrics.drops == ["too many HTTP requests"] * 2
+    assert rig.metrics.drops == {"too many HTTP requests": 2}
 
 
 def test_of_many_heads_those_that_were_used_last_are_known() -> None:
