@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import logging
 from asyncio import AbstractEventLoop, TimerHandle
-from collections.abc import Callable, Collection, Iterable
-from typing import Final, Protocol
+from collections.abc import Callable, Iterable
+from typing import Final
 
 from kibitz_protocol.wire.messages import Farewell
 from kibitz_protocol.wire.refusals import CloseCode, Code
+from kibitz_server.accounts.accounts import Accounts
 from kibitz_server.net.peer import Peer
 
 LOG = logging.getLogger("kibitz.net")
@@ -22,13 +23,6 @@ SHARED_INTERVAL_S: Final = 0.4
 """The same where several servers share the tokens, which each of them has in memory."""
 
 
-class TokenStore(Protocol):
-    """Who knows which tokens are void."""
-
-    def void_tokens(self, present: Collection[bytes]) -> Collection[bytes]:
-        """Return which of these digests are of tokens that were revoked or have expired."""
-
-
 class TokenWatch:
     """Looks at everybody who came with a token, every `interval_s`."""
 
@@ -36,12 +30,12 @@ class TokenWatch:
         self,
         loop: AbstractEventLoop,
         peers: Callable[[], Iterable[Peer]],
-        tokens: TokenStore,
+        accounts: Accounts,
         interval_s: float = CHECK_INTERVAL_S,
     ) -> None:
         self._loop = loop
         self._peers = peers
-        self._tokens = tokens
+        self._accounts = accounts
         self._interval_s = interval_s
         self._timer: TimerHandle | None = None
 
@@ -59,7 +53,7 @@ class TokenWatch:
         for peer in self._peers():
             if peer.token is not None and not peer.leaving:
                 bearers.setdefault(peer.token, []).append(peer)
-        for token in self._tokens.void_tokens(bearers.keys()) if bearers else ():
+        for token in self._accounts.void_tokens(bearers.keys()) if bearers else ():
             for peer in bearers[token]:
                 message = "the token of this connection was revoked, or has expired"
                 peer.send(Farewell(code=Code.UNAUTHORIZED, message=message))

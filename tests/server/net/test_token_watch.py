@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
+from typing import cast
 
 import pytest
 from websockets.frames import Opcode
 
 from kibitz_protocol.wire.refusals import CloseCode
+from kibitz_server.accounts.accounts import Accounts
 from kibitz_server.net.token_watch import CHECK_INTERVAL_S, TokenWatch
 from tests.server.fakes import PeerRig, ScriptedConnection
 
@@ -35,7 +37,9 @@ class Scenario:
         self.office = FakeTokens()
         self.lines: list[ScriptedConnection] = []
         self.token_watch = TokenWatch(
-            self.rig.loop.loop, lambda: [line.peer for line in self.lines], self.office
+            self.rig.loop.loop,
+            lambda: [line.peer for line in self.lines],
+            cast(Accounts, self.office),
         )
         self.token_watch.start()
 
