@@ -53,6 +53,10 @@ class Greedy:
         """Return why the search cannot play a game: never, it plays them all."""
         return None
 
+    def warm_up(self, state: np.record, ev: np.record) -> None:
+        """Compile or load what only moves that end the play ask for."""
+        standing(state, ev, int(op.to_act(state)))
+
     def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
         """Return the best move; of the limits only the seed matters.
 

@@ -13,7 +13,12 @@ from kibitz_bots.catalog import PERSONALITIES
 from kibitz_bots.catalog.personality import EngineSpec
 from kibitz_games.compiled import kernels
 
-LIKELY = ("chinese-checkers/phases", "chinese-checkers/mpmix", "line-nim/solver")
+LIKELY = (
+    "chinese-checkers/phases",
+    "chinese-checkers/mpmix",
+    "line-nim/greedy",
+    "line-nim/solver",
+)
 """Those with the most parts that only some positions ask for."""
 
 pytestmark = pytest.mark.skipif(not kernels.compiled(), reason="nothing is compiled")
