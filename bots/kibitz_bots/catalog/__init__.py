@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from typing import Any
 
 from kibitz_bots.catalog import (
     any_game,
@@ -24,7 +23,7 @@ from kibitz_bots.catalog import (
     number_merge,
     tanks,
 )
-from kibitz_bots.catalog.parameters import AnyParameter, Parameter
+from kibitz_bots.catalog.parameters import AnyParameter, Parameter, read_parameter
 from kibitz_bots.catalog.personality import Personality
 from kibitz_bots.spec import BotFactory, SpecError
 from kibitz_games.core import registry
@@ -62,7 +61,10 @@ def find(spec: str) -> BotFactory:
     """Return what makes the bots of a personality with its parameters, or raise `SpecError`."""
     name, _, text = spec.partition(":")
     personality = named(name)
-    values = dict(_read(personality, part) for part in text.split(",") if part)
+    values = {}
+    for part in filter(None, text.split(",")):
+        key, _, value = part.partition("=")
+        values[key] = read_parameter(personality.parameters, name, key, value)
     return lambda: personality.make(**values)
 
 
@@ -74,12 +76,3 @@ def _unknown(name: str) -> str:
     listed = f"kibitz bots --game {game}" if own else "kibitz bots"
     expected = f"a path to a .py file, or game/name as `{listed}` lists them"
     return f"unknown bot {name!r}; expected {expected}{meant}"
-
-
-def _read(personality: Personality, part: str) -> tuple[str, Any]:
-    name, _, text = part.partition("=")
-    for parameter in personality.parameters:
-        if parameter.name == name:
-            return name, parameter.read(text)
-    known = ", ".join(parameter.name for parameter in personality.parameters) or "none"
-    raise SpecError(f"{personality.name} has no parameter {name!r}; it has {known}")

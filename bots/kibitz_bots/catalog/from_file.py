@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kibitz_bots.catalog.parameters import PLIES, SEED, TABLE, TIME, Parameter
+from kibitz_bots.catalog.parameters import PLIES, SEED, TABLE, TIME, Parameter, read_parameter
 from kibitz_bots.catalog.personality import EngineSpec, Personality
 from kibitz_bots.catalog.searches import ALPHABETA, GREEDY, IDDFS, MAXN, Algorithm, mcts
 from kibitz_bots.spec import BotFactory, SpecError
@@ -100,18 +100,10 @@ def _given(name: str, text: str, known: Sequence[Parameter]) -> tuple[Path, dict
         if key == "file":
             path = Path(value)
         else:
-            values[key] = _read(known, name, key, value)
+            values[key] = read_parameter(known, name, key, value, also=("file",))
     if path is None:
         raise SpecError(f"{name}: expected the file of its weights, as in {name}:file=best.json")
     return path, values
-
-
-def _read(parameters: Sequence[Parameter], name: str, key: str, value: str) -> Any:
-    for parameter in parameters:
-        if parameter.name == key:
-            return parameter.read(value)
-    known = ", ".join(["file", *(parameter.name for parameter in parameters)])
-    raise SpecError(f"{name} has no parameter {key!r}; it has {known}")
 
 
 def _loader(path: Path) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -83,6 +83,20 @@ class Choice:
 
 AnyParameter: TypeAlias = Parameter | Choice
 """What may follow the colon of a bot's name."""
+
+
+def read_parameter(
+    known: Sequence[AnyParameter], bot: str, name: str, text: str, *, also: Sequence[str] = ()
+) -> Any:
+    """Return the value of the parameter `name` of `bot` that `text` stands for.
+
+    `also` are names that the error lists before those of `known`. Raises `SpecError`.
+    """
+    for parameter in known:
+        if parameter.name == name:
+            return parameter.read(text)
+    names = ", ".join([*also, *(parameter.name for parameter in known)]) or "none"
+    raise SpecError(f"{bot} has no parameter {name!r}; it has {names}")
 
 
 def _plain(number: float) -> str:
