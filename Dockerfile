@@ -6,6 +6,7 @@ COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY protocol protocol
 COPY games games
 COPY search search
+COPY training training
 COPY server server
 COPY bots bots
 COPY arena arena

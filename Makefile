@@ -9,7 +9,7 @@ COMPILED := build/compiled
 COMPILED_TESTS ?= tests/server tests/protocol tests/simulation tests/integration tests/kibitz
 WEB_CHECKS := tests/tools/web
 WEB_TOOLS := $(WEB_CHECKS)/node_modules/.made
-SOURCES = $(shell find protocol games search server bots arena clients kibitz -name '*.py')
+SOURCES = $(shell find protocol games search training server bots arena clients kibitz -name '*.py')
 IN_VENV := $(VENV)/bin/python
 PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet -c constraints.txt
 PYTEST = $(IN_VENV) -m pytest -n $(or $(WORKERS),auto) --maxprocesses 8 --dist loadgroup --durations=10

@@ -22,11 +22,11 @@ from docs.generate.markdown import table
 from kibitz_games.core import registry
 from kibitz_games.core.game import Json
 from kibitz_games.vector import VectorGame
-from kibitz_search.chinese_checkers import evolution, weights_file
-from kibitz_search.chinese_checkers.evaluation import EVOLVED
-from kibitz_search.chinese_checkers.hole_games import against, distances
-from kibitz_search.chinese_checkers.plan_games import PlanGames
-from kibitz_search.training.genetic import Settings
+from kibitz_search.chinese_checkers import weights_file
+from kibitz_search.chinese_checkers.evaluation import EVOLVED, distances
+from kibitz_training.chinese_checkers import genetic_fitness
+from kibitz_training.chinese_checkers.hole_games import against
+from kibitz_training.chinese_checkers.plan_games import PlanGames
 
 PLAYS = 1024
 """Plays of a batch: with fewer it takes as long to wake a thread as to step its slice."""
@@ -104,10 +104,9 @@ def genetic(population: int) -> Rate:
 
     def rate(threads: int, seconds: float) -> float:
         individuals = np.tile(array, (population, 1))
-        settings = Settings(seed=1, population=population)
         with closing(against("hand", 2, threads=threads, begins="individual")) as games:
             return _repeated(
-                lambda: int(evolution.evaluate(games, settings, individuals, 0).games.sum()),
+                lambda: genetic_fitness.judge(games, 1, individuals, 0).counts["games"],
                 seconds,
             )
 
@@ -183,11 +182,11 @@ def section(found: Sequence[Scaled], threads: int) -> str:
 def _whole_run(found: Sequence[Scaled], threads: int) -> list[str]:
     """Say how long the report's run takes at these rates, where they were measured."""
     name = f"{SMALL:,} individuals"
-    games = GENERATIONS * SMALL * evolution.MANY
+    games = GENERATIONS * SMALL * genetic_fitness.MANY
     return [
         f"{GENERATIONS:,} generations of {SMALL} individuals are {games:,} games where everybody"
-        f" plays {evolution.MANY}: at these rates {games / each.median(1) / 60:.1f} minutes with"
-        f" one thread, and {games / each.median(threads) / 60:.1f} with {threads}.\n"
+        f" plays {genetic_fitness.MANY}: at these rates {games / each.median(1) / 60:.1f} minutes"
+        f" with one thread, and {games / each.median(threads) / 60:.1f} with {threads}.\n"
         for each in found
         if each.work.name.endswith(f" {name}")
     ]

@@ -12,7 +12,7 @@ from kibitz.output import echo
 from kibitz_protocol import printable
 
 if TYPE_CHECKING:
-    from kibitz_search.training.experiment import Reporter
+    from kibitz_training.experiment import Reporter
 
 SECONDS = 10.0
 """Between two lines, where there is no terminal."""

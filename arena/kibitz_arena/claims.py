@@ -25,11 +25,10 @@ from typing import Final, Literal, TypeAlias
 from pydantic import Field
 
 from kibitz_arena.game_line import GameLine
+from kibitz_protocol.wire.shares import Z_95, share_interval
 from kibitz_protocol.wire.values import Tolerant
 
 Kind: TypeAlias = Literal["scores", "better", "wins", "never loses", "mean score"]
-Z_95: Final = 1.959964
-"""Standard deviations on each side of a 95% interval."""
 _AMOUNT: Final = r"(?P<least>\d+(?:\.\d+)?)"
 _PATTERNS: Final[dict[Kind, re.Pattern[str]]] = {
     "scores": re.compile(rf"(?P<who>.+?) scores at least {_AMOUNT}%(?: against (?P<other>.+))?"),
@@ -147,17 +146,7 @@ def mean_interval(values: Sequence[float], *, share: bool) -> tuple[float | None
     if not share:
         reach = Z_95 * statistics.stdev(values) / math.sqrt(count)
         return mean - reach, mean + reach
-    return _wilson_interval(mean, count)
-
-
-def _wilson_interval(share: float, count: int) -> tuple[float, float]:
-    z2 = Z_95 * Z_95
-    middle = (share + z2 / (2 * count)) / (1 + z2 / count)
-    spread = share * (1 - share) / count + z2 / (4 * count * count)
-    reach = Z_95 * math.sqrt(spread) / (1 + z2 / count)
-    # Exact at the ends, where the formula is so but for rounding.
-    low = 0.0 if share == 0.0 else max(0.0, middle - reach)
-    return low, 1.0 if share == 1.0 else min(1.0, middle + reach)
+    return share_interval(mean, count)
 
 
 def _holds(claim: Claim, outcomes: Sequence[float], measured: float, low: float | None) -> bool:

@@ -13,10 +13,12 @@ import numpy as np
 
 from benchmarks.experiments import shipped
 from benchmarks.experiments.experiment import Measured, Scale
-from kibitz_search.chinese_checkers import evolution, weights_file
+from kibitz_search.chinese_checkers import weights_file
 from kibitz_search.chinese_checkers.evaluation import EVOLVED
-from kibitz_search.chinese_checkers.hole_games import Array, against
-from kibitz_search.training.cma import Cma
+from kibitz_search.chinese_checkers.hole_arrays import Array
+from kibitz_training.chinese_checkers import genetic_fitness
+from kibitz_training.chinese_checkers.hole_games import against
+from kibitz_training.cma import Cma
 
 POPULATION, GAMES = 32, 40
 """Individuals of a generation, and the games of each: all of them play with the same chances."""
@@ -50,5 +52,5 @@ def optimised(seats: int, generations: int, threads: int) -> Array:
         for generation in range(generations):
             seed = int(np.random.default_rng([shipped.SEED, generation]).integers(2**62))
             came = games.play(strategy.ask(), [seed] * POPULATION, 0, GAMES)
-            strategy.tell(evolution.scores(came).mean(axis=1))
+            strategy.tell(genetic_fitness.scores(came).mean(axis=1))
     return strategy.mean

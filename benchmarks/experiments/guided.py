@@ -14,8 +14,8 @@ from benchmarks.experiments.experiment import Measured, Scale
 from kibitz_bots.catalog import PERSONALITIES, Personality
 from kibitz_bots.catalog.chinese_checkers import EVALUATIONS
 from kibitz_bots.catalog.personality import EngineSpec
+from kibitz_protocol.wire.shares import share_interval
 from kibitz_search.algorithms.interface import Evaluation
-from kibitz_search.training.statistics import wilson
 
 Sides: TypeAlias = Sequence[Sequence[int]]
 """The seats of one side in one game after the other."""
@@ -144,7 +144,8 @@ def _against(name: str, games: int, seats: int, sides: Sides) -> Row:
     record = f"{won}-{drawn}-{games - won - drawn}"
     shares = matches.share(score, games)
     return Row(
-        (str(games), record, *shares, subject.effort, other.effort), wilson(score, games)[0] > 0.5
+        (str(games), record, *shares, subject.effort, other.effort),
+        share_interval(score / games, games)[0] > 0.5,
     )
 
 

@@ -17,7 +17,7 @@ from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.minimax import Minimax
 from kibitz_search.line_nim.evaluation import outcome
 from kibitz_search.line_nim.reference_agent import CROWDED, MAX_DEPTH, ReferenceAgent
-from kibitz_search.training.figures import line_chart
+from kibitz_training.figures import line_chart
 
 GAME = "line-nim"
 SECONDS = 0.03

@@ -12,9 +12,9 @@ import numpy as np
 
 from kibitz_games.core import registry
 from kibitz_games.core.game import Game, Outcome
+from kibitz_protocol.wire.shares import share_interval
 from kibitz_search.algorithms.interface import Evaluation, Search
 from kibitz_search.algorithms.limits import SearchLimits
-from kibitz_search.training.statistics import wilson
 
 Chooser: TypeAlias = Callable[[np.record, str], int]
 """Returns the action in a position; the text decides among equals."""
@@ -69,5 +69,5 @@ def play(game: Game, state: np.record, choosers: Sequence[Chooser], seed: int) -
 
 def share(wins: float, games: int) -> tuple[str, str]:
     """Return a share as text, and its 95% interval; a draw is half a win."""
-    low, high = wilson(wins, games)
+    low, high = share_interval(wins / games, games)
     return f"{100 * wins / games:.1f}%", f"{100 * low:.1f}% to {100 * high:.1f}%"

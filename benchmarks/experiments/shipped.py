@@ -10,9 +10,11 @@ import numpy as np
 import kibitz_search.chinese_checkers
 from benchmarks.experiments import matches
 from benchmarks.experiments.experiment import Measured, Scale
-from kibitz_search.chinese_checkers import evolution, weights_file
+from kibitz_search.chinese_checkers import weights_file
 from kibitz_search.chinese_checkers.evaluation import EVOLVED
-from kibitz_search.chinese_checkers.hole_games import PLIES, WON, Array, against
+from kibitz_search.chinese_checkers.hole_arrays import Array
+from kibitz_training.chinese_checkers import genetic_fitness
+from kibitz_training.chinese_checkers.hole_games import PLIES, WON, against
 
 WEIGHTS = Path(kibitz_search.chinese_checkers.__file__).with_name("weights")
 SEED = 2026
@@ -32,9 +34,10 @@ def evolved(scale: Scale) -> Measured:
         rows += [
             (str(seats), judge, begins, *tested(array, seats, judge, begins, count, scale.threads))
             for begins in BEGINS
-            for judge in evolution.JUDGES
+            for judge in genetic_fitness.JUDGES
         ]
-        found.append(_sentence(seats, rows[-len(BEGINS) * len(evolution.JUDGES)], file.command))
+        first = rows[-len(BEGINS) * len(genetic_fitness.JUDGES)]
+        found.append(_sentence(seats, first, file.command))
     return Measured(found=" ".join(found), heads=HEADS, rows=tuple(rows))
 
 
@@ -46,7 +49,7 @@ def tested(
         came = games.play(array[np.newaxis], [SEED], 0, count)[0]
     won = came[:, WON] > 0
     plies = f"{came[won, PLIES].mean():.1f}" if won.any() else "-"
-    fitness = f"{evolution.scores(came).mean():.1f}"
+    fitness = f"{genetic_fitness.scores(came).mean():.1f}"
     return str(count), *matches.share(int(won.sum()), count), plies, fitness
 
 

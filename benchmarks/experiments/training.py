@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.experiments.experiment import Measure, Measured, Scale, UnavailableError
-from kibitz_search import experiments
-from kibitz_search.training.experiment import ParameterError
+from kibitz_training import experiments
+from kibitz_training.experiment import ParameterError
 
 HOURS = 12
 """A run that takes longer is given up."""

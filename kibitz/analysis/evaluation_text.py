@@ -8,7 +8,7 @@ from typing import Any
 
 from kibitz.analysis.evaluation import MoveEvaluation, Scale, Swing, swings, value_text
 from kibitz_protocol.wire.recordfile import Record
-from kibitz_search.training.figures import line_chart
+from kibitz_training.figures import line_chart
 
 BAR = 20
 """Columns of the graph beside the moves."""

@@ -19,7 +19,7 @@ STARTER = Path(__file__).parents[1] / "starters" / "game"
 """The templates of the files."""
 _REGISTRY = "games/kibitz_games/core/registry.py"
 _GOLDEN = "tests/games/data/playthrough-{name}.txt"
-_PACKAGES = ("", "protocol", "games", "search", "server", "bots", "arena", "clients")
+_PACKAGES = ("", "protocol", "games", "search", "training", "server", "bots", "arena", "clients")
 """Where the packages of a clone are."""
 
 

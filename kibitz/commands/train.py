@@ -17,18 +17,18 @@ from kibitz.output import echo
 from kibitz_bots.number_types import COUNT
 
 if TYPE_CHECKING:
-    from kibitz_search.training.experiment import Experiment, Parameters
+    from kibitz_training.experiment import Experiment, Parameters
 
 
 def _list() -> None:
     """Print the experiments with their parameters."""
-    from kibitz_search.experiments import EXPERIMENTS
+    from kibitz_training.experiments import EXPERIMENTS
 
-    echo("\n\n".join(map(_described, EXPERIMENTS.values())))
+    echo("\n\n".join(_described(load()) for load in EXPERIMENTS.values()))
 
 
 def _described(experiment: Experiment) -> str:
-    from kibitz_search.training.parameters import expected, text_of
+    from kibitz_training.parameters import expected, text_of
 
     lines = [f"{experiment.name}  {experiment.summary}"]
     for name, field in experiment.parameters.model_fields.items():
@@ -91,8 +91,8 @@ def _train(experiment: str, out: Path, seed: int, threads: int, workers: str | N
     from kibitz.training_progress import shown
     from kibitz.workers.port import PoolError
     from kibitz.workers.thread_bridge import computing
-    from kibitz_search import experiments
-    from kibitz_search.training.experiment import ParameterError, TrainingRun
+    from kibitz_training import experiments
+    from kibitz_training.experiment import ParameterError, TrainingRun
 
     try:
         chosen, parameters = experiments.find(experiment)
@@ -111,13 +111,13 @@ def _train(experiment: str, out: Path, seed: int, threads: int, workers: str | N
 
 def _run(experiment: Experiment, parameters: Parameters, run: Any) -> None:
     """Run an experiment; what a person can mend is a sentence."""
-    from kibitz_search.training.experiment import ParameterError
-    from kibitz_search.training.journal import JournalError
-    from kibitz_search.training.output import OutputError
-    from kibitz_search.training.weights import WeightsError
+    from kibitz_search.weights import WeightsError
+    from kibitz_training.experiment import ParameterError
+    from kibitz_training.journal import JournalError
+    from kibitz_training.output import OutputError
 
     try:
-        experiment.load()(parameters, run)
+        experiment.run(parameters, run)
     except ParameterError as error:
         raise click.UsageError(f"{experiment.name}: {error}") from None
     except (JournalError, OutputError, WeightsError) as error:
@@ -126,7 +126,7 @@ def _run(experiment: Experiment, parameters: Parameters, run: Any) -> None:
 
 def _command(experiment: Experiment, parameters: Parameters, seed: int, out: Path) -> str:
     """Return what gives the same result anywhere, whatever was typed to get it."""
-    from kibitz_search.training.parameters import written
+    from kibitz_training.parameters import written
 
     values = written(parameters)
     spec = f"{experiment.name}:{values}" if values else experiment.name

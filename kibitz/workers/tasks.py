@@ -20,7 +20,7 @@ async def _carry_out(task: str, given: Json) -> Json:
         from kibitz.workers import blocks
 
         return await blocks.play(given)
-    from kibitz_search.experiments import TASKS
+    from kibitz_training.experiments import TASKS
 
     if task in TASKS:
         return await asyncio.to_thread(TASKS[task](), given)

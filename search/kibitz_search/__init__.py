@@ -7,6 +7,7 @@ line_nim          an evaluation; every subset of the cells, 64 at once; misere t
                   the assignment's own alpha-beta
 number_merge      an evaluation; every set of boundaries between the numbers
 tanks             an evaluation; explorer and hunter: ways to new places, where the others may be
+weights           files of trained weights, which `kibitz_training` makes
 
 A search of one game is used like one for all games (`algorithms.interface.Search`). One that judges
 by proof needs no evaluation: it is given an empty record and does not look at it.

@@ -102,6 +102,7 @@ TAKEN = sorted(
     sys.stdlib_module_names
     | {name for name, where in packages_distributions().items() if where}
     | {"kibitz", "kibitz_bots", "kibitz_games", "kibitz_protocol", "kibitz_search"}
+    | {"kibitz_training"}
 )
 
 

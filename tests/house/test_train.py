@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kibitz.commands.train import train
-from kibitz_search.chinese_checkers import genetic_selection
-from kibitz_search.experiments import EXPERIMENTS
+from kibitz_training.chinese_checkers import genetic_selection
+from kibitz_training.experiments import EXPERIMENTS
 
 GENETIC = "chinese-checkers/genetic"
 CHARTS = ("fitness.svg", "wins.svg", "array-first.svg", "array-fittest.svg", "array-best.svg")
@@ -63,10 +63,10 @@ def test_a_damaged_journal_is_named(tmp_path: Path) -> None:
     spec = f"{GENETIC}:generations=3,population=4,test=0"
     assert call(tmp_path, spec).exit_code == 0
     path = tmp_path / "journal.jsonl"
-    path.write_bytes(path.read_bytes().replace(b"mean", b"moan", 1))
+    path.write_bytes(path.read_bytes().replace(b"wins", b"wons", 1))
     done = call(tmp_path, spec)
     assert done.exit_code == 1
-    assert f"{path}, line 3: damaged, its check sum does not agree" in done.output
+    assert f"{path}, line 2: damaged, its check sum does not agree" in done.output
 
 
 def test_other_settings_in_the_same_directory_are_refused(tmp_path: Path) -> None:
@@ -115,8 +115,8 @@ def test_what_cannot_be_is_a_mistake_of_the_command_line(
 def test_the_list_names_every_experiment_with_its_parameters() -> None:
     done = CliRunner().invoke(train, ["--list"])
     assert done.exit_code == 0
-    for name, experiment in EXPERIMENTS.items():
-        assert f"{name}  {experiment.summary}" in done.output
+    for name, load in EXPERIMENTS.items():
+        assert f"{name}  {load().summary}" in done.output
     assert "  population=20\n      individuals in a generation (a whole number" in done.output
 
 
@@ -134,7 +134,10 @@ def test_another_experiment_in_the_same_directory_is_refused(tmp_path: Path) -> 
     assert call(tmp_path, f"{GENETIC}:generations=1,test=0").exit_code == 0
     done = call(tmp_path, "chinese-checkers/learned")
     assert done.exit_code == 1
-    assert "was begun with game = 'chinese-checkers', not 'chinese-checkers/learned'" in done.output
+    assert (
+        "was begun with experiment = 'chinese-checkers/genetic', not 'chinese-checkers/learned'"
+        in done.output
+    )
 
 
 @pytest.mark.parametrize("inside", ["", "deeper"])
@@ -249,7 +252,7 @@ def test_two_runs_at_once_in_one_directory(tmp_path: Path) -> None:
 @pytest.mark.e2e
 def test_the_table_imports_nothing_heavy() -> None:
     program = (
-        "import sys\nimport kibitz.commands.train, kibitz_search.experiments\n"
+        "import sys\nimport kibitz.commands.train, kibitz_training.experiments\n"
         "sys.exit(' '.join({'numpy', 'numba', 'asyncio'} & set(sys.modules)) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

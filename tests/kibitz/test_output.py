@@ -309,7 +309,17 @@ ALLOWED = {
 }
 """Who writes to a terminal past `kibitz.output`, and why that is no danger."""
 SAFE_ARGUMENTS = ("printable.line", "printable.lines", "printable.json")
-PACKAGES = ("protocol", "games", "search", "server", "bots", "arena", "clients", "kibitz")
+PACKAGES = (
+    "protocol",
+    "games",
+    "search",
+    "training",
+    "server",
+    "bots",
+    "arena",
+    "clients",
+    "kibitz",
+)
 WRITERS = ("print", "echo", "sys.std", "sys.__std")
 """No other text of a module is a call that writes, so only modules that have one are parsed."""
 

@@ -30,7 +30,17 @@ from kibitz_server.app import Config
 from tests.tools.project_copy import BUILT_IN
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("protocol", "games", "search", "server", "bots", "clients", "arena", "kibitz")
+PACKAGES = (
+    "protocol",
+    "games",
+    "search",
+    "training",
+    "server",
+    "bots",
+    "clients",
+    "arena",
+    "kibitz",
+)
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`(kibitz [a-z]+ [^`\n]+)`")

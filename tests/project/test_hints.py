@@ -12,7 +12,17 @@ import click
 from kibitz.cli import COMMANDS, kibitz
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("protocol", "games", "search", "server", "bots", "arena", "clients", "kibitz")
+SOURCES = (
+    "protocol",
+    "games",
+    "search",
+    "training",
+    "server",
+    "bots",
+    "arena",
+    "clients",
+    "kibitz",
+)
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 FOREIGN = {"--fast"}
 """Of an engine in an example."""

@@ -18,6 +18,7 @@ PACKAGES = (
     "protocol/kibitz_protocol",
     "games/kibitz_games",
     "search/kibitz_search",
+    "training/kibitz_training",
     "server/kibitz_server",
     "bots/kibitz_bots",
     "arena/kibitz_arena",
@@ -29,12 +30,17 @@ MAY_NAME_A_GAME = (
     "bots/kibitz_bots/catalog/",
     "bots/kibitz_bots/adapters/gomocup_client.py",
     "bots/kibitz_bots/adapters/gomocup_server.py",
-    "search/kibitz_search/experiments.py",
+    "training/kibitz_training/experiments.py",
     "kibitz/demo_programme.py",
 )
 """The table of games, the catalogue of bots, a protocol that is spoken for one game only (its
 engines here, our bots there), the table of experiments, the demo."""
-OWN_FOLDERS = ("games/kibitz_games", "search/kibitz_search", "bots/kibitz_bots")
+OWN_FOLDERS = (
+    "games/kibitz_games",
+    "search/kibitz_search",
+    "training/kibitz_training",
+    "bots/kibitz_bots",
+)
 """Where a game has a folder of its own name."""
 
 

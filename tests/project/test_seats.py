@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CODE = re.compile(r"^( *)```.*?^\1```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 FIRST_SEAT = re.compile(r"\bseats? 0\b|shoulder=0|--seat 0", re.IGNORECASE)
-PACKAGES = ("games", "search", "bots", "arena", "clients", "kibitz")
+PACKAGES = ("games", "search", "training", "bots", "arena", "clients", "kibitz")
 SHOWN = re.compile(r"(?<!-)\bseats?:? $")
 FROM_ONE = {
     "clients/kibitz_clients/line_output.py",

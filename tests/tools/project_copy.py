@@ -22,7 +22,7 @@ _LEFT_OUT = (
     *(".git", ".venv", ".hypothesis", ".*_cache", "__pycache__", "node_modules"),
     *("site", "build", "dist", "demo-records", "*.arena", "records"),
 )
-_PACKAGES = ("", "protocol", "games", "search", "server", "bots", "arena", "clients")
+_PACKAGES = ("", "protocol", "games", "search", "training", "server", "bots", "arena", "clients")
 
 
 def copy_project(place: Path) -> Path:

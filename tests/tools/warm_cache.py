@@ -78,7 +78,8 @@ def _batches() -> None:
 
 def _training() -> None:
     """The games by which `kibitz train` judges arrays of Chinese Checkers."""
-    from kibitz_search.chinese_checkers.hole_games import against, distances
+    from kibitz_search.chinese_checkers.evaluation import distances
+    from kibitz_training.chinese_checkers.hole_games import against
 
     for judge in ("hand", "euclid", "stragglers", "mobility"):
         with closing(against(judge)) as games:

@@ -17,7 +17,7 @@ from kibitz_bots.catalog.searches import ALPHABETA, GREEDY, IDDFS, MAXN, Algorit
 from kibitz_bots.spec import BotFactory, SpecError
 
 if TYPE_CHECKING:
-    from kibitz_search.training.weights import WeightsFile
+    from kibitz_search.weights import WeightsFile
 
 GAME = "chinese-checkers"
 TANKS = "tanks/ann-weights"
@@ -83,7 +83,7 @@ def _find_threat(text: str) -> BotFactory:
     personality = Personality(
         THREAT,
         f"the threat search by the weights of {path.name}",
-        EngineSpec(lambda: Threat, lambda: weights_file.evaluation(file)),
+        EngineSpec(lambda: Threat, lambda: weights_file.evaluation(file, path)),
         (SEED, TIME, PLIES, TABLE),
         algorithm="threat",
         evaluation="weights",
@@ -116,7 +116,7 @@ def _loader(path: Path) -> Any:
 
 def _weights(read: Callable[[Path], WeightsFile], path: Path) -> WeightsFile:
     """Return what `read` reads from a file; what is wrong with it is a `SpecError`."""
-    from kibitz_search.training.weights import WeightsError
+    from kibitz_search.weights import WeightsError
 
     try:
         return read(path)

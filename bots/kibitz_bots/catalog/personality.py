@@ -154,7 +154,7 @@ def _package_version() -> str:
 @functools.cache
 def _weights_hash(path: Path) -> str:
     """Return the hash of a file of weights as it was when it was first asked for."""
-    from kibitz_search.training.weights import WeightsFile
+    from kibitz_search.weights import WeightsFile
 
     return WeightsFile.model_validate_json(path.read_bytes()).hash
 

@@ -1,12 +1,16 @@
 """Scores of ranks: the share of the opponents that a seat has beaten; win, draw or loss.
 
-Standings of lobbies, tournaments and results of aborted matches all count with these two functions.
+Standings of lobbies, tournaments and results of aborted matches all count with these functions.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Final, Literal
+
+Z_95: Final = 1.959964
+"""Standard deviations on each side of a 95% interval."""
 
 
 def beaten_share(ranks: Sequence[int], seat: int, *, alone: float) -> float:
@@ -36,3 +40,14 @@ def seat_outcome(ranks: Sequence[int], seat: int) -> Literal["win", "draw", "los
     if own != min(ranks):
         return "loss"
     return "draw" if ranks.count(own) > 1 else "win"
+
+
+def share_interval(share: float, count: int) -> tuple[float, float]:
+    """Return the 95% interval of a share of `count` matches (E. B. Wilson, JASA 22, 1927)."""
+    z2 = Z_95 * Z_95
+    middle = (share + z2 / (2 * count)) / (1 + z2 / count)
+    spread = share * (1 - share) / count + z2 / (4 * count * count)
+    reach = Z_95 * math.sqrt(spread) / (1 + z2 / count)
+    # Exact at the ends, where the formula is so but for rounding.
+    low = 0.0 if share == 0.0 else max(0.0, middle - reach)
+    return low, 1.0 if share == 1.0 else min(1.0, middle + reach)

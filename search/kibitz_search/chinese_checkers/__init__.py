@@ -9,7 +9,6 @@ opening     the first moves, from a book that was searched out in advance
 endgame     the race as the last phase of a search
 phased      a bot in phases: the book, a search in the middle, the race
 hole_arrays one number a hole, turned for every goal
-hole_games  greedy games of such arrays, many in machine code
-evolution   the fitness of the report's genetic algorithm; `genetic_run` is the experiment
-weights     the trained arrays that come with the package
+learned     the trained arrays that come with the package, in weights/
+weights_file  files of such arrays
 """

@@ -22,11 +22,12 @@ from kibitz_games.chinese_checkers import geometry as geo
 from kibitz_games.chinese_checkers import rules
 from kibitz_games.compiled import kernels, operations
 from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.core import registry
+from kibitz_search import weights
 from kibitz_search.algorithms.interface import Evaluation
 from kibitz_search.algorithms.result import WIN_SCORE
 from kibitz_search.chinese_checkers import race_beam, race_db
-from kibitz_search.chinese_checkers.hole_arrays import KIND, turned_holes
-from kibitz_search.training import weights
+from kibitz_search.chinese_checkers.hole_arrays import GOAL, KIND, Array, turned_holes
 
 RESOLUTION = 1 / 1024
 """The unit of all weights: sums of so few of them are exact."""
@@ -358,3 +359,12 @@ EVALUATIONS: dict[str, Evaluation] = {
     "evolved": evolved,
 }
 """The evaluations of the game, by name."""
+
+
+def distances(name: str) -> Array:
+    """Return the weights of the holes of an evaluation as an array for `GOAL`."""
+    game = registry.get("chinese-checkers")
+    record: Any = EVALUATIONS[name](game.start(game.Options(), 2, {}))
+    holes = geo.geometry("star", geo.COMMON["star"]).holes
+    found: Array = -np.asarray(record["weights"][GOAL, :holes], np.float64)
+    return found

@@ -6,31 +6,18 @@ is turned for everybody else, so that one array plays from every corner.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from kibitz_games.chinese_checkers import geometry as geo
 
+Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
+
 KIND = "hole-distances"
 """What a file of such an array says that it is."""
 GOAL = 3
 """Arrays are written for the player whose goal is this corner; others see the star turned."""
-
-
-@dataclass(frozen=True)
-class Rotation:
-    """Where each seat finds the number of a hole in an array that is written for `GOAL`."""
-
-    turned: np.ndarray[Any, np.dtype[np.int64]]
-
-    @classmethod
-    def of(cls, shape: geo.Geometry, corners: Sequence[int]) -> Rotation:
-        """Return the rotations that bring each seat's goal to `GOAL`."""
-        rows = [turned_holes(shape, (corner + 3) % geo.CORNERS) for corner in corners]
-        return cls(np.array(rows, np.int64))
 
 
 def turned_holes(shape: geo.Geometry, goal: int) -> list[int]:

@@ -1,13 +1,15 @@
 """The learned evaluation: distances of holes that were fitted on games, for two players and four.
 
 The arrays lie in ``weights/learned-2.json`` and ``learned-4.json``, each with the command that made
-it (`learning`). Their record is that of the other weights, and so is the machine code. An array is
-here for the numbers of seats where its seats were ahead in more than half of the games of
-`plan_games` against ``stragglers`` beyond the 95% interval, with openings that it was not trained
-on: with two seats in 619 of 1,000, with four, two against two, in 119 of 200. With six, three
-against three, that of 24 generations was ahead in 99 of 200, and is not here.
+it (`kibitz_training`); that command used another implementation of CMA-ES then, which draws other
+numbers from a seed. Their record is that of the other weights, and so is the machine code. An array
+is here for the numbers of seats where its seats were ahead in more than half of the games of
+`kibitz_training.chinese_checkers.plan_games` against ``stragglers`` beyond the 95% interval, with
+openings that it was not trained on: with two seats in 619 of 1,000, with four, two against two, in
+119 of 200. With six, three against three, that of 24 generations was ahead in 99 of 200, and is not
+here.
 
-The priors lie in ``weights/guided-2.json`` and ``guided-6.json`` (`prior_learning`).
+The priors lie in ``weights/guided-2.json`` and ``guided-6.json``.
 """
 
 from __future__ import annotations
@@ -20,9 +22,8 @@ import numpy as np
 from kibitz_games.chinese_checkers import geometry as geo
 from kibitz_search.algorithms.interface import Evaluation
 from kibitz_search.chinese_checkers import weights_file
-from kibitz_search.chinese_checkers.evaluation import stragglers
-from kibitz_search.chinese_checkers.hole_games import distances
-from kibitz_search.training.weights import WeightsFile
+from kibitz_search.chinese_checkers.evaluation import distances, stragglers
+from kibitz_search.weights import WeightsFile
 
 SEATS = (2, 4)
 """The numbers of seats with an array of their own."""

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from kibitz_games.chinese_checkers import geometry as geo
+from kibitz_search import weights
 from kibitz_search.algorithms.interface import Evaluation
 from kibitz_search.chinese_checkers.evaluation import of_distances
 from kibitz_search.chinese_checkers.hole_arrays import GOAL, KIND
-from kibitz_search.chinese_checkers.hole_games import Array
-from kibitz_search.training import weights
 
 GAME = "chinese-checkers"
 GUIDED = "hole-distances-and-priors"
@@ -58,14 +57,8 @@ def evaluation(file: weights.WeightsFile, path: Path | None = None) -> Evaluatio
     return made
 
 
-def guided(
-    distances: Sequence[float], priors: Array, seats: int, **origin: Any
-) -> weights.WeightsFile:
-    """Return a file of distances and of priors, [2, holes]; `origin` says where they come from."""
-    return weights.WeightsFile(
-        game=GAME,
-        kind=GUIDED,
-        shape={"board": "star", "size": geo.COMMON["star"], "goal": GOAL, "seats": seats},
-        weights=[*distances, *priors.ravel().tolist()],
-        **origin,
-    )
+def file_of(numbers: Sequence[float], seats: int, kind: str = KIND) -> weights.WeightsFile:
+    """Return a file of distances, with the kind `GUIDED` of distances and priors."""
+    shape: dict[str, int | str] = {"board": "star", "size": geo.COMMON["star"]}
+    shape |= {"goal": GOAL, "seats": seats}
+    return weights.WeightsFile(game=GAME, kind=kind, shape=shape, weights=list(numbers))

@@ -8,9 +8,5 @@ report_levels    the three levels of the report "5 in a Row - Tic Tac Toe"
 pattern_classes  what `threat` gives for each class of cells
 threat           the strong one: threats at every node, fours to the end
 swap_rule        how both choose a colour, and what they put before the other one chooses
-pattern_games    games of `threat` against itself, and what their positions say of the weights
-pattern_fit      class weights fitted to them
-pattern_learning, pattern_parameters, experiments
-                 that as an experiment of `kibitz train`
-weights_file     files of class weights
+weights_file     class weights as one array, and files of them
 """

@@ -1,33 +1,61 @@
-"""Class weights of `threat` from files, as `kibitz train five-in-a-row/patterns` writes them."""
+"""Class weights of `threat` as one array, and their files.
+
+`kibitz train five-in-a-row/patterns` writes such files. Weights are for one size of board: what
+cells are worth depends on how much room there is.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from kibitz_games.compiled import kernels
+from kibitz_search import weights
 from kibitz_search.algorithms.interface import Evaluation
-from kibitz_search.five_in_a_row import pattern_fit
-from kibitz_search.five_in_a_row.pattern_games import COLOURS_WORTH, GAME, SIZE
-from kibitz_search.training import weights
+from kibitz_search.five_in_a_row import pattern_classes as kinds
 
-KIND = "cell-classes"
-SHAPE: dict[str, int | str] = {"own": COLOURS_WORTH, "other": COLOURS_WORTH, "threats": 32}
+GAME, KIND = "five-in-a-row", "cell-classes"
+CLASSES = kinds.FIVE
+"""Classes that the evaluation counts: all before a five, of which the first is worth nothing."""
+THREATS = 32
+SIZE = 2 * CLASSES + THREATS
+"""The weights: cells of each class to move, of the other, and each combination of threats."""
 LARGEST = 20_000
 """Of a weight: sums of them stay below what a win is worth."""
 
 
-def file_of(numbers: list[float], **about: object) -> weights.WeightsFile:
-    """Return a file of these weights [SIZE]; `about` says how they were made."""
-    content = {"game": GAME, "kind": KIND, "shape": SHAPE, "weights": numbers}
-    return weights.WeightsFile.model_validate(content | about)
+def joined(ev: Any) -> np.ndarray:
+    """Return the weights of an evaluation record as one array [SIZE]."""
+    return np.concatenate([ev.own[:CLASSES], ev.other[:CLASSES], ev.threats]).astype(np.float64)
+
+
+def with_numbers(numbers: np.ndarray) -> np.record:
+    """Return the usual evaluation record with fitted weights [SIZE], rounded to whole numbers."""
+    ev: Any = kinds.usual(kernels.new(kinds.WEIGHTS))
+    rounded = np.rint(numbers).astype(np.int64)
+    ev.own[:CLASSES], ev.other[:CLASSES], ev.threats[:] = np.split(rounded, [CLASSES, 2 * CLASSES])
+    record: np.record = ev
+    return record
+
+
+def file_of(numbers: list[float], size: int) -> weights.WeightsFile:
+    """Return a file of these weights [SIZE] for a size of the board."""
+    return weights.WeightsFile(game=GAME, kind=KIND, shape=_shape(size), weights=numbers)
+
+
+def _shape(size: object) -> dict[str, int | str]:
+    board = size if isinstance(size, int) else "a number"
+    return {"board": board, "own": CLASSES, "other": CLASSES, "threats": THREATS}
 
 
 def read(path: Path) -> weights.WeightsFile:
     """Return a file of class weights, or raise `WeightsError`."""
     file = weights.load(path, game=GAME, kind=KIND)
-    if file.shape != SHAPE:
-        raise weights.WeightsError(f"{path}: expected the shape {SHAPE}, not {file.shape}")
+    expected = _shape(file.shape.get("board"))
+    if file.shape != expected:
+        raise weights.WeightsError(f"{path}: expected the shape {expected}, not {file.shape}")
     if len(file.weights) != SIZE:
         raise weights.WeightsError(f"{path}: expected {SIZE} weights, not {len(file.weights)}")
     if max(map(abs, file.weights)) > LARGEST:
@@ -35,6 +63,18 @@ def read(path: Path) -> weights.WeightsFile:
     return file
 
 
-def evaluation(file: weights.WeightsFile) -> Evaluation:
-    """Return the evaluation of a file that `read` has read."""
-    return lambda state: pattern_fit.with_numbers(np.array(file.weights))
+def evaluation(file: weights.WeightsFile, path: Path) -> Evaluation:
+    """Return the evaluation of a file that `read` has read from `path`.
+
+    It raises `ValueError` for a match on a board of another size.
+    """
+
+    def made(state: np.record) -> np.record:
+        size = int(state["width"])
+        if size != file.shape["board"]:
+            raise ValueError(
+                f"{path}: the weights are for boards of size {file.shape['board']}, not {size}"
+            )
+        return with_numbers(np.array(file.weights))
+
+    return made

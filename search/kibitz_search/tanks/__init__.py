@@ -3,6 +3,5 @@
 evaluation  points, the way to the next new place, aiming, and staying out of lines
 planners    the explorer, who only walks, and the hunter, who looks, aims and hides
 networks    the report's network, and a small one that looks from its tank
-network_games, neuroevolution, training_runs, experiments   how they are found
-weights_file  their files
+weights_file  their files, and those that come with the package in weights/
 """

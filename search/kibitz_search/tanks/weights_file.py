@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from kibitz_games.compiled import kernels
+from kibitz_search import weights
 from kibitz_search.algorithms.interface import Evaluation
 from kibitz_search.tanks import networks
 from kibitz_search.tanks.networks import EyesNetwork, ReportNetwork
-from kibitz_search.training import weights
-from kibitz_search.training.weights import WeightsError, WeightsFile
+from kibitz_search.weights import WeightsError, WeightsFile
 
 GAME, REPORT, EYES = "tanks", "report-network", "eyes-network"
 SCALES = {"codes": 1.0, "scaled": 0.1}

@@ -6,8 +6,7 @@ import numpy as np
 
 from benchmarks.experiments import ceiling, shipped
 from kibitz_search.chinese_checkers import weights_file
-from kibitz_search.chinese_checkers.evaluation import EVOLVED
-from kibitz_search.chinese_checkers.hole_games import distances
+from kibitz_search.chinese_checkers.evaluation import EVOLVED, distances
 
 
 def test_an_array_is_tested_as_the_seat_that_begins_says() -> None:

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.experiments import training
 from benchmarks.experiments.experiment import Scale, UnavailableError
 from benchmarks.experiments.table import EXPERIMENTS
-from kibitz_search import experiments
+from kibitz_training import experiments
 
 
 def test_lines_about_files_are_left_out() -> None:

@@ -15,7 +15,7 @@ from kibitz_bots.catalog.personality import EngineSpec
 from kibitz_bots.running.connection import capabilities, engine_of
 from kibitz_bots.sdk import Bot
 from kibitz_protocol.wire.records import Engine
-from kibitz_search.training.weights import WeightsFile
+from kibitz_search.weights import WeightsFile
 
 SEARCH = Path(kibitz_search.__file__).parent
 SHIPPED = sorted(SEARCH.glob("*/weights/*.json"))

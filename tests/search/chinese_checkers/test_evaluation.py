@@ -28,8 +28,8 @@ from kibitz_search.chinese_checkers.evaluation import (
     stragglers,
     vacant,
 )
-from kibitz_search.chinese_checkers.hole_games import WON, against
 from kibitz_search.chinese_checkers.race_beam import MOVE
+from kibitz_training.chinese_checkers.hole_games import WON, against
 
 FOLDER = Path(weights_file.__file__).with_name("weights")
 GAME: Any = registry.get("chinese-checkers")

@@ -1,0 +1,124 @@
+"""Files of trained weights: small JSON objects that say where the numbers come from.
+
+::
+
+    {"schema": "kibitz-weights/1", "game": "chinese-checkers", "kind": "hole-distances",
+     "shape": {"board": "star", "size": 4, "goal": 3, "seats": 2}, "weights": [...],
+     "hash": "...", "command": "kibitz train ...", "seed": 7, "date": "2026-01-31",
+     "package": "0.1.0", "notes": {...}}
+
+`hash` is that of the game, the kind, the shape and the weights, so that two files with the same
+weights have the same hash, whenever they were made.
+
+    WeightsError   a file that is damaged, or is for something else; says file and expectation
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import stat
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+SCHEMA: Literal["kibitz-weights/1"] = "kibitz-weights/1"
+MOST = 1 << 20
+"""More numbers than this are in no file."""
+LARGEST_BYTES = 64 << 20
+LARGEST = 1e6
+"""A weight is no larger: sums have to be exact, and none may overflow."""
+
+
+class WeightsError(ValueError):
+    """A file of weights that cannot be used; `str()` is fit for a person."""
+
+
+class WeightsFile(BaseModel):
+    """What such a file has."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        allow_inf_nan=False,
+        populate_by_name=True,
+        serialize_by_alias=True,
+    )
+
+    schema_: Literal["kibitz-weights/1"] = Field(SCHEMA, alias="schema")
+    game: str
+    kind: str
+    shape: dict[str, int | str]
+    weights: list[float] = Field(min_length=1, max_length=MOST)
+    hash: str = ""
+    command: str = ""
+    seed: int | None = None
+    date: str = ""
+    package: str = ""
+    notes: dict[str, int | float | str] = {}
+
+    @model_validator(mode="after")
+    def _check_hash(self) -> Self:
+        if not self.hash:
+            object.__setattr__(self, "hash", self.digest())
+        elif self.hash != self.digest():
+            raise ValueError(
+                f"the hash of its weights is {self.digest()[:12]}..., not that it says"
+            )
+        return self
+
+    def digest(self) -> str:
+        """Return the hash of what plays."""
+        content = [self.game, self.kind, self.shape, self.weights]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def text_of(file: WeightsFile) -> str:
+    """Return what a file has on the disk."""
+    return json.dumps(file.model_dump(mode="json"), indent=1) + "\n"
+
+
+def load(path: Path, *, game: str, kind: str | tuple[str, ...]) -> WeightsFile:
+    """Read the weights of a game, of a kind or any of several, or raise `WeightsError`."""
+    try:
+        file = WeightsFile.model_validate_json(_text(path))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        text = first["msg"].removeprefix("Value error, ")
+        said = f"{where}: {text}" if where else text
+        raise WeightsError(f"{path}: expected a file of weights ({SCHEMA}): {said}") from None
+    kinds = (kind,) if isinstance(kind, str) else kind
+    for name, found, expected in (("game", file.game, (game,)), ("kind", file.kind, kinds)):
+        if found not in expected:
+            wanted = " or ".join(expected)
+            raise WeightsError(f"{path}: expected the {name} {wanted}, not {found}")
+    if max(map(abs, file.weights)) > LARGEST:
+        raise WeightsError(f"{path}: expected weights from -{LARGEST:g} to {LARGEST:g}")
+    return file
+
+
+def _text(path: Path) -> str:
+    """Return the text of a file; whoever names it may have named anything at all."""
+    try:
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # a pipe may never end, a device neither
+            raise WeightsError(f"{path}: expected a file of weights, not a pipe or a device")
+        with open(path, "rb") as file:
+            data = file.read(LARGEST_BYTES + 1)
+        if len(data) > LARGEST_BYTES:
+            raise WeightsError(
+                f"{path}: expected a file of weights, at most {LARGEST_BYTES >> 20} MiB"
+            )
+        return data.decode()
+    except (OSError, UnicodeError, ValueError) as error:
+        if isinstance(error, WeightsError):
+            raise
+        raise WeightsError(f"{path}: expected a file of weights ({_reason(error)})") from None
+
+
+def _reason(error: Exception) -> Any:
+    if isinstance(error, OSError):
+        return error.strerror
+    return "it is no text" if isinstance(error, UnicodeError) else error

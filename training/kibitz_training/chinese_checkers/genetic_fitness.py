@@ -1,0 +1,112 @@
+"""The evolution of "Fun With Chinese Checkers": arrays of distances, judged by greedy games.
+
+An individual has a number for each hole of the star, a *distance*: less is better. Its fitness is
+the mean over its games against the judge of ``500 - p`` for a game won in `p` plies, all players'
+counted, and of minus the distance that is left for one that is lost. Two games; where they add up
+to `PROMISING` or more, five.
+
+What the report leaves open, and what is done here:
+
+- ``p`` counts the plies of all players: its 72.6 plies for two and 106.6 for three players are 36.3
+  and 35.5 own moves, which agree.
+- How far a loser was from winning is measured by the judge's array (`own_distance`: by its own).
+  "The same evaluation function that drives the bot" may be either bot's. By its own array a
+  population need not come closer to a win, only lower its numbers, which it does: it reaches
+  positive fitness in games that it loses, and no wins, while the report says that positive fitness
+  means games won.
+- The individual begins every second game of two, and every third of three; `begins` changes that.
+  The report's own figures agree with an individual that always begins. A game that it wins then
+  has an odd number of plies with two players, and one more than a multiple of three with three;
+  so five have an odd sum with two, and one of 2 modulo 3 with three. The report's sums are
+  5 x 72.6 = 363, 5 x 83.4 = 417 and 5 x 106.6 = 533, which is 2 modulo 3; in turns it would be 0.
+- Of equal moves any is taken, drawn at random: with none at random five games would be one.
+- A game in which nobody finishes is begun again, `restarts` times at most; then it is lost from as
+  far as the start (`stuck`: from where its pegs are then). Who leaves a peg at home, so that the
+  judge cannot win, has all the time there is to bring up the others: by where they are, such a
+  population is near a win for ever, and never wins.
+- Start and goal holes begin with the numbers of the judge by hand (see `evaluation.hand`), which
+  the report has as a figure only; ours is made by its description. They are moved `apart`, so that
+  all random numbers lie between: pegs leave every start hole for any other, and any other for
+  every goal hole. Where random numbers are lower than those of the goal, as they are with the
+  judge's own, pegs stop short of it for ever: with 20 individuals nobody had won by generation
+  3,000, with 100 nobody by 250. The report's first win is in generation 51; moved apart it is in
+  348 with 20 individuals and in 21 with 100.
+- The size of the population decides most, and then the range of the first numbers: from a few
+  hundred individuals with numbers up to 100 the array wins nearly all games after some hundred
+  generations, while a small population is all alike soon and then waits for mutations, of which
+  hardly one helps. Once most individuals win their five games, what is selected is luck: more
+  generations make the populations faster and no surer. So a run is as long as its population needs
+  to become alike.
+- How great the judge's "great penalty" is does not matter: from 4 to 50 it plays the same games.
+- With three players both opponents are the judge, and whoever finishes first has won.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kibitz_games.chinese_checkers import geometry as geo
+from kibitz_search.chinese_checkers.evaluation import distances
+from kibitz_search.chinese_checkers.hole_arrays import GOAL, Array
+from kibitz_training.chinese_checkers.hole_games import LOST_BY, PLIES, RESTARTS, WON, HoleGames
+from kibitz_training.evolution import Judgement
+from kibitz_training.genetic import Settings, Template
+
+WORTH = 500.0
+PROMISING = 300.0
+FEW, MANY = 2, 5
+JUDGES = ("hand", "euclid", "stragglers", "mobility")
+"""The evaluations that the best array is tested against."""
+
+
+def template(settings: Settings, *, apart: bool = True) -> Template:
+    """Return what individuals begin with.
+
+    The start and goal holes have the judge's numbers by hand, moved `apart` so far that all random
+    numbers lie between them.
+    """
+    shape = geo.geometry("star", geo.COMMON["star"])
+    each = geo.usual_pegs("star", geo.COMMON["star"])
+    goal, home = list(shape.home(GOAL, each)), list(shape.home(0, each))
+    start, by_hand = np.full(shape.holes, np.nan), distances("hand")
+    start[goal + home] = by_hand[goal + home]
+    if apart:
+        start[goal] += settings.lowest - 1 - by_hand[goal].max()
+        start[home] += settings.highest + 1 - by_hand[home].min()
+    free = np.zeros(shape.holes, np.bool_)
+    free[goal] = True
+    return Template(start, free)
+
+
+def judge(games: HoleGames, seed: int, population: Array, generation: int) -> Judgement:
+    """Return the fitness of each individual; it depends on nothing but the arguments."""
+    seeds = _seeds(seed, generation, len(population))
+    two = games.play(population, seeds[:, 0].tolist(), 0, FEW)
+    promising = np.flatnonzero(scores(two).sum(axis=1) >= PROMISING)
+    played = np.full(len(population), float(FEW))
+    totals = _totals(two)
+    if len(promising):
+        more = games.play(population[promising], seeds[promising, 1].tolist(), FEW, MANY - FEW)
+        totals[:, promising] += _totals(more)
+        played[promising] = MANY
+    score, wins, restarts = totals
+    counts = {"wins": wins, "games": played, "restarts": restarts}
+    return Judgement(score / played, {name: int(each.sum()) for name, each in counts.items()})
+
+
+def scores(came: Array) -> Array:
+    """Return what the report gives for each game, of what came of it (`hole_games`)."""
+    found: Array = np.where(came[..., WON] > 0, WORTH - came[..., PLIES], -came[..., LOST_BY])
+    return found
+
+
+def _totals(came: Array) -> Array:
+    parts = (scores(came), came[..., WON], came[..., RESTARTS])
+    return np.stack([part.sum(axis=1) for part in parts])
+
+
+def _seeds(
+    seed: int, generation: int, count: int
+) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+    source = np.random.default_rng([seed, generation, 2])
+    return source.integers(0, 2**63, size=(count, 2))

@@ -1,0 +1,174 @@
+"""Games between players that plan two moves of their own, in machine code.
+
+A player takes the move after which its best second move leaves the least sum of the numbers of its
+pegs' holes, the others standing still meanwhile. So ways that one peg opens to another count, which
+a single move cannot see, at a twentieth of a millisecond a move, with any number of seats. Of equal
+plans the one whose first move gains more is taken, and then the first.
+
+A game begins with random moves, and ends when somebody has finished. It is worth to a seat how far
+it is ahead of each other in steps, squashed to between -1 and 1: that says more of a game than who
+has won.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.chinese_checkers import geometry as geo
+from kibitz_games.chinese_checkers import rules
+from kibitz_games.compiled import kernels, records
+from kibitz_games.compiled import operations as op
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.core import registry
+from kibitz_games.vector.chance import draw
+from kibitz_games.vector.slices import Slices, new_states
+from kibitz_search.chinese_checkers.hole_arrays import Array
+from kibitz_training.chinese_checkers.hole_games import rotations
+
+i64 = kernels.int64_cast()
+
+FIRST_WEIGHT = 1 / 64
+"""What the first move's own gain counts in its plan: of equal plans the sooner gain is better."""
+SQUASH = 12.0
+"""A lead of so many steps is worth 0.76."""
+
+
+@kernel
+def _gain(st: op.Record, own: Any, m: Int) -> float:
+    """Return what a move takes off."""
+    holes = i64(st.holes)
+    if m >= holes * holes:
+        return 0.0
+    origin = rules.source_hole(st, m)
+    return float(own[origin] - own[m - origin * holes])
+
+
+@kernel
+def _best_gain(st: op.Record, own: Any, moves: Any) -> float:
+    """Return what the best move of the seat to act takes off."""
+    best = -1e300
+    for k in range(i64(op.generate(st, moves))):
+        best = max(best, _gain(st, own, i64(moves[k])))
+    return best
+
+
+@kernel
+def plan_move(st: op.Record, own: Any, moves: Any, after: Any) -> Int:
+    """Return the first move of the best plan."""
+    seat, best, chosen = i64(st.side), -1e300, i64(-1)
+    for k in range(i64(op.generate(st, moves))):
+        m = i64(moves[k])
+        first = _gain(st, own, m)
+        op.play(st, m)
+        won = st.rank[seat] != 0
+        worth = first * (1 + FIRST_WEIGHT)
+        if not won and st.side >= 0:
+            turn = op.set_side_to_move(st, seat)
+            worth += _best_gain(st, own, after)
+            op.set_side_to_move(st, turn)
+        op.undo(st, m)
+        if won:
+            return m
+        if worth > best:
+            best, chosen = worth, m
+    return chosen
+
+
+@kernel
+def _lead(st: op.Record, seats: Int, mask: Int) -> float:
+    """Return how far the seats of `mask` are ahead of the others, squashed, on average."""
+    total, pairs = 0.0, 0
+    for seat in range(seats):
+        for other in range(seats):
+            if (mask >> seat) & 1 and not (mask >> other) & 1:
+                total += np.tanh((i64(st.distance[other]) - i64(st.distance[seat])) / SQUASH)
+                pairs += 1
+    return total / pairs
+
+
+@kernel
+def play_plans(
+    states: Any,
+    raw: Any,
+    start: Any,
+    arrays: Any,
+    others: Any,
+    turned: Any,
+    masks: Any,
+    seeds: Any,
+    opening: Int,
+    out: Any,
+    first: Int,
+    end: Int,
+) -> None:
+    """Play the games of each array from `first` up to before `end`.
+
+    There is one for each of `masks`, the array in its seats, the others' array in the rest.
+    """
+    seats, holes = turned.shape[0], turned.shape[1]
+    moves = np.empty(rules.MAX_ACTIONS, np.int32)
+    after = np.empty(rules.MAX_ACTIONS, np.int32)
+    tables = np.zeros((seats, holes))
+    for i in range(first, end):
+        st = states[i]
+        for game in range(masks.shape[0]):
+            for seat in range(seats):
+                mine = (masks[game] >> seat) & 1
+                for hole in range(holes):
+                    at = turned[seat, hole]
+                    tables[seat, hole] = arrays[i, at] if mine else others[game, at]
+            raw[i, :] = start
+            chance = seeds[game : game + 1].copy()
+            for _ in range(opening):
+                n = i64(op.generate(st, moves))
+                op.play(st, i64(moves[draw(chance, i64(0), n)]))
+            while st.placed == 0 and st.side >= 0:
+                op.play(st, plan_move(st, tables[st.side], moves, after))
+            out[i, game] = _lead(st, i64(seats), i64(masks[game]))
+
+
+class PlanGames:
+    """Plays arrays of distances, written for `hole_arrays.GOAL`, against others.
+
+    It ends its threads when it is closed.
+    """
+
+    def __init__(self, seats: int, *, opening: int = 4, threads: int = 1) -> None:
+        game = registry.get("chinese-checkers")
+        self._start: Any = game.start(game.Options(), seats, {})
+        self.shape = geo.geometry(*geo.ALL[int(self._start.geometry)])
+        self.seats, self._opening = seats, opening * seats // 2
+        self._turned = rotations(self.shape, self._start.corner[:seats].tolist())
+        self._masks = sharings(seats)
+        self._slices = Slices(threads)
+
+    def play(self, arrays: Array, others: Array, seeds: np.ndarray[Any, Any]) -> Array:
+        """Return what the games are worth to each array: one a seed and a sharing of the seats.
+
+        `others` are taken in turn, one for each seed.
+        """
+        states, raw = new_states(self._start.dtype, len(arrays))
+        masks = np.tile(self._masks, len(seeds))
+        which = np.repeat(np.arange(len(seeds)) % len(others), len(self._masks))
+        out = np.zeros((len(arrays), len(masks)))
+        everything: Any = (
+            *(states, raw, records.as_bytes(self._start)),
+            *(np.ascontiguousarray(arrays), np.ascontiguousarray(others[which]), self._turned),
+            *(masks, np.repeat(seeds.astype(np.uint64), len(self._masks)), self._opening, out),
+        )
+        self._slices.run(play_plans, len(arrays), *everything)
+        return out
+
+    def close(self) -> None:
+        """End the threads."""
+        self._slices.close()
+
+
+def sharings(seats: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return which seats are the array's, as bits, so that each is as often its as the others'."""
+    every_second = sum(1 << seat for seat in range(0, seats, 2))
+    whole = (1 << seats) - 1
+    turned = {(every_second << by | every_second >> (seats - by)) & whole for by in range(seats)}
+    return np.array(sorted(turned | {whole ^ each for each in turned}), np.int64)

@@ -1,0 +1,104 @@
+"""Priors of moves from the choices of a search: a softmax over what two holes promise.
+
+A move promises the number of the hole that it leaves and that of the hole that it enters. The
+numbers make the moves that were chosen the most probable, by the mean log probability of a choice
+among the legal ones. They are the same left and right of the line between home and goal. They are
+found by Adam (D. P. Kingma and J. Ba, 2015) from zero, so that a run repeats its numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.chinese_checkers import geometry as geo
+from kibitz_search.chinese_checkers.hole_arrays import GOAL, Array, turned_holes
+from kibitz_training.chinese_checkers.prior_games import Choice
+
+STEPS = 200
+RATE, MOMENTUM, SQUARES = 0.2, 0.9, 0.99
+"""Adam's step, which shrinks to a tenth, and how slowly it forgets gradients and their squares."""
+
+Indices = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """All moves that could be chosen: the classes of their holes, and whose they are."""
+
+    holes: Indices
+    """The class of the hole that each leaves, and the one that it enters: int64 [2, moves]."""
+    begins: Indices
+    """Where the moves of each choice begin."""
+    chosen: Indices
+    """Which of all moves was chosen in each."""
+
+
+def symmetric_classes() -> tuple[Indices, int]:
+    """Return a number for each hole of the usual star, the same for mirrored ones; and how many."""
+    shape = geo.geometry("star", geo.COMMON["star"])
+    middle = shape.points[shape.tips[GOAL]][0]
+    mirrored = [shape.ids[(2 * middle - x, y)] for x, y in shape.points]
+    least = np.minimum(np.arange(shape.holes), mirrored)
+    kept, classes = np.unique(least, return_inverse=True)
+    return classes.astype(np.int64), len(kept)
+
+
+def gathered(choices: Sequence[Choice]) -> Choices:
+    """Return choices as arrays, turned to the goal `GOAL`; passes are always alone."""
+    shape = geo.geometry("star", geo.COMMON["star"])
+    classes, _ = symmetric_classes()
+    turned = np.array([classes[turned_holes(shape, goal)] for goal in range(geo.CORNERS)])
+    sizes = np.array([len(each.legal) for each in choices], np.int64)
+    begins = np.cumsum(sizes) - sizes
+    goals = np.repeat([each.goal for each in choices], sizes)
+    moves = np.concatenate([each.legal for each in choices])
+    origins, targets = np.divmod(moves, shape.holes)
+    places = np.array([each.legal.index(each.chosen) for each in choices], np.int64)
+    holes = np.array([turned[goals, origins], turned[goals, targets]])
+    return Choices(holes, begins, begins + places)
+
+
+def fit(given: Choices) -> Array:
+    """Return what leaving and entering each hole promises: float64 [2, holes]."""
+    classes, count = symmetric_classes()
+    numbers = np.zeros((2, count))
+    mean, square = np.zeros_like(numbers), np.zeros_like(numbers)
+    for step in range(1, STEPS + 1):
+        gradient = _gradient(given, numbers)
+        mean = MOMENTUM * mean + (1 - MOMENTUM) * gradient
+        square = SQUARES * square + (1 - SQUARES) * gradient**2
+        rate = RATE * 0.1 ** (step / STEPS) / (1 - MOMENTUM**step)
+        numbers += rate * mean / (np.sqrt(square / (1 - SQUARES**step)) + 1e-9)
+    found: Array = numbers[:, classes]
+    return found
+
+
+def likelihood(given: Choices, priors: Array) -> float:
+    """Return the mean log probability of a choice by priors of holes."""
+    classes, count = symmetric_classes()
+    numbers = np.zeros((2, count))
+    numbers[:, classes] = priors
+    return float(_log_chances(given, numbers)[given.chosen].mean())
+
+
+def _gradient(given: Choices, numbers: Array) -> Array:
+    """Return the gradient of the mean log probability of a choice."""
+    surprise = -np.exp(_log_chances(given, numbers))
+    surprise[given.chosen] += 1
+    parts = [np.bincount(holes, surprise, numbers.shape[1]) for holes in given.holes]
+    found: Array = np.array(parts) / len(given.begins)
+    return found
+
+
+def _log_chances(given: Choices, numbers: Array) -> Array:
+    """Return the log probability of each move among those of its choice."""
+    promise = numbers[0, given.holes[0]] + numbers[1, given.holes[1]]
+    sizes = np.diff(given.begins, append=promise.size)
+    promise -= np.repeat(np.maximum.reduceat(promise, given.begins), sizes)
+    total = np.log(np.add.reduceat(np.exp(promise), given.begins))
+    found: Array = promise - np.repeat(total, sizes)
+    return found

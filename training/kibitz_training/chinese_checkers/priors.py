@@ -1,0 +1,71 @@
+"""The experiment ``chinese-checkers/priors``: which moves a search should try first.
+
+Playouts and the growth of the tree follow priors of moves (`operations.move_prior`). Those of the
+game, the steps gained, know nothing of what searches have found out. Here a search plays itself,
+by the distances of ``learned`` without priors of their own (`learned.distances_for`), and a number
+for leaving and one for entering each hole are fitted to the moves that it chose (`prior_fit`). One
+game of five is held back, and says how well they foretell.
+
+journal.jsonl   every game; a run that was ended goes on from it
+best.json       the distances and the priors, for ``mcts-weights:file=best.json``
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from pydantic import Field
+
+from kibitz_search.chinese_checkers import learned, weights_file
+from kibitz_training import output
+from kibitz_training.chinese_checkers import prior_fit
+from kibitz_training.chinese_checkers.prior_games import choices, play
+from kibitz_training.experiment import Experiment, Parameters, TrainingRun
+from kibitz_training.game_batches import play_all, split
+from kibitz_training.journal import Journal
+
+NAME, BEST = "chinese-checkers/priors", "best.json"
+DIGITS = 3
+"""To so many decimals the priors are rounded."""
+
+
+class PriorParameters(Parameters):
+    """How many games are played, and how much each search looks at."""
+
+    seats: int = Field(2, ge=2, le=6, description="players")
+    games: int = Field(150, ge=2, le=100_000, description="games of the search against itself")
+    iterations: int = Field(400, ge=10, le=1_000_000, description="iterations a move")
+
+
+def run(parameters: PriorParameters, given: TrainingRun) -> None:
+    """Play, fit, and write the distances with the priors."""
+    seats, distances = parameters.seats, learned.distances_for(parameters.seats)
+    with Journal.of_run(given, NAME, parameters, {"games"}) as journal:
+        played = play_all(
+            given,
+            journal,
+            parameters.games,
+            lambda seed: play(seats, distances, parameters.iterations, seed),
+            lambda game: list(choices(seats, list(map(int, game)))),
+        )
+    fitted, held = ([each for game in games for each in game] for games in split(played))
+    priors = prior_fit.fit(prior_fit.gathered(fitted))
+    likelihood = prior_fit.likelihood(prior_fit.gathered(held), priors)
+    even = float(-np.mean([np.log(len(each.legal)) for each in held]))
+    given.reporter.say(
+        f"fitted to {len(fitted)} moves; {len(held)} others have a log probability of "
+        f"{likelihood:.4f}, {even:.4f} if all moves were equal"
+    )
+    numbers = [*distances, *np.round(priors, DIGITS).ravel().tolist()]
+    notes = {"games": len(played), "likelihood": round(likelihood, 4), "even": round(even, 4)}
+    output.save_weights(
+        given, BEST, weights_file.file_of(numbers, seats, weights_file.GUIDED), notes
+    )
+
+
+EXPERIMENT = Experiment(
+    NAME,
+    "which moves a Monte Carlo search looks at first, fitted to those that it chose",
+    PriorParameters,
+    run,
+    distributed=False,  # games are searched in threads of one process
+)

@@ -1,0 +1,65 @@
+"""Runs that fit weights to games: the games are played in batches, which the journal keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from kibitz_training.experiment import TrainingRun
+from kibitz_training.journal import Journal, JournalError
+
+Game = TypeVar("Game")
+
+BATCH: Final = 10
+"""Games between two writes to the journal."""
+HELD_BACK: Final = 5
+"""Every game of this number is not fitted to: it says how well the weights foretell."""
+
+
+def play_all(
+    given: TrainingRun,
+    journal: Journal,
+    count: int,
+    play: Callable[[int], Any],
+    read: Callable[[Any], Game],
+) -> list[Game]:
+    """Return the games of a run: those of the journal without playing them, and the others.
+
+    `play` plays the game of a seed and returns it as JSON, which `read` reads; what is no game is
+    a `TypeError` or a `ValueError`. Raises `JournalError` where the journal has no such games.
+    """
+    games = list[Game]()
+    with ThreadPoolExecutor(given.threads) as pool:
+        for number in range(-(-count // BATCH)):
+            if number == len(journal.entries):
+                seeds = [_seed(given.seed, number * BATCH + each) for each in range(BATCH)]
+                journal.append({"games": list(pool.map(play, seeds))})
+            games += _read(journal, number, read)
+            given.reporter.progress(min(len(games), count), count, "games")
+    journal.sync()
+    return games[:count]
+
+
+def _seed(seed: int, number: int) -> int:
+    return int(np.random.default_rng([seed, number]).integers(2**62))
+
+
+def _read(journal: Journal, number: int, read: Callable[[Any], Game]) -> list[Game]:
+    """Return the games of a batch."""
+    where = f"{journal.path}: batch {number}"
+    try:
+        games = [read(game) for game in journal.entries[number]["games"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise JournalError(f"{where}: expected games: {error}") from None
+    if len(games) != BATCH:
+        raise JournalError(f"{where}: expected {BATCH} games")
+    return games
+
+
+def split(games: Sequence[Game]) -> tuple[list[Game], list[Game]]:
+    """Return the games to fit to, and those that are held back."""
+    held = list(games[::HELD_BACK])
+    return [game for number, game in enumerate(games) if number % HELD_BACK], held

@@ -1,0 +1,130 @@
+"""The genetic algorithm of "Fun With Chinese Checkers", for arrays of numbers and any fitness.
+
+In every generation the fittest `SURVIVORS` of the population are kept; a child takes each of its
+numbers from either of two of them, drawn at random, and one child in `MUTANTS` is mutated. A
+mutation draws one number in ten anew, from -25 to 24; it is kept where it is positive, and in the
+*free* places (the goal holes) whatever it is. Then the free places are capped at `CAP`.
+
+What the report leaves open, and what is done here:
+
+- The text fills the new population to the size of the old one, the pseudo-code to the number of
+  survivors, which would shrink it: the text is followed.
+- The pseudo-code replaces the whole population, survivors included: so it is here, unless
+  `keep_survivors` says that they stay and only the rest are children.
+- A population in which nobody has won for a number of generations is given up for a new random
+  one (`Genetic.restart`): "hopeless", as the report has it, without a number.
+- The random numbers of the first population are `lowest` to `highest`, 1 to 24 if not said: what
+  mutations give as well.
+
+Everything random in a generation is drawn from the seed, the generation's number and nothing
+else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
+
+SURVIVORS = 5
+"""One in so many survives; two at least."""
+MUTANTS = 15
+"""One child in so many is mutated."""
+MUTATED = 10
+"""A mutation draws one number in so many anew."""
+SPREAD = 50
+"""A number is drawn from so many, around zero."""
+CAP = 5.0
+"""The largest number of a free place after a mutation."""
+SMALLEST = 2
+"""With fewer individuals there is nobody to mix."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What the algorithm depends on, besides the fitness."""
+
+    population: int = 20
+    seed: int = 0
+    keep_survivors: bool = False
+    lowest: int = 1
+    highest: int = 24
+    """The random numbers of a first population, both included."""
+
+
+@dataclass(frozen=True)
+class Template:
+    """What an individual is made of: numbers that do not begin at random, and the free places."""
+
+    start: Array
+    """The first numbers; nan where they are random."""
+    free: np.ndarray[Any, np.dtype[np.bool_]]
+
+
+class Genetic:
+    """The algorithm as a strategy of `evolution`."""
+
+    def __init__(self, settings: Settings, template: Template) -> None:
+        self._settings, self._template = settings, template
+        self._generation = 0
+        self._population = first_population(settings, template)
+
+    def ask(self) -> Array:
+        """Return the individuals of the generation, one a row."""
+        return self._population
+
+    def tell(self, fitness: Array) -> None:
+        """Go on to the children of the fittest."""
+        self._population = next_population(
+            self._settings, self._template, self._population, fitness, self._generation
+        )
+        self._generation += 1
+
+    def restart(self) -> None:
+        """Give the population up for a random one."""
+        self._population = first_population(self._settings, self._template, self._generation)
+
+
+def first_population(settings: Settings, template: Template, generation: int = 0) -> Array:
+    """Return a random population, [population, numbers], for the beginning or a new one."""
+    source = _source(settings, generation, 0)
+    shape = (settings.population, len(template.start))
+    drawn = source.integers(settings.lowest, settings.highest + 1, size=shape).astype(np.float64)
+    return np.where(np.isnan(template.start), drawn, template.start)
+
+
+def survivors(population: Array, fitness: Array) -> Array:
+    """Return the fittest fifth, best first; of equals the earlier one."""
+    order = np.argsort(-fitness, kind="stable")
+    return population[order[: max(SMALLEST, len(population) // SURVIVORS)]]
+
+
+def next_population(
+    settings: Settings, template: Template, population: Array, fitness: Array, generation: int
+) -> Array:
+    """Return the population that follows that of `generation`."""
+    source = _source(settings, generation, 1)
+    parents = survivors(population, fitness)
+    kept = parents if settings.keep_survivors else parents[:0]
+    children = [_child(source, parents, template) for _ in range(len(kept), settings.population)]
+    return np.concatenate([kept, children]) if children else kept
+
+
+def _child(source: np.random.Generator, parents: Array, template: Template) -> Array:
+    x, y = parents[source.integers(len(parents), size=2)]
+    child: Array = np.where(source.integers(2, size=len(x)) == 0, x, y)
+    return _mutate(source, child, template) if source.integers(MUTANTS) == 0 else child
+
+
+def _mutate(source: np.random.Generator, child: Array, template: Template) -> Array:
+    chosen = source.integers(MUTATED, size=len(child)) == 0
+    drawn = source.integers(SPREAD, size=len(child)) - SPREAD // 2
+    changed = np.where(chosen & ((drawn > 0) | template.free), drawn, child)
+    return np.where(template.free, np.minimum(changed, CAP), changed)
+
+
+def _source(settings: Settings, generation: int, purpose: int) -> np.random.Generator:
+    return np.random.default_rng([settings.seed, generation, purpose])

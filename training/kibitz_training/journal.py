@@ -1,0 +1,198 @@
+"""The journal of a training run: JSON Lines, one for each step, each with a check sum.
+
+The first line is the run's header. The others tell what came of a step, a generation or a batch of
+games, numbered from 0. Everything random is drawn from the seed and the number of the step, so a
+run that was cut off at any byte goes on behind the last whole line and comes to the same numbers.
+Only the last line can be torn, and it is cut off.
+
+    JournalError   the file cannot be gone on with; says file, line and what was expected
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from io import FileIO
+from pathlib import Path
+from typing import Any, Self
+
+from kibitz_training.experiment import Parameters, TrainingRun
+from kibitz_training.output import OutputError
+
+SCHEMA = "kibitz-training/2"
+JOURNAL = "journal.jsonl"
+"""The name of a run's journal in its directory."""
+
+
+class JournalError(ValueError):
+    """A journal that cannot be read or gone on with; `str()` is fit for a person."""
+
+
+@dataclass
+class Progress:
+    """What a journal says."""
+
+    header: dict[str, Any]
+    entries: list[dict[str, Any]] = field(default_factory=list)
+    length: int = 0
+    """Bytes that are whole lines."""
+
+
+def encode(entry: Mapping[str, Any]) -> bytes:
+    """Return an entry as its line."""
+    text = json.dumps(entry, separators=(",", ":"), sort_keys=True)
+    return f"{zlib.crc32(text.encode()):08x} {text}\n".encode()
+
+
+def parse(data: bytes, name: str) -> Progress:
+    """Read a journal; `name` is for messages. A torn last line is left out."""
+    lines = data.split(b"\n")[:-1]
+    if not lines:
+        raise JournalError(f"{name}: expected the journal of a training run, not an empty file")
+    header = _entry(lines[0], 1, name)
+    if header.get("schema") != SCHEMA:
+        raise JournalError(f"{name}, line 1: expected the header of a run ({SCHEMA})")
+    progress = Progress(header, length=len(lines[0]) + 1)
+    for number, line in enumerate(lines[1:], 2):
+        _take(progress, _entry(line, number, name), len(line) + 1, f"{name}, line {number}")
+    return progress
+
+
+def _entry(line: bytes, number: int, name: str) -> dict[str, Any]:
+    """Return the entry of a whole line."""
+    digits, _, text = line.partition(b" ")
+    if digits != b"%08x" % zlib.crc32(text):
+        raise JournalError(f"{name}, line {number}: damaged, its check sum does not agree")
+    try:
+        entry = json.loads(text)
+    except (ValueError, RecursionError):
+        entry = None
+    if not isinstance(entry, dict):
+        raise JournalError(f"{name}, line {number}: expected a JSON object")
+    return entry
+
+
+def _take(progress: Progress, entry: dict[str, Any], length: int, where: str) -> None:
+    """Add a line of so many bytes to what a journal says."""
+    expected = len(progress.entries)
+    if entry.get("number") != expected:
+        raise JournalError(f"{where}: expected the entry number {expected}")
+    progress.entries.append(entry)
+    progress.length += length
+
+
+class Journal:
+    """The file of a run, to go on with. Raises `JournalError`, also for another run's journal, and
+    `OutputError` where a line cannot be written.
+    """
+
+    def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
+        wanted = json.loads(json.dumps({"schema": SCHEMA, **header}))
+        self.path = path
+        data = _read(path)
+        if b"\n" in data:
+            self._progress = parse(data, str(path))
+            _compare(self._progress.header, wanted, str(path))
+        elif data and not encode(wanted).startswith(data):
+            raise JournalError(f"{path}: expected the journal of a training run")
+        else:
+            self._progress = Progress(wanted)
+        self._file = _opened(path, self._progress.length)
+        if self._progress.length == 0:
+            self._begin(wanted)
+
+    def _begin(self, header: Mapping[str, Any]) -> None:
+        """Write the first line."""
+        try:
+            self._progress.length = self._write(header)
+        except OutputError:
+            self._file.close()
+            raise
+
+    @classmethod
+    def of_run(
+        cls, given: TrainingRun, experiment: str, parameters: Parameters, free: Set[str]
+    ) -> Self:
+        """Return the journal of a run, which may be gone on with when `free` parameters differ."""
+        header = {"experiment": experiment, "seed": given.seed}
+        return cls(given.out / JOURNAL, header | parameters.model_dump(exclude=set(free)))
+
+    @property
+    def entries(self) -> Sequence[Mapping[str, Any]]:
+        """What the journal has of each step."""
+        return self._progress.entries
+
+    def append(self, entry: Mapping[str, Any]) -> None:
+        """Write the entry of the next step through to the operating system.
+
+        What ends the process loses nothing of it.
+        """
+        numbered = {"number": len(self.entries), **entry}
+        _take(self._progress, numbered, self._write(numbered), str(self.path))
+
+    def _write(self, entry: Mapping[str, Any]) -> int:
+        """Write a line; half a one, left by a full disk, is cut off when the run goes on."""
+        line = memoryview(encode(entry))
+        written = 0
+        try:
+            while written < len(line):
+                written += self._file.write(line[written:])
+        except OSError as error:
+            raise OutputError(self.path, error) from None
+        return written
+
+    def sync(self) -> None:
+        """Wait until all of it is on the disk."""
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise OutputError(self.path, error) from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._file.close()
+
+
+def _read(path: Path) -> bytes:
+    """Return what is in the file, nothing where there is none."""
+    try:
+        if path.exists() and not path.is_file():
+            raise JournalError(f"{path}: expected the journal of a training run, a file")
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise JournalError(f"{path}: expected a journal to read ({error.strerror})") from None
+
+
+def _opened(path: Path, length: int) -> FileIO:
+    """Return the file to go on writing behind its first bytes.
+
+    Nothing is buffered: a line is with the operating system, or there is an error, at once.
+    """
+    try:
+        file = FileIO(path, "r+" if path.exists() else "w+")
+        file.truncate(length)
+        file.seek(length)
+    except OSError as error:
+        raise OutputError(path, error) from None
+    return file
+
+
+def _compare(found: Mapping[str, Any], wanted: Mapping[str, Any], name: str) -> None:
+    """Raise `JournalError` where a journal is that of a run with other settings.
+
+    Which experiment it is of is told first, since the others follow from that.
+    """
+    keys = sorted({*found, *wanted}, key=lambda key: (key != "experiment", key))
+    for key in keys:
+        if found.get(key) != wanted.get(key):
+            raise JournalError(
+                f"{name}: the run was begun with {key} = {found.get(key)!r}, "
+                f"not {wanted.get(key)!r}; give another --out, or the same settings"
+            )

@@ -1,0 +1,72 @@
+"""Files that a run leaves: each is whole, or as it was before, whatever happens.
+
+OutputError   a file that cannot be written; says which and why
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from kibitz_search import weights
+from kibitz_training.experiment import TrainingRun
+
+
+class OutputError(ValueError):
+    """A file that cannot be written; `str()` is fit for a person."""
+
+    def __init__(self, path: Path, error: OSError) -> None:
+        super().__init__(
+            f"{path}: cannot be written ({error.strerror}); the run goes on when the same command "
+            "is given again"
+        )
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file, or raise `OutputError` and leave the former one."""
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        with open(partial, "w", encoding="utf-8") as out:
+            out.write(text)
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(partial, path)
+    except OSError as error:
+        _remove(partial)
+        raise OutputError(path, error) from None
+
+
+def _remove(partial: Path) -> None:
+    """Give back the space of half a file, where it is one."""
+    try:
+        partial.unlink(missing_ok=True)
+    except OSError:  # what hinders this has been told already
+        return
+
+
+def save_weights(
+    given: TrainingRun,
+    name: str,
+    file: weights.WeightsFile,
+    notes: Mapping[str, int | float | str],
+) -> None:
+    """Write a file of weights that says which run it comes from."""
+    origin = {
+        "command": given.command,
+        "seed": given.seed,
+        "date": datetime.now(UTC).date().isoformat(),
+        "package": version("kibitz"),
+        "notes": dict(notes),
+    }
+    write(given.out / name, weights.text_of(file.model_copy(update=origin)))
+    given.reporter.say(f"wrote {name} ({file.hash[:12]})")
+
+
+def save_charts(given: TrainingRun, charts: Mapping[str, str]) -> None:
+    """Write charts by the names of their files."""
+    for name, text in charts.items():
+        write(given.out / name, text)
+    given.reporter.say(f"wrote {', '.join(charts)}")

@@ -1,0 +1,40 @@
+"""Cutting a batch into parts that are computed elsewhere, and putting their answers together.
+
+Each individual of a batch is computed from its own numbers and seeds alone, so the parts give the
+same bits as the whole does.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kibitz_training.experiment import Compute
+
+Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
+
+
+def computed(
+    compute: Compute,
+    task: str,
+    common: dict[str, Any],
+    batches: dict[str, Any],
+    shape: tuple[int, ...],
+) -> Array:
+    """Return what a task makes of a batch: an array of `shape` for each individual.
+
+    Every array of `batches` has an individual for each first index; `common` goes to all parts.
+    """
+    columns = {name: np.asarray(values) for name, values in batches.items()}
+    count = len(next(iter(columns.values())))
+    ends = np.linspace(0, count, min(compute.size, count) + 1).astype(int).tolist()
+    given = [
+        common | {name: values[first:end].tolist() for name, values in columns.items()}
+        for first, end in pairwise(ends)
+    ]
+    answers = compute.run(task, given)
+    parts = [np.array(each["out"], np.float64).reshape(-1, *shape) for each in answers]
+    found: Array = np.concatenate(parts) if parts else np.zeros((0, *shape))
+    return found

@@ -1,0 +1,126 @@
+"""Games of networks against three random players, in machine code."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from kibitz_games.compiled import kernels, records
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.tanks import rules
+from kibitz_games.vector.chance import draw
+from kibitz_games.vector.slices import Slices, new_states
+from kibitz_search.tanks import networks
+from kibitz_training.experiment import Compute
+from kibitz_training.parts import computed
+
+Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
+Kind = Literal["report", "eyes"]
+
+i64 = kernels.int64_cast()
+
+
+@kernel
+def play_games(
+    states: Any,
+    raw: Any,
+    start: Any,
+    minds: Any,
+    weights: Any,
+    scale: float,
+    with_eyes: bool,
+    seats: Any,
+    seeds: Any,
+    whole: bool,
+    out: Any,
+    first: Int,
+    end: Int,
+) -> None:
+    """Play the games of each network from `first` up to before `end`; write the points.
+
+    `seats` [games] has where the network sits, `seeds` [networks, games] what the others draw from.
+    A game is played to its end where it is to be `whole`, and as far as the network lives else.
+    """
+    chance = np.zeros(1, np.uint64)
+    for i in range(first, end):
+        st, mind = states[i], minds[i]
+        for game in range(len(seats)):
+            raw[i, :] = start
+            networks.reset_mind(mind)
+            chance[0] = seeds[i, game]
+            seat = i64(seats[game])
+            while st.side >= 0 and (whole or st.fell[seat] == 0):
+                if st.side != seat:
+                    action = rules.UP + draw(chance, i64(0), rules.MAX_ACTIONS)
+                elif with_eyes:
+                    action = networks.eyes_action(mind, weights[i], st)
+                else:
+                    action = networks.report_action(weights[i], scale, st)
+                rules.play(st, action)
+            for each in range(rules.SEATS):
+                out[i, game, each] = rules.score(st, i64(each))
+
+
+TASK = "network-games"
+"""The task of workers that `play_task` carries out."""
+
+
+def play_task(given: dict[str, Any]) -> dict[str, Any]:
+    """Play what `NetworkGames` gives to be played elsewhere."""
+    games = NetworkGames(given["kind"], scale=given["scale"], turns=given["turns"])
+    weights = np.array(given["weights"], np.float64)
+    seeds = np.array(given["seeds"], np.uint64)
+    return {"out": games.play(weights, given["seats"], seeds, whole=given["whole"]).tolist()}
+
+
+class NetworkGames:
+    """Plays networks of a kind against random players; ends its threads when it is closed."""
+
+    def __init__(
+        self,
+        kind: Kind,
+        *,
+        scale: float = 1.0,
+        turns: int = rules.MAX_TURNS,
+        threads: int = 1,
+        compute: Compute | None = None,
+    ) -> None:
+        self._compute = compute
+        self._common = {"kind": kind, "scale": scale, "turns": turns}
+        self._with_eyes, self._scale = kind == "eyes", scale
+        # The report's network has the report's local board, with its old marks.
+        memory = rules.MEMORY_LAST if self._with_eyes else rules.MEMORY_REPORT
+        self._start: Any = rules.make_state("corners", "classic", turns, memory)
+        self._slices = Slices(threads)
+
+    def play(self, weights: Array, seats: Any, seeds: Any, *, whole: bool = False) -> Array:
+        """Return the points of all seats, [networks, games, seats].
+
+        `seats` has where the networks sit in each game, `seeds` [networks, games] what the games
+        are drawn from.
+        """
+        if self._compute is not None:
+            common = self._common | {"seats": np.asarray(seats).tolist(), "whole": whole}
+            batches = {"weights": weights, "seeds": np.asarray(seeds, np.uint64)}
+            return computed(self._compute, TASK, common, batches, (len(seats), rules.SEATS))
+        count, dtype = len(weights), self._start.dtype
+        (states, raw), (minds, _) = new_states(dtype, count), new_states(networks.MIND, count)
+        out = np.zeros((count, len(seats), rules.SEATS))
+        everything: Any = (
+            *(states, raw, records.as_bytes(self._start), minds),
+            *(np.ascontiguousarray(weights, np.float64), self._scale, self._with_eyes),
+            *(np.asarray(seats, np.int64), np.asarray(seeds, np.uint64), whole, out),
+        )
+        self._slices.run(play_games, count, *everything)
+        return out
+
+    def own_points(self, weights: Array, seats: Any, seeds: Any) -> Array:
+        """Return the points of the networks, [networks, games]."""
+        found = self.play(weights, seats, seeds)
+        own: Array = found[:, np.arange(len(seats)), np.asarray(seats)]
+        return own
+
+    def close(self) -> None:
+        """End the threads."""
+        self._slices.close()

@@ -1,0 +1,44 @@
+"""The evolution of networks for Tanks, as the report describes it.
+
+Everybody plays one game; the population is put in order; rank neighbours swap their tails from a
+random place on; each number is drawn anew, a whole number from -15 to 15, with probability 0.02.
+Nobody is kept. The first numbers are whole, from -10 to 10.
+
+Everything random in a generation is drawn from the seed and the generation's number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kibitz_training.evolution import Array
+
+FIRST, DRAWN, MUTATION = 10, 15, 0.02
+
+
+class ReportEvolution:
+    """The evolution of the report as a strategy of `evolution`."""
+
+    def __init__(self, seed: int, population: int, numbers: int) -> None:
+        self._seed, self._generation = seed, 0
+        source = np.random.default_rng([seed, 0, 0])
+        drawn = source.integers(-FIRST, FIRST + 1, size=(population, numbers))
+        self._population: Array = drawn.astype(np.float64)
+
+    def ask(self) -> Array:
+        """Return the networks of the generation, one a row."""
+        return self._population
+
+    def tell(self, fitness: Array) -> None:
+        """Go on to the population that follows from the ranks."""
+        chance = np.random.default_rng([self._seed, self._generation, 1])
+        ranked = self._population[np.argsort(-fitness, kind="stable")]
+        for first in range(0, len(ranked) - 1, 2):
+            cut = int(chance.integers(ranked.shape[1]))
+            tail = ranked[first, cut:].copy()
+            ranked[first, cut:] = ranked[first + 1, cut:]
+            ranked[first + 1, cut:] = tail
+        mutated = chance.random(ranked.shape) <= MUTATION
+        drawn = chance.integers(-DRAWN, DRAWN + 1, size=ranked.shape)
+        self._population = np.where(mutated, drawn, ranked)
+        self._generation += 1
