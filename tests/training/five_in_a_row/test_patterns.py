@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from kibitz_bots import SpecError, load
-from kibitz_bots.catalog.from_file import find_trained
-from kibitz_bots.running import inprocess
+from kibitz_games.five_in_a_row import geometry as geo
 from kibitz_search.five_in_a_row import (
     pattern_board,
     threat,
@@ -19,8 +16,7 @@ from kibitz_search.five_in_a_row import (
 )
 from kibitz_search.five_in_a_row import pattern_classes as kinds
 from kibitz_search.five_in_a_row.weights_file import SIZE
-from kibitz_search.weights import WeightsError, text_of
-from kibitz_training import game_batches, output
+from kibitz_training import game_batches
 from kibitz_training.experiment import TrainingRun
 from kibitz_training.five_in_a_row import pattern_fit, pattern_games, patterns
 from kibitz_training.five_in_a_row.pattern_games import PlayedGame
@@ -65,6 +61,14 @@ def few(monkeypatch: pytest.MonkeyPatch) -> int:
 def test_a_seed_says_which_game_is_played(games: list[PlayedGame]) -> None:
     assert pattern_games.play(0, BOARD, FEW) == games[0]
     assert len({game.moves for game in games}) == 4
+
+
+@pytest.mark.parametrize("size", [pattern_games.MIDDLE, 15, geo.LARGEST])
+def test_games_are_played_on_boards_of_any_size(size: int) -> None:
+    game = pattern_games.play(1, size, 100)
+    assert max(max(geo.place(move)) for move in game.moves) < size
+    rows, chances = pattern_games.positions(game, size, 100.0)
+    assert len(rows) == len(chances) <= len(game.values)
 
 
 def test_a_search_values_positions_by_the_numbers_and_the_weights(games: list[PlayedGame]) -> None:
@@ -136,40 +140,3 @@ def test_a_journal_that_holds_no_games_is_named(tmp_path: Path, few: int) -> Non
     journal.write_bytes(header + encode(entry))
     with pytest.raises(JournalError, match="batch 0: expected games"):
         patterns.run(parameters, training(tmp_path))
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"weights": [0.0] * (SIZE - 1)}, f"expected {SIZE} weights, not {SIZE - 1}"),
-        ({"weights": [0.0] * (SIZE - 1) + [1e5]}, "expected weights from -20000 to 20000"),
-        ({"shape": {"own": 3}}, "expected the shape"),
-        ({"kind": "hole-distances"}, "expected the kind cell-classes"),
-        ({"game": "tanks"}, "expected the game five-in-a-row"),
-    ],
-)
-def test_a_file_of_something_else_is_refused(
-    tmp_path: Path, change: dict[str, Any], sentence: str
-) -> None:
-    file = weights_file.file_of(pattern_fit.usual_numbers().tolist(), BOARD)
-    content = file.model_dump(mode="json") | {"hash": ""} | change
-    path = tmp_path / "best.json"
-    path.write_text(json.dumps(content))
-    with pytest.raises(WeightsError, match=sentence):
-        weights_file.read(path)
-
-
-def test_a_file_plays_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "best.json"
-    output.write(path, text_of(weights_file.file_of(pattern_fit.usual_numbers().tolist(), BOARD)))
-    make = find_trained(f"five-in-a-row/threat-weights:depth=2,file={path}")
-    assert make is not None
-    played, usual = (
-        inprocess.play_locally("five-in-a-row", bot, bot, options={"opening": ["e5", "f6"]}, seed=1)
-        for bot in (make, load("five-in-a-row/threat:depth=2"))
-    )
-    assert played.history == usual.history
-    with pytest.raises(SpecError, match="expected the file of its weights"):
-        find_trained("five-in-a-row/threat-weights")
-    with pytest.raises(SpecError, match="no parameter 'width'"):
-        find_trained(f"five-in-a-row/threat-weights:width=2,file={path}")

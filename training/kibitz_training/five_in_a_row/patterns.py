@@ -32,7 +32,7 @@ NAME, BEST = "five-in-a-row/patterns", "best.json"
 class PatternParameters(Parameters):
     """Which board is played on, how much, and how deep."""
 
-    size: int = Field(15, ge=MIDDLE, le=geo.LARGEST, description="columns and rows of the board")
+    size: int = Field(10, ge=MIDDLE, le=geo.LARGEST, description="columns and rows of the board")
     games: int = Field(1500, ge=2, le=1_000_000, description="games of threat against itself")
     nodes: int = Field(
         4000, ge=100, le=100_000_000, description="positions that each search looks at"
