@@ -142,7 +142,7 @@ def _threats(scale: int) -> Callable[[], int]:
     depth = five_in_a_row.DEPTH if scale else five_in_a_row.SHALLOW
 
     def work() -> int:
-        return sum(five_in_a_row.measure(each, depth).nodes for each in five_in_a_row.POSITIONS)
+        return sum(five_in_a_row.nodes(each, depth) for each in five_in_a_row.POSITIONS)
 
     return work
 

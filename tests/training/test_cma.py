@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kibitz_training.cma import Array, Cma
+from kibitz_training.cma import Cma
+from kibitz_training.evolution import Array
 
 AIM = np.array([1.0, -2.0, 0.5, 3.0])
 

@@ -8,12 +8,10 @@ of all generations so far.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 import numpy as np
 from cmaes import CMA, SepCMA
 
-Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
+from kibitz_training.evolution import Array
 
 
 class Cma:

@@ -23,11 +23,11 @@ else.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
+from kibitz_training.evolution import Array
 
 SURVIVORS = 5
 """One in so many survives; two at least."""

@@ -7,13 +7,12 @@ same bits as the whole does.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from kibitz_training.evolution import Array
 from kibitz_training.experiment import Compute
-
-Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
 
 def computed(

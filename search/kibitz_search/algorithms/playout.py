@@ -101,13 +101,3 @@ def playout(st: Record, ws: Record, ev: Record, ply: Int, end: Int, epsilon: flo
         play_recorded(st, ws, ply, playout_action(st, ws, ev, epsilon))
         ply = np.int64(ply + 1)
     return np.int64(ply)
-
-
-@kernel
-def playouts(worlds: Any, ws: Record, ev: Record, count: Int, end: Int, epsilon: float) -> Int:
-    """Play so many playouts of ``worlds[0]``, in ``worlds[1]``; return their plies together."""
-    plies = np.int64(0)
-    for _ in range(count):
-        worlds[1] = worlds[0]
-        plies += playout(worlds[1], ws, ev, np.int64(0), end, epsilon)
-    return plies

@@ -11,7 +11,6 @@ from kibitz_games.compiled import operations as op
 from kibitz_search.algorithms.playout import (
     playout,
     playout_action,
-    playouts,
     random_below,
     rng_state,
     workspace,
@@ -91,12 +90,3 @@ def test_draws_are_fair_and_within_bounds() -> None:
     assert len(counts) == 6
     assert counts.min() > 850
     assert counts.max() < 1150
-
-
-def test_many_are_played_in_one_call_and_their_plies_added_up() -> None:
-    state = plain.start(2, size=2)
-    worlds = np.zeros(2, state.dtype)
-    worlds[0] = state
-    count = playouts(worlds, ready(state), hand(state), np.int64(5), np.int64(10), np.float64(0.1))
-    assert count == 50
-    assert worlds[0].tobytes() == state.tobytes()

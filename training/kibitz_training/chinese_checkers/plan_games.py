@@ -31,6 +31,8 @@ i64 = kernels.int64_cast()
 
 FIRST_WEIGHT = 1 / 64
 """What the first move's own gain counts in its plan: of equal plans the sooner gain is better."""
+OPENING = 2
+"""Random moves of each player at the beginning."""
 SQUASH = 12.0
 """A lead of so many steps is worth 0.76."""
 
@@ -135,11 +137,11 @@ class PlanGames:
     It ends its threads when it is closed.
     """
 
-    def __init__(self, seats: int, *, opening: int = 4, threads: int = 1) -> None:
+    def __init__(self, seats: int, *, threads: int = 1) -> None:
         game = registry.get("chinese-checkers")
         self._start: Any = game.start(game.Options(), seats, {})
         self.shape = geo.geometry(*geo.ALL[int(self._start.geometry)])
-        self.seats, self._opening = seats, opening * seats // 2
+        self.seats, self._opening = seats, OPENING * seats
         self._turned = rotations(self.shape, self._start.corner[:seats].tolist())
         self._masks = sharings(seats)
         self._slices = Slices(threads)

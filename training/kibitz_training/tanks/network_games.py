@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,10 +12,10 @@ from kibitz_games.tanks import rules
 from kibitz_games.vector.chance import draw
 from kibitz_games.vector.slices import Slices, new_states
 from kibitz_search.tanks import networks
+from kibitz_training.evolution import Array
 from kibitz_training.experiment import Compute
 from kibitz_training.parts import computed
 
-Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 Kind = Literal["report", "eyes"]
 
 i64 = kernels.int64_cast()
