@@ -20,7 +20,6 @@ of its games.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import random
 from collections import Counter
@@ -32,10 +31,10 @@ from kibitz_arena import block_design, pairing
 from kibitz_arena.openings import random_opening
 from kibitz_arena.tournament import OpeningFile, RandomPlies, Tournament
 from kibitz_games.core import registry
-from kibitz_protocol.wire.values import Options
+from kibitz_protocol.wire.values import Options, derive_seed
 
 SEED_LIMIT = 2**53
-"""Seeds are below this number, which every JSON implementation reads back exactly."""
+"""Seeds of openings and seatings are below this number."""
 
 Group: TypeAlias = tuple[str, ...]
 
@@ -123,7 +122,7 @@ class Schedule:
         if openings is None:
             return options
         if isinstance(openings, RandomPlies):
-            seed = derive_seed(self.tournament.base_seed, "opening", game.block)
+            seed = _short_seed(self.tournament, "opening", game.block)
             rules = registry.get(self.tournament.game.name)
             plies = openings.random_plies
             return options | random_opening(rules, options, self.tournament.seats, plies, seed)
@@ -163,18 +162,14 @@ def _blocks_of(games: Sequence[ScheduledGame]) -> Iterator[Block]:
         yield Block(tag, inside[0].round, inside[0].players, inside)
 
 
-def derive_seed(seed: int | str, *path: str | int) -> int:
-    """Return a number that `seed` and `path` determine and that tells nothing about others."""
-    return int.from_bytes(_digest(seed, *path)[:8], "big") % SEED_LIMIT
-
-
 def game_seed(tournament: Tournament, *path: str | int) -> str:
     """Return the seed of the games of a block, or of one game: 256 bits, in hexadecimal."""
-    return _digest(tournament.base_seed, *path).hex()
+    return f"{derive_seed(tournament.base_seed, *path):064x}"
 
 
-def _digest(*path: str | int) -> bytes:
-    return hashlib.sha256("/".join(map(str, path)).encode()).digest()
+def _short_seed(tournament: Tournament, *path: str | int) -> int:
+    """Return a seed below `SEED_LIMIT`, from the first 64 bits of a whole one."""
+    return (derive_seed(tournament.base_seed, *path) >> 192) % SEED_LIMIT
 
 
 def _groups_of_cycle(tournament: Tournament) -> list[Group]:
@@ -244,7 +239,7 @@ def _first_seating(tournament: Tournament, tag: str, group: Group, cycle: int) -
     """Return who sits where first: two take turns, of more the order around is drawn anew."""
     if len(group) == 2:
         return group if cycle % 2 == 0 else group[::-1]
-    rng = random.Random(derive_seed(tournament.base_seed, "seating", tag))
+    rng = random.Random(_short_seed(tournament, "seating", tag))
     return tuple(block_design.shuffled(group, rng))
 
 

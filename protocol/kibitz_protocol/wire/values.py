@@ -6,6 +6,7 @@ Towards the server unknown fields are refused (`Strict`); our clients tolerate t
 
 from __future__ import annotations
 
+import hashlib
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import (
@@ -75,6 +76,15 @@ Options: TypeAlias = Annotated[dict[FieldName, Scalar | _Several], Field(max_len
 def seed_number(seed: int | str) -> int:
     """Return a seed as the number that it is."""
     return seed if isinstance(seed, int) else int(seed, 16)
+
+
+def derive_seed(seed: int | str, *path: str | int) -> int:
+    """Return a seed of 256 bits that `seed` and `path` determine, and that tells nothing of others.
+
+    Two paths that read the same with slashes between their parts give the same seed.
+    """
+    text = "/".join(map(str, (seed, *path)))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest(), "big")
 
 
 def without_nulls(sent: Any) -> Any:

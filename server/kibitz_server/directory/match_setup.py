@@ -13,9 +13,8 @@ from kibitz_games.core.game import Game, Model
 from kibitz_protocol.wire.recordfile import seed_commitment
 from kibitz_protocol.wire.records import SCHEMA, Cause, Engine, Player, Result, SeatResult, Setup
 from kibitz_protocol.wire.unchecked import construct
-from kibitz_protocol.wire.values import Fields, Options
+from kibitz_protocol.wire.values import Fields, Options, derive_seed
 from kibitz_server.lobby.commands import BeginMatch
-from kibitz_server.lobby.schedule import derive_seed
 from kibitz_server.lobby.state import LobbyState
 from kibitz_server.match.state import read_options
 

@@ -17,7 +17,6 @@ that the host gave is not counted up there but hashed, so that one tells nothing
 
 from __future__ import annotations
 
-import hashlib
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import ProgrammeItem
 from kibitz_protocol.wire.messages import Capabilities
 from kibitz_protocol.wire.records import Player
-from kibitz_protocol.wire.values import seed_number
+from kibitz_protocol.wire.values import derive_seed, seed_number
 from kibitz_server.lobby.rotation import Lineup, block_lineup, fixed_lineup, lap_lineup
 
 SEED_LIMIT = 2**256
@@ -294,12 +293,6 @@ def assured_ms(control: TimeControl) -> int:
     """Return the milliseconds that a clock leaves on every move, however long the match."""
     period = control.period_ms if control.periods else 0
     return control.move_ms + control.increment_ms + period
-
-
-def derive_seed(seed: int, *path: str | int) -> int:
-    """Return a seed that `seed` and `path` determine and that tells nothing about others."""
-    text = "/".join(str(part) for part in (seed, *path))
-    return int.from_bytes(hashlib.sha256(text.encode()).digest(), "big")
 
 
 def arranged_seed(

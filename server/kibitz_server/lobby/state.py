@@ -36,6 +36,7 @@ from kibitz_protocol.wire.lobbies import (
 from kibitz_protocol.wire.messages import Capabilities
 from kibitz_protocol.wire.records import Cause, Player, Result
 from kibitz_protocol.wire.unchecked import all_without_fields_set
+from kibitz_protocol.wire.values import derive_seed
 from kibitz_server.lobby.entries import (
     Arranged,
     ArrangedMatch,
@@ -61,7 +62,6 @@ from kibitz_server.lobby.schedule import (
     PlannedMatch,
     Programme,
     arranged_seed,
-    derive_seed,
     require_playable,
 )
 from kibitz_server.lobby.standings import StandingsTable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kibitz_protocol.wire.shares import beaten_share, seat_outcome
+from kibitz_protocol.wire.shares import beaten_share, seat_outcome, share_interval
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,20 @@ def test_a_seat_alone_has_won_unless_its_match_was_broken_off() -> None:
 )
 def test_the_best_rank_alone_is_a_win(ranks: tuple[int, ...], outcomes: tuple[str, ...]) -> None:
     assert tuple(seat_outcome(ranks, seat) for seat in range(len(ranks))) == outcomes
+
+
+@pytest.mark.parametrize(
+    ("wins", "count", "expected"),
+    [
+        (81, 263, (0.2553, 0.3662)),  # R. G. Newcombe, 1998, table I, method 3
+        (15, 148, (0.0624, 0.1605)),
+        (0, 20, (0.0, 0.1611)),
+        (1, 29, (0.0061, 0.1718)),
+    ],
+)
+def test_intervals_are_those_of_newcombe(
+    wins: int, count: int, expected: tuple[float, float]
+) -> None:
+    assert share_interval(wins / count, count) == pytest.approx(expected, abs=5e-5)
+    low, high = share_interval(1 - wins / count, count)
+    assert (1 - high, 1 - low) == pytest.approx(expected, abs=5e-5)
