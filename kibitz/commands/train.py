@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,7 +17,7 @@ from kibitz.output import echo
 from kibitz_bots.number_types import COUNT
 
 if TYPE_CHECKING:
-    from kibitz_training.experiment import Experiment, Parameters
+    from kibitz_training.experiment import Experiment, Parameters, TrainingRun
 
 
 def _list() -> None:
@@ -109,18 +109,14 @@ def _train(experiment: str, out: Path, seed: int, threads: int, workers: str | N
         raise click.ClickException(str(error)) from None
 
 
-def _run(experiment: Experiment, parameters: Parameters, run: Any) -> None:
+def _run(experiment: Experiment, parameters: Parameters, run: TrainingRun) -> None:
     """Run an experiment; what a person can mend is a sentence."""
-    from kibitz_search.weights import WeightsError
-    from kibitz_training.experiment import ParameterError
     from kibitz_training.journal import JournalError
     from kibitz_training.output import OutputError
 
     try:
         experiment.run(parameters, run)
-    except ParameterError as error:
-        raise click.UsageError(f"{experiment.name}: {error}") from None
-    except (JournalError, OutputError, WeightsError) as error:
+    except (JournalError, OutputError) as error:
         raise click.ClickException(str(error)) from None
 
 
