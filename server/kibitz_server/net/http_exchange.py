@@ -33,7 +33,7 @@ from kibitz_server.net import http
 from kibitz_server.net.access import AccessPolicy, BadHeader
 from kibitz_server.net.addresses import address_group
 from kibitz_server.net.downloads import Downloads
-from kibitz_server.net.handshakes import KnownHandshakes, bearer_token, handshake_response
+from kibitz_server.net.handshakes import bearer_token, handshake_response
 from kibitz_server.net.http_checks import asks_for_websocket, forbidden_page, malformed_page
 from kibitz_server.net.page_sender import PageSender, download_refusal
 from kibitz_server.net.rate_limit import RateLimiter, RateLimits
@@ -64,8 +64,6 @@ class HttpContext(Protocol):
     def pages(self) -> http.PageSource: ...
     @property
     def site(self) -> Site | None: ...
-    @property
-    def handshakes(self) -> KnownHandshakes: ...
     @property
     def rate_limits(self) -> RateLimits: ...
     @property
@@ -196,10 +194,6 @@ class HttpExchange:
         head, rest, self._data = self._data[:end], self._data[end:], b""
         self._answered = True
         self._context.turns.spend(self._context.rate_limits.http)
-        known = None if self._connection.proxied else self._context.handshakes.find(head)
-        if known is not None:
-            self._upgrade_again(*known, rest)
-            return
         try:
             request = http.origin_form(parse_request(head))
         except RequestLineTooLong:
@@ -222,25 +216,16 @@ class HttpExchange:
         if page is not None:
             self.reply(page, head=request.method == "HEAD")
         elif asks_for_websocket(request):
-            self._upgrade(request, head, rest)
+            self._upgrade(request, rest)
         else:
             self._serve_page(request, alone=not rest)
 
-    def _upgrade(self, request: Request, head: bytes, rest: bytes) -> None:
+    def _upgrade(self, request: Request, rest: bytes) -> None:
         response = handshake_response(request)
         if response.status_code != HTTPStatus.SWITCHING_PROTOCOLS:
             self._write(response)
             return
-        self._context.handshakes.remember(head, request)
         self._connection.open_websocket(bearer_token(request), response.serialize(), rest)
-
-    def _upgrade_again(self, path: str, response: bytes, rest: bytes) -> None:
-        """Open a websocket for a head that one was opened for before, if it can be paid for."""
-        page = self._charge(path)
-        if page is None:
-            self._connection.open_websocket(None, response, rest)
-        else:
-            self.reply(page)
 
     def _refusal_page(self, request: Request) -> http.Page | None:
         """Return the page that says why a request is not served. Raises `BadHeader`."""

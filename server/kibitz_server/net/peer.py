@@ -66,7 +66,6 @@ from kibitz_server.net.addresses import is_loopback
 from kibitz_server.net.downloads import Downloads
 from kibitz_server.net.frames import FrameReader, Kind, close_frame, ping_frame
 from kibitz_server.net.guest_networks import GuestNetworks
-from kibitz_server.net.handshakes import KnownHandshakes
 from kibitz_server.net.http_exchange import HttpExchange, half_close
 from kibitz_server.net.rate_limit import (
     UNLIMITED,
@@ -141,7 +140,6 @@ class PeerContext:
     """The websocket addresses of other servers, whose pages are those of this one."""
     access: AccessPolicy = field(default_factory=AccessPolicy)
     """Which requests are served, by their headers."""
-    handshakes: KnownHandshakes = field(default_factory=KnownHandshakes)
     downloads: Downloads = field(default_factory=Downloads)
     guest_networks: GuestNetworks = field(default_factory=GuestNetworks)
     """Addresses that are counted as many people."""
