@@ -52,11 +52,6 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("kibitz")
-    if name == "Choice":
-        from kibitz_bots.deprecated import warn
-
-        warn("kibitz.Choice", "kibitz.Decision")
-        name = "Decision"
     try:
         owner = _OWNERS[name]
     except KeyError:

@@ -17,7 +17,6 @@ What the parts must not know of each other is joined here: `Bot.main` runs `proc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from kibitz_bots.budget import Budget
 from kibitz_bots.loading import load
@@ -34,12 +33,3 @@ def _run_process(argv: Sequence[str] | None, bot: type[Bot]) -> int:
 
 
 Bot.run_process = staticmethod(_run_process)
-
-
-def __getattr__(name: str) -> Any:
-    if name == "Choice":
-        from kibitz_bots.deprecated import warn
-
-        warn("kibitz_bots.Choice", "kibitz_bots.Decision")
-        return Decision
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

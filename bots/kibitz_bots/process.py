@@ -20,7 +20,7 @@ in the environment, which other processes of the same user can read: ``KIBITZ_TO
 the end. A program that the bot is a bridge to inherits neither.
 
 A program in any language takes the place of the bot after ``--``, spoken to as ``--stdio`` or
-``--gomocup`` says (see `bridges`): ``python -m kibitz_bots --stdio --lobby CODE -- node bot.js``.
+``--gomocup`` says (see `adapters`): ``python -m kibitz_bots --stdio --lobby CODE -- node bot.js``.
 """
 
 from __future__ import annotations

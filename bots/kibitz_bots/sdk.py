@@ -33,7 +33,6 @@ from typing_extensions import TypeVar
 
 from kibitz_bots.budget import Budget
 from kibitz_bots.comments import readable_comment
-from kibitz_bots.deprecated import deprecated_property, take_over_old_names
 from kibitz_games.core.integers import integer
 from kibitz_protocol.wire.clocks import Clock, TimeControl
 from kibitz_protocol.wire.lobbies import ProgrammeItem
@@ -112,8 +111,6 @@ class Match:
         from kibitz_games.core import registry
 
         return registry.get(self.game)
-
-    rules = deprecated_property("rules", "game_rules")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,9 +282,6 @@ class Turn(Generic[ViewT]):
         self._faults.extend(fault for fault in faults if fault not in self._faults)
         return comment
 
-    called_off = deprecated_property("called_off", "cancelled")
-    said = deprecated_property("said", "pending_comment")
-
 
 class Bot:
     """A player. Subclasses write `choose`; everything else is optional.
@@ -347,13 +341,6 @@ class Bot:
         """
         assert Bot.run_process is not None, "kibitz_bots binds it"
         sys.exit(Bot.run_process(argv, cls))
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        take_over_old_names(cls)
-
-
-take_over_old_names(Bot)
 
 
 class BadAnswer(ValueError):

@@ -6,7 +6,3 @@ client/      the client's side: a session without I/O and the asyncio `Client`
 tools/       for developers: schemas, sample messages, a scripted server, the audit of logs
 printable    the filter for texts of others before they are shown
 """
-
-from kibitz_protocol import moved
-
-moved.install()

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import kibitz
-import kibitz_bots
 from kibitz_bots.budget import Budget
 from kibitz_bots.running import inprocess
 from kibitz_bots.sdk import BadAnswer, Bot, Decision, Match, Turn, parse_answer
@@ -19,7 +17,7 @@ from kibitz_bots.testing import snapshot, your_turn
 from kibitz_games.core import registry
 from kibitz_games.core.game import GameError
 from kibitz_games.core.position import Position
-from kibitz_protocol.wire.records import Cause, Comment, Result, SeatResult
+from kibitz_protocol.wire.records import Comment
 from tests.tools.numbers import Tensor
 
 GAME = "chinese-checkers"
@@ -90,13 +88,6 @@ def test_the_view_is_the_games_model() -> None:
 def test_the_view_of_a_game_that_is_not_installed_is_what_was_sent() -> None:
     turn = Turn.of(your_turn("m1"), Match.of(snapshot("m1")), Budget(1, None, 0.0))
     assert turn.view is turn.observation
-
-
-def test_a_view_can_still_be_read_as_json_for_a_while() -> None:
-    turn = turn_at(1)
-    name = next(iter(turn.observation))
-    with pytest.warns(DeprecationWarning, match=f"is .{name} now"):
-        assert turn.view[name] == turn.observation[name]
 
 
 def test_the_position_is_the_bots_own() -> None:
@@ -179,77 +170,9 @@ def test_where_something_is_hidden_the_position_agrees_with_the_view() -> None:
     assert [turn.move(action) for action in turn.position.legal] == turn.legal
 
 
-def test_old_names_of_a_bot_work_and_warn() -> None:
-    heard: list[str] = []
-    with pytest.warns(DeprecationWarning, match=r"Old\.(warm|started|finished|rules)") as warned:
-
-        class Old(Bot):
-            rules = "plain"
-
-            def warm(self, programme: Any) -> None:
-                heard.append("warm")
-
-            def started(self, match: Match) -> None:
-                heard.append("started")
-
-            def finished(self, match: Match, result: Result) -> None:
-                heard.append("finished")
-
-    assert len(warned) == 4
-    assert {Path(each.filename).name for each in warned} == {"test_sdk.py"}
-    bot = Old()
-    bot.prepare([])
-    bot.on_match_start(turn_at(0).match)
-    bot.on_match_end(turn_at(0).match, RESULT)
-    assert heard == ["warm", "started", "finished"]
-    assert bot.jit is False
-
-
-def test_a_base_class_is_reached_by_its_old_names() -> None:
-    heard: list[str] = []
-
-    class New(Bot):
-        def prepare(self, programme: Any) -> None:
-            heard.append("new")
-
-    with pytest.warns(DeprecationWarning, match="Old.warm"):
-
-        class Old(New):
-            def warm(self, programme: Any) -> None:
-                super().warm(programme)  # type: ignore[misc]
-                heard.append("old")
-
-    with pytest.warns(DeprecationWarning, match="warm is prepare now"):
-        Old().prepare([])
-    assert heard == ["new", "old"]
-    with pytest.warns(DeprecationWarning, match="finished is on_match_end now"):
-        Bot().finished(turn_at(0).match, RESULT)  # type: ignore[attr-defined]
-
-
-def test_old_names_of_a_turn_and_a_match_work_and_warn() -> None:
-    turn = turn_at(0)
-    turn.comment("hm")
-    for old, new in (("called_off", "cancelled"), ("said", "pending_comment")):
-        with pytest.warns(DeprecationWarning, match=f"Turn.{old} is {new} now"):
-            assert getattr(turn, old) == getattr(turn, new)
-    with pytest.warns(DeprecationWarning, match="Match.rules is game_rules now"):
-        assert turn.match.rules is turn.match.game_rules
-
-
-@pytest.mark.parametrize("package", [kibitz, kibitz_bots])
-def test_a_decision_was_called_a_choice(package: Any) -> None:
-    with pytest.warns(DeprecationWarning, match=r"Choice is \w+\.Decision now"):
-        assert package.Choice is Decision
+def test_a_name_that_never_was_is_named() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
-        _ = package.Nothing
-
-
-RESULT = Result(
-    seats=[SeatResult(rank=1, score=1.0), SeatResult(rank=2, score=0.0)],
-    cause=Cause.RULES,
-    reason="goal",
-    plies=1,
-)
+        _ = kibitz.Nothing
 
 
 class First(Bot):

@@ -18,7 +18,6 @@ same bytes, compiled or plain.
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, Literal, Self, cast, get_args
@@ -92,32 +91,12 @@ class Outcome:
     """What each seat has by the game's own count, where it counts; `scores` are shares of 1."""
 
 
-_FORMER_NAMES = {
-    "text": "format_move",
-    "parse": "parse_move",
-    "touches": "move_cells",
-    "full_view": "referee_view",
-    "drop": "forfeit",
-    "under": "at_version",
-    "earlier": "earlier_versions",
-    "count": "count_legal",
-    "actions": "num_distinct_actions",
-    "moves": "dump_moves",
-}
-"""What members of `Game` were called before; both names work for one release."""
-
-
 _WRITTEN_FROM = {
     "view_json": ("view", "dump"),
     "legal_json": ("legal", "encode", "dump", "dump_moves"),
 }
 """What a game may have quicker, and what that has to agree with: a subclass that has one of these
 of its own does not inherit it."""
-
-
-def _warn_of_former_name(former: str, present: str) -> None:
-    message = f"Game.{former} is called Game.{present} now; the former name goes with 0.3"
-    warnings.warn(message, DeprecationWarning, stacklevel=3)
 
 
 class Game(Generic[OptionsT, MoveT, ViewT]):
@@ -165,12 +144,8 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
     """Readers of openings from such files, for the options of a game, which has `opening`."""
 
     def __init_subclass__(cls, **facts: Any) -> None:
-        """Take the three models from ``Game[Options, Move, View]``, and methods by former names."""
+        """Take the three models from ``Game[Options, Move, View]``."""
         super().__init_subclass__(**facts)
-        for former, present in _FORMER_NAMES.items():
-            if former in cls.__dict__:
-                _warn_of_former_name(former, present)
-                setattr(cls, present, cls.__dict__[former])
         for quick, sources in _WRITTEN_FROM.items():
             if quick not in cls.__dict__ and any(name in cls.__dict__ for name in sources):
                 setattr(cls, quick, getattr(Game, quick))
@@ -536,26 +511,6 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         from kibitz_games.core.declared import DeclaredView
 
         return DeclaredView(self.View, self.state_type, self.reasons, self.symbols)
-
-
-class _FormerName:
-    """A member of `Game` by the name that it had in kibitz 0.1, for one release.
-
-    Not a `__getattr__` of `Game`, with which Python would look up every other member, of which a
-    move needs twenty, four times as slowly.
-    """
-
-    def __init__(self, former: str, present: str) -> None:
-        self._former = former
-        self._present = present
-
-    def __get__(self, game: Game | None, owner: type[Game]) -> Any:
-        _warn_of_former_name(self._former, self._present)
-        return getattr(owner if game is None else game, self._present)
-
-
-for _former, _present in _FORMER_NAMES.items():
-    setattr(Game, _former, _FormerName(_former, _present))
 
 
 def _bare(kind: type[Game]) -> Game:

@@ -11,7 +11,6 @@ Exceptions, all `ValueError`:
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Self, TypeAlias
 
@@ -75,12 +74,6 @@ class Model(BaseModel):
         _set_attribute(made, "__pydantic_extra__", None)
         _set_attribute(made, "__pydantic_private__", None)
         return made
-
-    def __getitem__(self, name: str) -> Any:
-        """Return a field as it travels. For one release, as views were JSON objects before."""
-        kind = type(self).__name__
-        warnings.warn(f"{kind}[{name!r}] is .{name} now", DeprecationWarning, stacklevel=2)
-        return self.model_dump(mode="json", by_alias=True, exclude_none=True)[name]
 
 
 _set_attribute = object.__setattr__  # a frozen model's own would refuse

@@ -361,12 +361,3 @@ def test_opponents_that_do_not_fit_are_refused() -> None:
         SoloEnv("number-merge", opponents=["number-merge/random"] * 2)
     with pytest.raises(SpecError, match="unknown bot"):
         SoloEnv("number-merge", opponents=["number-merge/nobody"])
-
-
-def test_the_environments_are_found_where_they_were_before() -> None:
-    with pytest.warns(DeprecationWarning, match=r"bridges\.solo is kibitz_bots\.adapters\.gym"):
-        from kibitz_bots.bridges.solo import SoloEnv as Before
-    with pytest.warns(DeprecationWarning, match=r"bridges\.aec is kibitz_bots\.adapters\.pet"):
-        from kibitz_bots.bridges import aec
-    assert Before is SoloEnv
-    assert callable(aec.env)

@@ -24,21 +24,6 @@ def test_the_models_are_those_of_the_brackets() -> None:
     assert (GAME.Options, GAME.Move, GAME.View) == (NoOptions, Move, BoardView)
 
 
-@pytest.mark.parametrize(
-    ("former", "present"),
-    [("text", "format_move"), ("full_view", "referee_view"), ("count", "count_legal")],
-)
-def test_a_former_name_works_with_a_warning(former: str, present: str) -> None:
-    with pytest.warns(DeprecationWarning, match=f"Game.{former} is called Game.{present} now"):
-        assert getattr(GAME, former) == getattr(GAME, present)
-
-
-def test_a_method_under_its_former_name_is_taken_with_a_warning() -> None:
-    with pytest.warns(DeprecationWarning, match="Game.text is called Game.format_move"):
-        kind = type("Shouting", (ConnectFour,), {"text": lambda self, move: "D!"})
-    assert kind().format_move(Move(column=3)) == "D!"
-
-
 def test_a_name_that_never_was_is_named() -> None:
     with pytest.raises(AttributeError, match="'ConnectFour' object has no attribute 'colour'"):
         _ = GAME.colour

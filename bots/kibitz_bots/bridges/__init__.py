@@ -1,1 +1,0 @@
-"""The old place of the environments for learners; deleted with `kibitz_bots.deprecated`."""
