@@ -5,11 +5,8 @@ PYTHON ?=
 ARGS ?=
 
 VENV := .venv
-COMPILED := build/compiled
-COMPILED_TESTS ?= tests/server tests/protocol tests/simulation tests/integration tests/kibitz
 WEB_CHECKS := tests/tools/web
 WEB_TOOLS := $(WEB_CHECKS)/node_modules/.made
-SOURCES = $(shell find protocol games search training server bots arena clients kibitz -name '*.py')
 IN_VENV := $(VENV)/bin/python
 PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet -c constraints.txt
 PYTEST = $(IN_VENV) -m pytest -n $(or $(WORKERS),auto) --maxprocesses 8 --dist loadgroup --durations=10
@@ -30,7 +27,7 @@ ifneq ($(SOUND),yes)
 FORCE := anew
 endif
 
-.PHONY: help demo test test-all compiled test-compiled warm lint ruff mypy imports format schema web-types web-check docs bench experiments clean anew
+.PHONY: help demo test test-all warm lint ruff mypy imports format schema web-types web-check docs bench experiments clean anew
 .DEFAULT_GOAL := help
 
 help:
@@ -39,8 +36,6 @@ help:
 	@echo 'make test-e2e  run the tests that start processes'
 	@echo 'make test-peers  run the tests that need programs of others, such as proxies'
 	@echo 'make test-all  run every test, the slow ones too'
-	@echo 'make compiled  compile the server, as a wheel in build/wheel'
-	@echo 'make test-compiled  run the fast tests of the server against the compiled one'
 	@echo 'make lint      ruff, mypy, and who may import whom'
 	@echo 'make format    rewrite the sources as ruff wants them'
 	@echo 'make schema    write docs/protocol from the message models'
@@ -79,15 +74,6 @@ test-all: $(VENV)/.dev $(WEB_TOOLS)
 	$(IN_VENV) -m tests.tools.warm_cache e2e
 	$(PYTEST) -m '' $(ARGS)
 	KIBITZ_PLAIN=1 HYPOTHESIS_PROFILE=default $(PYTEST) tests/games $(ARGS)
-
-# The tests of all that uses the compiled modules; they are found before the sources.
-test-compiled: export HYPOTHESIS_PROFILE ?= quick
-test-compiled: $(COMPILED)/.made
-	$(IN_VENV) -m tests.tools.warm_cache fast
-	PYTHONPATH=$(COMPILED) $(PYTEST) $(COMPILED_TESTS) $(ARGS)
-
-compiled: $(COMPILED)/.made
-	@echo "to install it: pip install `ls build/wheel/*.whl`"
 
 # What the sets of tests compile before they start; `make -j2 lint warm` does both at once.
 warm: $(VENV)/.dev
@@ -148,7 +134,7 @@ $(VENV)/.run: pyproject.toml constraints.txt $(VENV)/.home $(FORCE)
 
 $(VENV)/.dev: $(VENV)/.run
 	@echo 'installing the developer tools into $(VENV)'
-	@$(PIP) --no-build-isolation -e '.[dev,environments,pictures,compile]'
+	@$(PIP) --no-build-isolation -e '.[dev,environments,pictures]'
 	@touch $@
 
 # What checks the pages and comes from npm; where there is no npm, those checks are skipped.
@@ -158,16 +144,6 @@ $(WEB_TOOLS): $(WEB_CHECKS)/package.json
 		npm --prefix $(WEB_CHECKS) install --no-package-lock --loglevel error --no-audit --no-fund \
 			&& touch $@; \
 	fi
-
-# The wheel, and what is in it, which tests and benchmarks put in front of the sources.
-$(COMPILED)/.made: $(VENV)/.dev hatch_build.py $(SOURCES)
-	@cc --version >/dev/null 2>&1 || { echo 'a compiler of C is needed, such as gcc: there is no cc' >&2; exit 1; }
-	@echo 'compiling the server, which takes a minute'
-	@rm -rf build/wheel $(COMPILED)
-	@HATCH_BUILD_HOOK_ENABLE_CUSTOM=1 $(IN_VENV) -m pip --disable-pip-version-check wheel --quiet \
-		--no-deps --no-build-isolation --wheel-dir build/wheel .
-	@$(PIP) --no-deps --target $(COMPILED) build/wheel/*.whl
-	@touch $@
 
 $(VENV)/.docs: $(VENV)/.run
 	@echo 'installing the builder of the documents into $(VENV)'

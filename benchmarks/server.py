@@ -8,7 +8,6 @@ deployment has is on; matches begin and end within what is measured.
 
 Sections:
   saturation  CPU per accepted move, 200 matches, all sides moving at once
-  compiled    the same beside the compiled server, where `make compiled` has made one
   pace        latency at 1,000 moves a second, and what this disk takes for a sync
   idle        the same with 4,000 connections beside that only answer pings
   flat        CPU per move from 10 to 1,000 matches
@@ -60,19 +59,15 @@ from benchmarks.players import (
     seat_reference,
     watch_reference,
 )
-from kibitz_server.match.code_digest import digest_of_packages
 
 ROOT = Path(__file__).parent.parent
 HOST = "127.0.0.1"
-COMPILED = ROOT / "build" / "compiled"
-"""Where `make compiled` puts the compiled packages."""
 BYTECODE = {
     "PYTHONDONTWRITEBYTECODE": "",
     "PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir()) / "kibitz-bench-bytecode"),
 }
 """Servers keep their bytecode, as those do that are installed, whatever the environment says."""
-ServerName = Literal["kibitz", "compiled", "reference", "sansio"]
-KIBITZ: tuple[ServerName, ServerName] = ("kibitz", "compiled")
+ServerName = Literal["kibitz", "reference", "sansio"]
 Figures = dict[str, Any]
 
 FIVE = Programme("five-in-a-row", {"first": "seat-0"})
@@ -119,10 +114,9 @@ def subject(name: ServerName, database: Path | None = None) -> Iterator[Subject]
         path = database or Path(folder) / "kibitz.db"
         layer = "sansio" if name == "sansio" else "asyncio"
         command = [sys.executable, "-m", "benchmarks.reference", "--layer", layer]
-        if name in KIBITZ:
+        if name == "kibitz":
             command = [sys.executable, "-m", "benchmarks.subject", "--db", str(path)]
-        found_first = {"PYTHONPATH": str(COMPILED)} if name == "compiled" else {}
-        environment = os.environ | BYTECODE | found_first
+        environment = os.environ | BYTECODE
         began = time.perf_counter()
         with subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
@@ -159,7 +153,7 @@ class Load:
 async def seat(
     server: Subject, matches: int, meter: Meter, programme: Programme
 ) -> Sequence[Player]:
-    if server.name in KIBITZ:
+    if server.name == "kibitz":
         return await seat_kibitz(HOST, server.port, matches, meter, programme, "p")
     return await seat_reference(HOST, server.port, matches, meter, draws=programme.draws)
 
@@ -259,38 +253,6 @@ def _ratios(runs: Sequence[Load], others: Sequence[Load]) -> list[float]:
     return [
         run.cpu_us_per_move / other.cpu_us_per_move for run, other in zip(runs, others, strict=True)
     ]
-
-
-async def compiled(quick: bool) -> Figures:
-    """The reference, the plain server and the compiled one in turn."""
-    missing = unfit_build()
-    if missing is not None:
-        return {"not measured": missing}
-    seconds, rounds = (2, 1) if quick else (8, 3)
-    names: tuple[ServerName, ...] = ("reference", "kibitz", "compiled")
-    runs = [await play(name, 200, seconds, 0, FIVE) for name in names * rounds]
-    costs = [run.cpu_us_per_move for run in runs]
-    bare, plain, ours = costs[::3], costs[1::3], costs[2::3]
-
-    def ratio(over: Sequence[float], under: Sequence[float]) -> float:
-        return statistics.median(a / b for a, b in zip(over, under, strict=True))
-
-    return {
-        "runs": [asdict(run) for run in runs],
-        "compiled / reference, CPU a move": ratio(ours, bare),
-        "plain / reference, CPU a move": ratio(plain, bare),
-        "compiled / plain, CPU a move": ratio(ours, plain),
-    }
-
-
-def unfit_build() -> str | None:
-    """Return why there is no compiled server of these sources, or None."""
-    if not any(COMPILED.glob("kibitz_server/match/engine.*.so")):
-        return "nothing is compiled: `make compiled`"
-    named = ("protocol", "games", "server")
-    made = digest_of_packages(COMPILED / f"kibitz_{name}" for name in named)
-    present = digest_of_packages(ROOT / name / f"kibitz_{name}" for name in named)
-    return None if made == present else "other sources are compiled: `make compiled`"
 
 
 async def pace(quick: bool) -> Figures:
@@ -644,7 +606,6 @@ async def bot_ready(personality: str) -> float:
 
 SECTIONS: dict[str, Callable[[bool], Awaitable[Figures]]] = {
     "saturation": saturation,
-    "compiled": compiled,
     "pace": pace,
     "idle": idle,
     "flat": flat,
@@ -660,7 +621,6 @@ QUICK = ("saturation", "pace", "spectators", "connect")
 """What `--quick` measures where nothing is chosen: about a minute."""
 TITLES = {
     "saturation": "200 matches, all sides moving at once (70 of six seats)",
-    "compiled": "The same, compiled",
     "pace": "200 matches, 1,000 moves a second",
     "idle": "The same beside idle connections",
     "flat": "1,000 moves a second over more and more matches",

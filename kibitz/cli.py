@@ -19,7 +19,6 @@ from typing import Any
 import click
 
 from kibitz import output
-from kibitz.compiled_server import is_compiled
 from kibitz.process import interrupts
 from kibitz.process.interrupts import EXIT_INTERRUPTED
 from kibitz_protocol import printable
@@ -185,8 +184,7 @@ def _sentence(error: BaseException) -> str | None:
 
 def _show_version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
     if wanted:
-        form = "compiled" if is_compiled() else "plain Python"
-        output.echo(f"kibitz, version {version('kibitz')}, {form}")
+        output.echo(f"kibitz, version {version('kibitz')}")
         context.exit()
 
 

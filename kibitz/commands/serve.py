@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import click
 import platformdirs
 
-from kibitz.compiled_server import is_compiled
 from kibitz.options import match as options_match
 from kibitz.options import settings
 from kibitz.options.settings import Setting
@@ -466,13 +465,11 @@ def _check_advice(file: Path) -> str:
 def _serve(config: Config, *, web: bool, as_json: bool) -> Any:
     def told(server: Server) -> None:
         where = {"url": server.url, "http_url": server.http_url, "db": str(config.db)}
-        compiled = is_compiled()
         damaged = server.directory.quarantine.count
         if as_json:
-            echo_json(json.dumps(where | {"damaged": damaged, "compiled": compiled}))
+            echo_json(json.dumps(where | {"damaged": damaged}))
         else:
-            form = "kibitz, compiled," if compiled else "kibitz"
-            echo(f"{form} is at {server.url}; its matches are kept in {config.db}")
+            echo(f"kibitz is at {server.url}; its matches are kept in {config.db}")
             if damaged:
                 more = "" if isinstance(config.db, PostgresURL) else _check_advice(config.db)
                 echo(f"set aside as damaged: {damaged} of its matches and lobbies{more}")

@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 
 import kibitz as names
-from kibitz import cli
 from kibitz.cli import COMMANDS, GROUPS, _sentence, kibitz
 
 
@@ -44,13 +43,9 @@ def test_the_help_imports_no_command() -> None:
     assert "Play and host:" in done.stdout
 
 
-@pytest.mark.parametrize(("compiled", "form"), [(False, "plain Python"), (True, "compiled")])
-def test_the_version_says_whether_the_server_is_compiled(
-    compiled: bool, form: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cli, "is_compiled", lambda: compiled)
+def test_the_version_is_that_of_the_package() -> None:
     result = CliRunner().invoke(kibitz, ["--version"])
-    assert result.output == f"kibitz, version {version('kibitz')}, {form}\n"
+    assert result.output == f"kibitz, version {version('kibitz')}\n"
 
 
 def test_the_help_lists_every_command_once_in_its_group() -> None:

@@ -107,8 +107,6 @@ def test_without_a_goal_it_lists_its_verbs(machine: Path) -> None:
         "test-e2e",
         "test-peers",
         "test-all",
-        "compiled",
-        "test-compiled",
         "lint",
         "format",
         "schema",
@@ -148,15 +146,5 @@ def environment_made(machine: Path, python: str) -> None:
 def test_bytecode_is_kept_whatever_the_caller_has_in_its_environment(machine: Path) -> None:
     script = 'case "$*" in *mypy*) echo "bytecode is ${PYTHONDONTWRITEBYTECODE-kept}";; esac'
     environment_made(machine, script)
-    done = make(machine, "mypy", "SOURCES=", PYTHONDONTWRITEBYTECODE="1")
+    done = make(machine, "mypy", PYTHONDONTWRITEBYTECODE="1")
     assert "bytecode is kept" in done.stdout.splitlines(), done.stdout + done.stderr
-
-
-@pytest.mark.e2e
-def test_a_machine_without_a_compiler_of_c_is_told_what_is_missing(machine: Path) -> None:
-    environment_made(machine, "exit 0")
-    (machine / "hatch_build.py").touch()
-    done = make(machine, "compiled", "SOURCES=")
-    assert done.returncode != 0
-    assert "a compiler of C is needed" in done.stderr
-    assert not (machine / "build").exists()

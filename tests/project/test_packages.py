@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import tomllib
 from importlib.metadata import distributions
 from pathlib import Path
 
-import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 CONFIGURATION = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = CONFIGURATION["project"]
-WHEEL = CONFIGURATION["tool"]["hatch"]["build"]["targets"]["wheel"]
-COMPILED: list[str] = WHEEL["hooks"]["custom"]["modules"]
 
 
 def pins() -> dict[str, Requirement]:
@@ -67,21 +63,3 @@ def test_what_is_installed_is_what_is_pinned() -> None:
     for each in distributions():
         pin = known.get(canonicalize_name(each.name))
         assert pin is None or pin.specifier.contains(each.version, prereleases=True), each.name
-
-
-# --- the compiled wheel -------------------------------------------------------------------------
-
-
-def test_a_wheel_is_compiled_only_where_that_is_asked_for() -> None:
-    assert WHEEL["hooks"]["custom"]["enable-by-default"] is False
-
-
-@pytest.mark.parametrize("module", COMPILED)
-def test_a_compiled_module_has_only_classes_that_mypyc_compiles(module: str) -> None:
-    """What `make compiled` would find out, in a minute, or a server at its start."""
-    for each in ast.walk(ast.parse((ROOT / module).read_text())):
-        if isinstance(each, ast.ClassDef):
-            bases = {ast.unparse(base).partition("[")[0] for base in each.bases}
-            assert not bases & {"BaseModel", "Strict", "Tolerant", "Model"}, each.name
-            dataclass = any("dataclass" in ast.unparse(mark) for mark in each.decorator_list)
-            assert not (dataclass and "Generic" in bases), each.name

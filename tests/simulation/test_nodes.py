@@ -22,7 +22,6 @@ from unittest.mock import patch
 import pytest
 
 from benchmarks.mnk import GAME
-from kibitz.compiled_server import is_compiled
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.failover import Failover
 from kibitz_server.net.loop_clock import ServerClock
@@ -211,7 +210,6 @@ def test_a_node_that_does_not_look_up_what_others_have_is_found_out() -> None:
     assert is_detected("was told that there is no", planted, side_by_side=True, freezes=0.15)
 
 
-@pytest.mark.skipif(is_compiled(), reason="a method of a compiled class cannot be replaced")
 def test_a_clock_that_runs_while_its_server_stands_still_is_found_out() -> None:
     clock = replaced(ServerClock, "_leave_out", lambda *given: None)
     assert is_detected("was charged", clock, freezes=0.15)

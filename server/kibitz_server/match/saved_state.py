@@ -1,8 +1,4 @@
-"""What a checkpoint keeps of a match: the values of its state, as pydantic reads and writes them.
-
-A module of its own because pydantic asks these classes for their annotations, which a compiled
-module (docs/how-to/compiled.md) does not keep.
-"""
+"""What a checkpoint keeps of a match: values of its state that pydantic reads and writes."""
 
 from __future__ import annotations
 

@@ -150,20 +150,6 @@ def test_a_start_says_where_its_page_is(web: bool, capsys: pytest.CaptureFixture
     assert ("in a browser: http://x/" in capsys.readouterr().out.splitlines()) == web
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_a_start_says_whether_it_is_compiled(
-    compiled: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    directory = SimpleNamespace(quarantine=SimpleNamespace(count=0))
-    server = SimpleNamespace(url="ws://x", http_url="http://x", directory=directory)
-    config = make_config({"db": "my games.db"}, None)
-    monkeypatch.setattr(serving, "is_compiled", lambda: compiled)
-    serving._serve(config, web=False, as_json=False)(server)
-    assert ("kibitz, compiled, is at ws://x" in capsys.readouterr().out) == compiled
-    serving._serve(config, web=False, as_json=True)(server)
-    assert json.loads(capsys.readouterr().out)["compiled"] == compiled
-
-
 @pytest.mark.parametrize("how", ["missing", "empty", "cut", "linked"])
 def test_a_database_that_cannot_be_used_is_one_sentence(tmp_path: Path, how: str) -> None:
     path = tmp_path / "kibitz.db"
