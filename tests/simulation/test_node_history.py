@@ -14,7 +14,7 @@ from kibitz_protocol.wire.records import Cause, Footer, Moved, Result, SeatResul
 from kibitz_server.lobby.entries import Closing, TakenOver
 from kibitz_server.storage.location import PostgresURL
 from kibitz_server.storage.postgres.connection import connect
-from kibitz_server.storage.postgres.schema import migrate
+from kibitz_server.storage.postgres.schema import ensure_schema
 from tests.tools import postgres_server
 from tests.tools.node_history import (
     ClientNotes,
@@ -248,7 +248,7 @@ def database() -> Iterator[PostgresURL]:
 def test_who_wrote_an_entry_is_known_from_the_commit(database: PostgresURL) -> None:
     """The lobby is node a's; a role that is called otherwise writes about it as well."""
     with connect(database) as db:
-        migrate(db, database)
+        ensure_schema(db, database)
         me = db.info.user
         head = b"head"
         link = chain_hash(EMPTY_CHAIN, head)

@@ -523,7 +523,7 @@ class NodesSimulation(Simulation):
                 stack.enter_context(patch.object(module, "time", clock))
             for module in (directory_directory, match_setup):
                 stack.enter_context(patch.object(module, "utc_now", lambda: FIXED_UTC))
-            stack.enter_context(patch.object(postgres_store, "migrate", lambda db, url: None))
+            stack.enter_context(patch.object(postgres_store, "ensure_schema", lambda db, url: None))
             stack.enter_context(patch.object(psycopg, "connect", self._connect))
             stack.enter_context(
                 patch.object(psycopg, "AsyncConnection", types.SimpleNamespace(connect=self._dial))

@@ -497,15 +497,9 @@ def _advisory_lock(tx: Transaction, number: int) -> Result:
     return Result()
 
 
-@statement("SELECT pg_notify(%s, '')", hall_lines._TELL)
-def _notify(tx: Transaction, channel: str, payload: str = "") -> Result:
+@statement(hall_lines._TELL)
+def _notify(tx: Transaction, channel: str, payload: str) -> Result:
     tx.notices[Notice(channel, payload)] = None
-    return Result()
-
-
-@statement(f"LISTEN {notifications.ACCOUNTS}")
-def _listen_for_accounts(tx: Transaction) -> Result:
-    tx.listens.add(notifications.ACCOUNTS)
     return Result()
 
 

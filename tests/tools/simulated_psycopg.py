@@ -136,7 +136,7 @@ class AsyncConnection:
     def transaction(self) -> _Transaction:
         return _Transaction(self)
 
-    def notifies(self, *, timeout: float, stop_after: int) -> _Notifications:
+    def notifies(self, *, timeout: float) -> _Notifications:
         return _Notifications(self, timeout)
 
     async def close(self) -> None:
@@ -271,22 +271,18 @@ class _Transaction:
 
 
 class _Notifications:
-    """Ends after the first notification, or when none has come in time."""
+    """Ends when the time is over."""
 
     def __init__(self, db: AsyncConnection, timeout: float) -> None:
         self._db = db
-        self._timeout = timeout
-        self._over = False
+        self._until = asyncio.get_running_loop().time() + timeout
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> Notice:
-        if self._over:
-            raise StopAsyncIteration
-        self._over = True
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout_at(self._until):
                 return await self._db.next_notice()
         except TimeoutError:
             raise StopAsyncIteration from None

@@ -1,4 +1,4 @@
-"""The database file: how it is opened, locked, made and brought to the present schema.
+"""The database file: how it is opened, locked and created.
 
 What is written into it, and in which order, is the store's (`storage/store.py`) and the accounts'.
 
@@ -30,7 +30,6 @@ from urllib.parse import quote
 
 from filelock import FileLock, Timeout
 
-from kibitz_server.storage import upgrade
 from kibitz_server.storage.errors import DatabaseInUse, ForeignDatabase, UnusableDatabase
 
 LOG = logging.getLogger("kibitz.database")
@@ -49,7 +48,7 @@ it is one of 300, at a thousand moves a second: more than one move of a hundred 
 SCHEMA_VERSION = 3
 APPLICATION = 0x6B69627A
 """`PRAGMA application_id`: "kibz"."""
-JOURNAL = """
+TABLES = """
 CREATE TABLE journal (
     batch INTEGER PRIMARY KEY, owner TEXT NOT NULL, ends TEXT NOT NULL, lines BLOB NOT NULL,
     checks TEXT NOT NULL
@@ -58,9 +57,6 @@ CREATE TABLE journal_damaged (
     place INTEGER PRIMARY KEY, batch INTEGER, owner TEXT, ends TEXT, lines BLOB, checks TEXT
 );
 CREATE TABLE setting (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-"""
-# `stretch` has the segments of the streams; databases of before have the table by that name.
-STREAMS = """
 CREATE TABLE stream (
     number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, owner TEXT,
     state TEXT NOT NULL DEFAULT 'open', opened INTEGER NOT NULL, head BLOB NOT NULL,
@@ -72,13 +68,9 @@ CREATE TABLE stretch (
     chain TEXT NOT NULL, lines BLOB NOT NULL
 );
 CREATE UNIQUE INDEX stretch_by_stream ON stretch (stream, first);
-"""
-CHECKPOINTS = """
 CREATE TABLE checkpoint (
     stream INTEGER PRIMARY KEY, seq INTEGER NOT NULL, link TEXT NOT NULL, data BLOB NOT NULL
 );
-"""
-PLAYERS = """
 CREATE TABLE player (
     key TEXT PRIMARY KEY, name TEXT NOT NULL, skeleton TEXT UNIQUE, kind TEXT NOT NULL,
     account INTEGER NOT NULL, secret BLOB UNIQUE, created INTEGER NOT NULL
@@ -87,10 +79,9 @@ CREATE TABLE token (
     id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, player TEXT NOT NULL REFERENCES player,
     created INTEGER NOT NULL, expires INTEGER, revoked INTEGER
 );
-"""
-LEDGER = """
 CREATE TABLE ledger (place INTEGER PRIMARY KEY, match TEXT NOT NULL UNIQUE, line BLOB NOT NULL);
 """
+"""The tables of a database. `stretch` has the segments of the streams."""
 
 
 # --- faults of SQLite -------------------------------------------------------------------------
@@ -200,11 +191,7 @@ def connect_admin(path: Path) -> sqlite3.Connection:
         try:
             db.execute("PRAGMA busy_timeout = 5000")
             db.execute("PRAGMA wal_autocheckpoint = 0")
-            if read_int(db, "PRAGMA user_version") in _UPGRADES:
-                with lock(path):  # no server of an older version may be running
-                    ensure_schema(db, path)
-            else:
-                ensure_schema(db, path)
+            ensure_schema(db, path)
         except BaseException:
             db.close()
             raise
@@ -282,14 +269,7 @@ def require_schema(db: sqlite3.Connection, path: Path) -> None:
     """Raise `ForeignDatabase` where a database is not one of this program and version."""
     if read_int(db, "PRAGMA application_id") != APPLICATION:
         raise ForeignDatabase(f"{str(path)!r} is no kibitz database")
-    version = read_int(db, "PRAGMA user_version")
-    if version in _UPGRADES:
-        raise ForeignDatabase(
-            f"{str(path)!r} has the older schema version {version}: a start of the server brings it"
-            f" to {SCHEMA_VERSION}"
-        )
-    if version != SCHEMA_VERSION:
-        raise _other_version(path, version)
+    _require_version(db, path)
 
 
 def blob(value: object) -> bytes:
@@ -304,10 +284,7 @@ def read_int(db: sqlite3.Connection, sql: str) -> int:
 
 
 def ensure_schema(db: sqlite3.Connection, path: Path) -> None:
-    """Create the tables in an empty file; refuse every other file that is not ours.
-
-    A database of an older version is upgraded; the caller holds the lock.
-    """
+    """Create the tables in an empty file; refuse every other file that is not ours."""
     application = read_int(db, "PRAGMA application_id")
     tables = read_int(db, "SELECT count(*) FROM sqlite_master")
     if tables == 0 and application == 0:
@@ -315,19 +292,19 @@ def ensure_schema(db: sqlite3.Connection, path: Path) -> None:
         application = read_int(db, "PRAGMA application_id")
     if application != APPLICATION:
         raise ForeignDatabase(f"{str(path)!r} is a database of another program")
-    version = read_int(db, "PRAGMA user_version")
-    while version in _UPGRADES:
-        version = _upgrade(db, version)
-    if version != SCHEMA_VERSION:
-        raise _other_version(path, version)
+    _require_version(db, path)
     db.execute("PRAGMA journal_mode = WAL")
 
 
-def _other_version(path: Path, version: int) -> ForeignDatabase:
-    return ForeignDatabase(
-        f"{str(path)!r} has schema version {version}, this server reads {SCHEMA_VERSION};"
-        " start it with another database or with the release that wrote this one"
-    )
+def _require_version(db: sqlite3.Connection, path: Path) -> None:
+    version = read_int(db, "PRAGMA user_version")
+    if version != SCHEMA_VERSION:
+        age = " from before kibitz 0.1" if version < SCHEMA_VERSION else ""
+        raise ForeignDatabase(
+            f"{str(path)!r} has schema version {version}{age}, this server reads"
+            f" {SCHEMA_VERSION}; start it with another database or with the version that wrote"
+            " this one"
+        )
 
 
 def _create(db: sqlite3.Connection, path: Path) -> None:
@@ -342,44 +319,11 @@ def _create(db: sqlite3.Connection, path: Path) -> None:
         )
     with transaction(db):
         if read_int(db, "SELECT count(*) FROM sqlite_master") == 0:
-            _run(db, JOURNAL + STREAMS + CHECKPOINTS + PLAYERS + LEDGER)
+            for statement in TABLES.split(";"):
+                db.execute(statement)
             db.execute("INSERT INTO setting VALUES ('trimmed', 0)")
             db.execute(f"PRAGMA application_id = {APPLICATION}")
             db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-
-
-def _run(db: sqlite3.Connection, statements: str) -> None:
-    for statement in statements.split(";"):
-        db.execute(statement)
-
-
-def _upgrade(db: sqlite3.Connection, version: int) -> int:
-    """Bring a database to the next version, and return which one it has."""
-    with transaction(db):
-        found = read_int(db, "PRAGMA user_version")  # again: another program may have been faster
-        if found == version:
-            _UPGRADES[version](db)
-            db.execute(f"PRAGMA user_version = {version + 1}")
-    return max(found, version + 1)
-
-
-def _add_ledger(db: sqlite3.Connection) -> None:
-    _run(db, LEDGER)
-
-
-def _link_entries(db: sqlite3.Connection) -> None:
-    """Give the entries of the journal links: those that have none go into segments."""
-    _run(db, CHECKPOINTS)
-    for column in ("link TEXT", "sound INTEGER", "reason TEXT", "noticed INTEGER"):
-        db.execute(f"ALTER TABLE stream ADD COLUMN {column}")
-    db.execute("ALTER TABLE journal RENAME TO journal_unlinked")
-    _run(db, JOURNAL)
-    upgrade.upgrade_journal(db)
-    db.execute("DROP TABLE journal_unlinked")
-
-
-_UPGRADES = {1: _add_ledger, 2: _link_entries}
-"""What brings a database to the next version."""
 
 
 @contextlib.contextmanager

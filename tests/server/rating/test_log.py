@@ -14,7 +14,6 @@ from kibitz_server.rating.ladder import RatedMatch, RatedPlayer
 from kibitz_server.rating.log import FOLD_BATCH, RatingLog
 from kibitz_server.storage.store import SQLiteStore
 from kibitz_server.storage.streams import Stream
-from tests.server.storage import old_databases
 
 
 @pytest.fixture
@@ -120,19 +119,6 @@ async def test_result_and_ledger_are_one_transaction(tmp_path: Path) -> None:
     assert seen[-1] == (12, 12)
     assert len(set(seen)) > 2
     assert all(ended == rated for ended, rated in seen)
-
-
-async def test_a_database_of_before_the_ledger_is_brought_up_to_date(tmp_path: Path) -> None:
-    path = tmp_path / "kibitz.db"
-    loop = asyncio.get_running_loop()
-    old_databases.make_database(path, 1)
-    store = SQLiteStore(path, loop)
-    log = RatingLog(store)
-    end(store, log, 1)
-    await store.close()
-    store = SQLiteStore(path, loop)
-    assert (await RatingLog(store).ladder()).matches("toy") == 1
-    await store.close()
 
 
 @pytest.mark.parametrize("line", [b"{}", b"\xff", b"no JSON"])

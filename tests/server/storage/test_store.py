@@ -818,13 +818,22 @@ async def test_a_foreign_file_is_refused(path: Path) -> None:
         opened(path)
 
 
-async def test_another_version_is_refused(path: Path) -> None:
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        (2, "schema version 2 from before kibitz 0.1, this server reads 3"),
+        (99, "schema version 99, this server reads 3"),
+    ],
+)
+async def test_another_version_is_refused(path: Path, version: int, expected: str) -> None:
     await opened(path).close()
     with sqlite3.connect(path) as db:
-        db.execute("PRAGMA user_version = 99")
+        db.execute(f"PRAGMA user_version = {version}")
     db.close()
-    with pytest.raises(ForeignDatabase, match="schema version 99, this server reads 3"):
+    with pytest.raises(ForeignDatabase, match=expected):
         opened(path)
+    with pytest.raises(ForeignDatabase, match=expected):
+        connect_admin(path)
 
 
 async def test_the_file_is_synced_at_every_commit(store: SQLiteStore) -> None:

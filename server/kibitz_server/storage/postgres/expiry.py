@@ -9,7 +9,7 @@ from typing import Any, Final
 from kibitz_server.storage.port import OldStream, Remains
 from kibitz_server.storage.postgres.batch import Statement
 from kibitz_server.storage.postgres.connection import Connection, Readers
-from kibitz_server.storage.postgres.players import IN_ORDER, TELL, Writer
+from kibitz_server.storage.postgres.players import IN_ORDER, Writer
 from kibitz_server.storage.streams import Kind, Waiter
 
 _DELETE_GUEST: Final = "DELETE FROM player WHERE key = %s AND NOT account AND created < %s"
@@ -97,7 +97,7 @@ class PostgresExpiry:
         written = [Statement(sql, (key, before), partial(self._deleted, key)) for key in keys]
         if self._shared:
             old = Statement(_FORGET_DELETED, (DELETED_FOR_DAYS,))
-            written = [IN_ORDER, TELL, old, *written]
+            written = [IN_ORDER, old, *written]
         self._write(written, waiter)
 
     def _deleted(self, key: str, changed: int) -> None:

@@ -55,7 +55,7 @@ from kibitz_server.storage.postgres.connection import (
     describe,
 )
 from kibitz_server.storage.postgres.hall_lines import HallLines
-from kibitz_server.storage.postgres.schema import MIGRATION_LOCK, NODE_LOCKS, migrate
+from kibitz_server.storage.postgres.schema import NODE_LOCKS, SCHEMA_LOCK, ensure_schema
 from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.store")
@@ -135,7 +135,7 @@ def enter(db: SyncConnection, node: NodeIdentity | None) -> Ownership:
     name = SINGLE_SERVER if node is None else node.name
     owner, last = secrets.token_hex(8), secrets.token_hex(8)
     with db.transaction():
-        db.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
+        db.execute("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
         if node is None:
             db.execute("DELETE FROM node WHERE name <> %s", (name,))
             db.execute("UPDATE stream SET node = NULL WHERE node IS NOT NULL")
@@ -166,7 +166,7 @@ def read_nodes(url: PostgresURL) -> list[NodeEntry]:
     """Return the nodes, the longest alive first. It blocks; raises `StoreError`."""
     try:
         with connect(url) as db:
-            migrate(db, url)
+            ensure_schema(db, url)
             rows = db.execute(_NODES, (SINGLE_SERVER,)).fetchall()
     except psycopg.Error as error:
         raise UnusableDatabase(describe(url, error)) from error

@@ -1,7 +1,7 @@
-"""The connection on which a server hears at once that others have changed something.
+"""The connection on which a server learns of what others have changed.
 
-A notification is a hint, and may be lost. What is read because of it is read anyway after a while,
-and what is read counts: a lost one costs that while and nothing else.
+Accounts and tokens are read twice a second. Other nodes notify of the lines that they have written.
+A notification is a hint, and may be lost: the lines are read anyway with the next look.
 """
 
 from __future__ import annotations
@@ -17,15 +17,11 @@ from kibitz_server.storage.location import PostgresURL
 from kibitz_server.storage.postgres.connection import Connection, connect_async
 
 LOG = logging.getLogger("kibitz.store")
-ACCOUNTS: Final = "kibitz_accounts"
-"""Players or tokens were changed."""
 HALL: Final = "kibitz_hall"
 """A node, whose name is the payload, has written lines."""
 POLL_S = 0.5
-"""Seconds after which accounts are looked at without a notification."""
+"""Seconds between two readings of the accounts."""
 RETRY_S = 1.0
-SOON_S: Final = 0.001
-"""What is due so soon is due: a wait that is shorter than the clock's rounding would not end."""
 
 
 async def watch(
@@ -41,26 +37,17 @@ async def watch(
         try:
             db = await connect_async(url)
             try:
-                await db.execute(f"LISTEN {ACCOUNTS}")
                 if lines_written is not None:
                     await db.execute(f"LISTEN {HALL}")
                 while True:
                     await take_up_accounts(db)
-                    await _wait_for_accounts(db, lines_written)
+                    if lines_written is None:
+                        await asyncio.sleep(POLL_S)
+                    else:
+                        async for each in db.notifies(timeout=POLL_S):
+                            lines_written(each.payload)
             finally:
                 await db.close()
         except (psycopg.Error, OSError) as error:
             LOG.warning("accounts cannot be looked at, it is tried again: %s", error)
             await asyncio.sleep(RETRY_S)
-
-
-async def _wait_for_accounts(db: Connection, lines_written: Callable[[str], None] | None) -> None:
-    """Return when accounts were changed, or are due; tell of lines that were written meanwhile."""
-    time = asyncio.get_running_loop().time
-    due, changed = time() + POLL_S, False
-    while not changed and (left := due - time()) > SOON_S:
-        async for each in db.notifies(timeout=left, stop_after=1):
-            if each.channel == ACCOUNTS:
-                changed = True
-            elif lines_written is not None:
-                lines_written(each.payload)

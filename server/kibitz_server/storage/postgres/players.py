@@ -3,9 +3,9 @@
 A hello is answered without waiting, so a running server keeps them in memory: about half a
 kilobyte each. What it writes itself it knows after the commit. What the operator changes beside
 it (`PostgresTokenRegister`) has a number in the column `change`, in the order of the commits, for
-they are made under a lock; the server reads what is newer than the last that it saw, when it is
-notified (`notifications`) and twice a second anyway. Where nodes share the database, what a node
-writes is numbered in the same way, and read by the others; so is which guests it deletes.
+they are made under a lock; twice a second the server reads what is newer than the last that it
+saw (`notifications`). Where nodes share the database, what a node writes is numbered in the same
+way, and read by the others; so is which guests it deletes.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ from kibitz_server.storage.postgres.connection import (
     connect,
     describe,
 )
-from kibitz_server.storage.postgres.notifications import ACCOUNTS
-from kibitz_server.storage.postgres.schema import ACCOUNTS_LOCK, migrate
+from kibitz_server.storage.postgres.schema import ACCOUNTS_LOCK, ensure_schema
 from kibitz_server.storage.streams import Waiter
 
 _PLAYER = "SELECT key, name, kind, account, skeleton, created FROM player"
@@ -46,7 +45,6 @@ IN_ORDER: Final = Statement("SELECT pg_advisory_xact_lock(%s)", (ACCOUNTS_LOCK,)
 """Lets numbers that are drawn after it in a transaction follow the order of the commits."""
 READS: Final = 5
 """Times that changes are read again at once, where own writes overtake the reading."""
-TELL: Final = Statement("SELECT pg_notify(%s, '')", (ACCOUNTS,))
 
 
 class Writer(Protocol):
@@ -104,7 +102,6 @@ class PostgresPlayers:
         write = self._writer.execute_unhurried
         if self._shared:
             write(IN_ORDER)
-            write(TELL)
         write(Statement(free, (guest.skeleton, guest.key)))
         write(
             Statement(
@@ -119,7 +116,6 @@ class PostgresPlayers:
         write = self._writer.execute
         if self._shared:
             write(IN_ORDER)
-            write(TELL)
         change = ", change = excluded.change" if self._shared else ""
         write(
             Statement(
@@ -216,7 +212,7 @@ class PostgresTokenRegister:
         self._url = url
         self._db = connect(url)
         try:
-            migrate(self._db, url)
+            ensure_schema(self._db, url)
         except BaseException:
             self._db.close()
             raise
@@ -234,9 +230,7 @@ class PostgresTokenRegister:
         try:
             with self._db.transaction():
                 self._db.execute("SELECT pg_advisory_xact_lock(%s)", (ACCOUNTS_LOCK,))
-                made = change(_PostgresRegistration(self._db))
-                self._db.execute(f"NOTIFY {ACCOUNTS}")
-            return made
+                return change(_PostgresRegistration(self._db))
         except psycopg.Error as error:
             raise UnusableDatabase(describe(self._url, error)) from error
 

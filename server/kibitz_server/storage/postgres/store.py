@@ -54,7 +54,7 @@ from kibitz_server.storage.postgres.expiry import PostgresExpiry
 from kibitz_server.storage.postgres.nodes import PostgresNodes, enter
 from kibitz_server.storage.postgres.notifications import watch
 from kibitz_server.storage.postgres.players import IN_ORDER, PostgresPlayers
-from kibitz_server.storage.postgres.schema import NODE_LOCKS, SERVER_LOCK, migrate
+from kibitz_server.storage.postgres.schema import NODE_LOCKS, SERVER_LOCK, ensure_schema
 from kibitz_server.storage.streams import (
     Closed,
     Damaged,
@@ -152,7 +152,7 @@ class PostgresStore:
 
     def _open(self, db: SyncConnection, lock_attempts: int) -> None:
         self._wait_for_lock(db, lock_attempts)
-        migrate(db, self._url)
+        ensure_schema(db, self._url)
         self._ownership = enter(db, self._identity)
         if self._identity is not None:
             self.nodes = PostgresNodes(self, self._url, self._identity, self._ownership, db)

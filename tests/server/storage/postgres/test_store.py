@@ -113,10 +113,17 @@ async def test_a_database_that_does_not_answer_lets_the_loop_go_on(url: Postgres
     await store.close()
 
 
-def test_a_newer_schema_is_refused(url: PostgresURL) -> None:
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        (3, "schema version 3 from before kibitz 0.1, this server reads 4"),
+        (99, "schema version 99, this server reads 4"),
+    ],
+)
+def test_another_version_is_refused(url: PostgresURL, version: int, expected: str) -> None:
     open_register(url).close()
-    execute(url, "UPDATE version SET number = 99")
-    with pytest.raises(ForeignDatabase, match="schema version 99"):
+    execute(url, f"UPDATE version SET number = {version}")
+    with pytest.raises(ForeignDatabase, match=expected):
         open_register(url)
 
 
