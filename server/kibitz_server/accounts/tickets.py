@@ -1,9 +1,9 @@
 """Tickets: a node lets a player go on at another one, without the secret that it came with.
 
-A ticket names a player, the start of the node that it is for, and when it ends, with an HMAC-SHA256
-(RFC 2104) of a key that all nodes have in common. It is good for `VALID_MS` by the clock of the
-database, and once: its node remembers those that were used until they have ended, and a node that
-is started again takes none from before.
+A ticket names a player, the start of the node that it is for, when it ends and the lobby that the
+player was sent for, with an HMAC-SHA256 (RFC 2104) of a key that all nodes have in common. It is
+good for `VALID_MS` by the clock of the database, and once: its node remembers those that were used
+until they have ended, and a node that is started again takes none from before.
 """
 
 from __future__ import annotations
@@ -41,18 +41,21 @@ class Tickets:
         self._key, self._life = key, life
         self._ahead_ms = now_ms - self._seconds() * 1000
 
-    def issue(self, player: str, life: str) -> str | None:
-        """Return a ticket to the node whose start `life` names; None while the key is unknown."""
+    def issue(self, player: str, life: str, lobby: str) -> str | None:
+        """Return a ticket to a lobby at the node whose start `life` names.
+
+        None while the key is unknown.
+        """
         if self._key is None:
             return None
-        text = f"{player}.{life}.{self._now_ms() + VALID_MS}.{secrets.token_hex(8)}"
+        text = f"{player}.{life}.{self._now_ms() + VALID_MS}.{lobby}.{secrets.token_hex(8)}"
         return f"{text}.{_seal(self._key, text)}"
 
     def player(self, ticket: str) -> str:
         """Return the key of the player whom a ticket lets in here now. Raises `BadTicket`."""
         text, _, seal = ticket.rpartition(".")
         fields = text.split(".")
-        if self._key is None or len(fields) != 4 or not ticket.isascii():
+        if self._key is None or len(fields) != 5 or not ticket.isascii():
             raise BadTicket("no ticket of this cluster")
         if not hmac.compare_digest(seal, _seal(self._key, text)):
             raise BadTicket("no ticket of this cluster")
@@ -72,6 +75,11 @@ class Tickets:
 
     def _now_ms(self) -> int:
         return int(self._seconds() * 1000 + self._ahead_ms)
+
+
+def lobby_of(ticket: str) -> str:
+    """Return the lobby for which a good ticket was issued."""
+    return ticket.split(".")[3]
 
 
 def _seal(key: bytes, text: str) -> str:

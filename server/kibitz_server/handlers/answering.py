@@ -217,7 +217,7 @@ def refuse_elsewhere(
     if player is None:
         player = "" if peer.identity is None else peer.identity.key
     stays = directory.registry.is_busy(player)
-    ticket = None if stays else directory.tickets.issue(player, place.node.life)
+    ticket = None if stays else directory.tickets.issue(player, place.node.life, place.lobby)
     hint = "you have a lobby or a seat here: leave it, then ask again" if stays else None
     peer.refuse(
         request,

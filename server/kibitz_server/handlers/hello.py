@@ -10,6 +10,7 @@ from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.values import MAX_FRAME
 from kibitz_server.accounts.accounts import Admission, Denied
 from kibitz_server.accounts.identity import Identity
+from kibitz_server.accounts.tickets import lobby_of
 from kibitz_server.directory.directory import Directory
 from kibitz_server.handlers.answering import refuse_elsewhere
 from kibitz_server.lobby.commands import Connected
@@ -88,10 +89,12 @@ class HelloHandler:
     def _belongs_elsewhere(self, peer: Peer, hello: Hello, admission: Admission) -> bool:
         """Send somebody to its lobby at another node, or let it wait until it is known where.
 
-        A player who was sent here comes to what is here, and a house bot to what began it.
+        A player who was sent here comes to the lobby of the ticket, unless that has changed its
+        node since; a house bot comes to what began it.
         """
         others, player = self._directory.others, admission.identity.key
-        known = admission.fresh or hello.ticket is not None
+        sent = hello.ticket is not None and lobby_of(hello.ticket) in self._directory.lobbies
+        known = admission.fresh or sent
         house = admission.identity.player.kind == "house"
         if others is None or known or house or self._directory.registry.is_busy(player):
             return False

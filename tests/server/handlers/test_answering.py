@@ -8,12 +8,12 @@ from typing import Any, cast
 
 import pytest
 
-from kibitz_server.directory.other_nodes import OtherNodes
+from kibitz_server.directory.other_nodes import Elsewhere, OtherNodes
 from kibitz_server.storage.errors import UnusableDatabase
 from kibitz_server.storage.port import HallExchange, OtherNode
 from tests.server.match.toy_games import Grid
 from tests.tools.simulation import make_template
-from tests.tools.virtual_server import VirtualServer, virtual_server
+from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
 
 HERE, THERE = "ws://here.example.org", "ws://there.example.org"
 B = OtherNode("b", THERE, True, "life-b")
@@ -116,3 +116,23 @@ def test_what_was_set_aside_stays_damaged(scene: Scene, server: VirtualServer) -
     server.directory.quarantine.add("match", "x-1-1", "its log does not fold")
     for request in ({"type": "watch", "match": "x-1-1"}, {"type": "history", "match": "x-1-1"}):
         assert scene.ask(request)["code"] == "damaged"
+
+
+def test_a_ticket_to_a_lobby_that_has_changed_its_node_since_sends_its_player_on(
+    server: VirtualServer, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tickets, ada = server.directory.tickets, scene.ada._peer.identity
+    assert ada is not None
+    scene.ada.disconnect()
+    settings = {"programme": [{"game": Grid().info.name}], "seats": [{"kind": "open"}] * 2}
+    lobby = server.guest_client("bob").ask("host", settings=settings)["lobby"]
+    monkeypatch.setattr(scene.others, "player", lambda key: Elsewhere("x", B))
+    welcomed, refused = (
+        ScriptedClient(server, "ada").ask(
+            "hello", versions=[1], ticket=tickets.issue(ada.key, "life-a", wanted)
+        )
+        for wanted in (lobby, "x")
+    )
+    assert welcomed["type"] == "welcome"
+    assert refused["code"] == "elsewhere"
+    assert refused["redirect"]["url"] == THERE
