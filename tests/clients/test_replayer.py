@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kibitz_clients import descriptions, line_output, replay
+from kibitz_clients.render.palette import DARK
 from kibitz_clients.timeline import MatchInfo, Timeline
 from kibitz_clients.tui.kibitz_app import KibitzApp
 from kibitz_clients.tui.widgets.moves import step_line
@@ -105,8 +106,8 @@ def test_hidden_entries_with_a_ply_are_moves_of_the_seat_whose_turn_it_was(recor
         (0, "out: crashed"),
         (1, "a hidden move"),
     ]
-    assert step_line(VEIL, steps[1]).plain == "  1 ● a hidden move"
-    assert step_line(VEIL, steps[2]).plain == "  2 ▲ a hidden move"
+    assert step_line(VEIL, steps[1], DARK).plain == "  1 ● a hidden move"
+    assert step_line(VEIL, steps[2], DARK).plain == "  2 ▲ a hidden move"
 
 
 def test_the_mover_is_found_in_whatever_order_events_come(record: Record) -> None:

@@ -8,6 +8,7 @@ from kibitz.builtin_games import load_games
 from kibitz.commands.host import most_seats
 from kibitz.demo_programme import DEMO, DemoGame
 from kibitz_bots.loading import load
+from kibitz_clients.render.palette import DARK
 from kibitz_clients.replay import frame_scene
 from kibitz_clients.timeline import Frame
 from kibitz_clients.tui.widgets.match_grid import fit_board
@@ -43,4 +44,7 @@ def test_every_board_fits_a_tile_of_the_smallest_terminal(demo: DemoGame) -> Non
             play = Position(game, options, item.seats, seed=seed)
             view = game.dump(game.referee_view(play.state))
             scene = frame_scene(game, Frame(0, 0, 0, view))
-            assert fit_board(scene, 15, 9) or fit_board(scene, 26, 7), (item.options, seed)
+            assert fit_board(scene, 15, 9, DARK) or fit_board(scene, 26, 7, DARK), (
+                item.options,
+                seed,
+            )

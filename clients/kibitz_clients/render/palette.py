@@ -1,19 +1,19 @@
-"""Colours and glyphs of the seats, and of the ground they stand on.
+"""Colors of the themes, and glyphs of the seats.
 
-The first six colours are told apart by people with any common colour blindness: they follow
-Okabe and Ito's set, lightened for a dark ground, with ivory in place of their two blues that
-look alike at the size of a character. Every seat has a glyph of its own besides, so that a
-board reads without any colour.
+The six colors of seats are told apart by people with any common color blindness: they follow Okabe
+and Ito's set, lightened for a dark ground and darkened for a light one, with ivory or gray in place
+of their two blues that look alike at the size of a character. Every seat has a glyph of its own
+besides, so that a board reads without any color.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from kibitz_games.core.scene import Cell, CellKind, PieceColour
 
-SEAT_COLOURS: Final = ("#f4692f", "#4fb3f0", "#f2de4b", "#2cc295", "#d98ac6", "#f3eee2")
 SEAT_GLYPHS: Final = tuple("●▲■◆★✚○△□◇☆✖◉▼▣◈")
 
 TRAIL_GLYPHS: Final = "◦▵▫⋄⋆+"
@@ -23,37 +23,101 @@ PIECE_GLYPHS: Final[dict[PieceColour, str]] = {"black": "●", "white": "○"}
 PIECE_TEXT_COLOURS: Final[dict[PieceColour, str]] = {"black": "#101216", "white": "#ffffff"}
 """The same on the disc of a large piece, which is in the colour of its seat."""
 
-BOARD: Final = "#262b36"
-"""The board itself, in a terminal."""
-BACKDROP: Final = "#14171d"
-"""Around the board, in a terminal."""
-DIM: Final = "#6f7a8c"
-TEXT: Final = "#d5dae3"
-HINT: Final = "#b8f28b"
-"""Legal targets."""
-CURSOR: Final = "#ffffff"
 
-CELL_BACKGROUNDS: Final[dict[CellKind, str]] = {
-    "hole": BOARD,
-    "home": BOARD,
-    "goal": BOARD,
-    "floor": "#2b3038",
-    "fog": "#191c22",
-    "seen": "#3a4350",
-    "rock": "#4d545f",
-    "wreck": "#45302a",
-    "gone": "#1b1f26",
-    "number": "#39424f",
-    "button": "#465061",
-    "point": "#3b3427",
-}
-GRID_LINES: Final = "#7d7050"
-"""The lines of a board of crossings."""
+@dataclass(frozen=True, kw_only=True)
+class Palette:
+    """The colors of a theme, as ``#rrggbb``."""
+
+    seats: Sequence[str]
+    background: str
+    """The screen, and around boards."""
+    surface: str
+    """Title and status lines, dialogs."""
+    panel: str
+    """Headings of tiles, the line that is typed."""
+    selected: str
+    """The chosen row of a list."""
+    text: str
+    dim: str
+    hint: str
+    """Legal targets, and what can be done now."""
+    cursor: str
+    warning: str
+    error: str
+    accent: str
+    viewpoint: str
+    """The name of the viewpoint that a match is seen from."""
+    cells: Mapping[CellKind, str]
+    """The ground of cells."""
+    grid_lines: str
+    """The lines of a board of crossings."""
+
+    def seat(self, seat: int) -> str:
+        """Return the color of `seat`."""
+        return self.seats[seat % len(self.seats)]
+
+    def cell_background(self, cell: Cell) -> str:
+        """Return the color of the ground under `cell`."""
+        plain = self.cells[cell.kind]
+        return plain if cell.tint is None else blend(plain, self.seat(cell.tint), 0.26)
 
 
-def seat_colour(seat: int) -> str:
-    """Return the colour of `seat` as ``#rrggbb``."""
-    return SEAT_COLOURS[seat % len(SEAT_COLOURS)]
+DARK: Final = Palette(
+    seats=("#f4692f", "#4fb3f0", "#f2de4b", "#2cc295", "#d98ac6", "#f3eee2"),
+    background="#14171d",
+    surface="#1d222b",
+    panel="#242a35",
+    selected="#39414f",
+    text="#d5dae3",
+    dim="#6f7a8c",
+    hint="#b8f28b",
+    cursor="#ffffff",
+    warning="#ffb86b",
+    error="#ff6b6b",
+    accent="#f2de4b",
+    viewpoint="#b7a5ff",
+    cells={
+        **dict.fromkeys(("hole", "home", "goal"), "#262b36"),
+        "floor": "#2b3038",
+        "fog": "#191c22",
+        "seen": "#3a4350",
+        "rock": "#4d545f",
+        "wreck": "#45302a",
+        "gone": "#1b1f26",
+        "number": "#39424f",
+        "button": "#465061",
+        "point": "#3b3427",
+    },
+    grid_lines="#7d7050",
+)
+LIGHT: Final = Palette(
+    seats=("#c2410c", "#0369a1", "#8a6d00", "#047857", "#a21caf", "#57534e"),
+    background="#f6f6f3",
+    surface="#e9e9e4",
+    panel="#dcdcd5",
+    selected="#c9d7e6",
+    text="#23272e",
+    dim="#5f6672",
+    hint="#2f6b12",
+    cursor="#000000",
+    warning="#9a4b00",
+    error="#b91c1c",
+    accent="#8a6d00",
+    viewpoint="#5b3fd6",
+    cells={
+        **dict.fromkeys(("hole", "home", "goal"), "#e4e2da"),
+        "floor": "#e7e9ec",
+        "fog": "#c4c8ce",
+        "seen": "#d3d9e0",
+        "rock": "#b0b6bf",
+        "wreck": "#d9c3ba",
+        "gone": "#f2f2ee",
+        "number": "#d5dbe3",
+        "button": "#c3ccd8",
+        "point": "#ecdfc0",
+    },
+    grid_lines="#8f7f56",
+)
 
 
 def seat_glyph(seat: int) -> str:
@@ -77,12 +141,6 @@ def blend(first: str, second: str, share: float) -> str:
     return "#" + "".join(
         f"{round(a + (b - a) * share):02x}" for a, b in zip(ones, twos, strict=True)
     )
-
-
-def cell_background(cell: Cell) -> str:
-    """Return the colour of the ground under `cell`."""
-    plain = CELL_BACKGROUNDS[cell.kind]
-    return plain if cell.tint is None else blend(plain, seat_colour(cell.tint), 0.26)
 
 
 def _channels(text: str) -> tuple[int, int, int]:

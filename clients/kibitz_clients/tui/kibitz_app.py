@@ -11,6 +11,7 @@ and `ServerRequests` carries out what they ask of the server.
 from __future__ import annotations
 
 import functools
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Final
@@ -24,6 +25,7 @@ from kibitz_clients import descriptions, fetch
 from kibitz_clients.client_state import ClientState
 from kibitz_clients.fetch import RecordFetcher
 from kibitz_clients.render import palette
+from kibitz_clients.render.palette import Palette
 from kibitz_clients.server_connection import Connector
 from kibitz_clients.timeline import Timeline
 from kibitz_clients.tui.hangup import end_with_terminal
@@ -37,30 +39,45 @@ from kibitz_games.core.game import Game, GameError
 from kibitz_protocol.client.errors import KibitzError
 from kibitz_protocol.wire.recordfile import RecordError
 
-THEME: Final = Theme(
-    name="kibitz",
-    dark=True,
-    primary="#4fb3f0",
-    secondary="#2cc295",
-    accent="#f2de4b",
-    warning="#ffb86b",
-    error="#ff6b6b",
-    success=palette.HINT,
-    foreground=palette.TEXT,
-    background=palette.BACKDROP,
-    surface="#1d222b",
-    panel="#242a35",
-    variables={
-        "scrollbar": "#39414f",
-        "scrollbar-hover": palette.DIM,
-        "scrollbar-active": palette.DIM,
-        "scrollbar-background": palette.BACKDROP,
-        "scrollbar-background-hover": palette.BACKDROP,
-        "scrollbar-background-active": palette.BACKDROP,
-        "scrollbar-corner-color": palette.BACKDROP,
-    },
-)
 
+def _theme(name: str, colors: Palette, *, dark: bool) -> Theme:
+    return Theme(
+        name=name,
+        dark=dark,
+        primary=colors.seats[1],
+        secondary=colors.seats[3],
+        accent=colors.accent,
+        warning=colors.warning,
+        error=colors.error,
+        success=colors.hint,
+        foreground=colors.text,
+        background=colors.background,
+        surface=colors.surface,
+        panel=colors.panel,
+        variables={
+            "text-muted": colors.dim,
+            "border": colors.dim,
+            "block-cursor-background": colors.selected,
+            "block-cursor-foreground": colors.cursor,
+            "block-cursor-blurred-background": colors.panel,
+            "block-cursor-blurred-foreground": colors.text,
+            "scrollbar": colors.selected,
+            "scrollbar-hover": colors.dim,
+            "scrollbar-active": colors.dim,
+            "scrollbar-background": colors.background,
+            "scrollbar-background-hover": colors.background,
+            "scrollbar-background-active": colors.background,
+            "scrollbar-corner-color": colors.background,
+        },
+    )
+
+
+THEMES: Final = (
+    _theme("kibitz", palette.DARK, dark=True),
+    _theme("kibitz-light", palette.LIGHT, dark=False),
+)
+THEME_VARIABLE: Final = "KIBITZ_THEME"
+"""The environment variable with the name of the theme that the client starts with."""
 _GREETING_TIMEOUT_S: Final = 10.0
 """How long a sentence of greeting stays on the screen."""
 
@@ -85,7 +102,10 @@ class KibitzApp(App[str]):
 
     TITLE = "kibitz"
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS: ClassVar[list[BindingType]] = [("q", "quit", "quit")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("q", "quit", "quit"),
+        ("f3", "switch_theme", "light or dark"),
+    ]
 
     def __init__(
         self,
@@ -109,8 +129,10 @@ class KibitzApp(App[str]):
         super().__init__()
         # Filters every line that goes to the terminal, whatever a screen shows.
         self._printable_filter = PrintableFilter()
-        self.register_theme(THEME)
-        self.theme = THEME.name
+        for theme in THEMES:
+            self.register_theme(theme)
+        wanted = os.environ.get(THEME_VARIABLE)
+        self.theme = wanted if wanted in self.available_themes else THEMES[0].name
         self.client_state = ClientState(games)
         self.requests = ServerRequests(self, self.client_state, fetch, self.refresh_screens)
         self.navigation = ScreenNavigation(
@@ -139,6 +161,20 @@ class KibitzApp(App[str]):
     @property
     def online(self) -> bool:
         return self._connect is None or self.requests.online
+
+    @property
+    def palette(self) -> Palette:
+        """The colors of what the theme's variables do not reach: texts and boards."""
+        return palette.DARK if self.current_theme.dark else palette.LIGHT
+
+    def action_switch_theme(self) -> None:
+        """Change between the dark and the light theme."""
+        self.theme = THEMES[1 if self.current_theme.dark else 0].name
+
+    def watch_theme(self) -> None:
+        for screen in self.screen_stack if self.is_running else ():
+            if isinstance(screen, BaseScreen):
+                screen.recolor()
 
     async def on_mount(self) -> None:
         if not self.is_headless:

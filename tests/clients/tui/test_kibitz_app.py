@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.events import Paste
@@ -14,7 +15,8 @@ from textual.screen import Screen
 from textual.widgets import DataTable, OptionList, Static
 
 from kibitz_clients import move_input, replay
-from kibitz_clients.tui.kibitz_app import KibitzApp
+from kibitz_clients.render.palette import DARK, LIGHT
+from kibitz_clients.tui.kibitz_app import THEME_VARIABLE, KibitzApp
 from kibitz_clients.tui.screens.dialogs import Confirm, Keys, Rules
 from kibitz_clients.tui.screens.lobby import LobbyScreen
 from kibitz_clients.tui.screens.match import MatchScreen
@@ -834,9 +836,9 @@ def test_lines_of_text_are_packed_beside_each_other() -> None:
 
 def test_step_lines_name_the_seat_the_move_and_the_comment(game: Game, running: Record) -> None:
     frames = replay.build_timeline(game, running).frames
-    assert step_line(game, frames[0]).plain == "    start"
-    assert step_line(game, frames[1]).plain == "  1 ● 3-14    +0.00 d2 3-14"
-    assert step_line(game, frames[2]).plain.startswith("  2 ▲ ")
+    assert step_line(game, frames[0], DARK).plain == "    start"
+    assert step_line(game, frames[1], DARK).plain == "  1 ● 3-14    +0.00 d2 3-14"
+    assert step_line(game, frames[2], DARK).plain.startswith("  2 ▲ ")
     assert Noted(seq=1, at_ms=0, seat=0, text="x").kind == "note"
 
 
@@ -925,3 +927,30 @@ async def test_a_record_opens_where_it_is_told_to(
         assert match_of(app).timeline_cursor.frame.seq == seq
         await pilot.press("right")
         assert match_of(app).timeline_cursor.frame.seq == seq + 1
+
+
+# --------------------------------------------------------------------------------------- themes
+
+
+@pytest.mark.parametrize(("wanted", "dark"), [(None, True), ("kibitz-light", False), ("no", True)])
+async def test_the_environment_sets_the_theme_and_f3_switches_it(
+    wanted: str | None,
+    dark: bool,
+    game: Game,
+    games: dict[str, Game],
+    running: Record,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if wanted is not None:
+        monkeypatch.setenv(THEME_VARIABLE, wanted)
+    app = KibitzApp(games, recorded=replay.build_timeline(game, running))
+    async with app.run_test(size=(80, 24)) as pilot:
+        for is_dark in (dark, not dark):
+            await settle(pilot)
+            colors = DARK if is_dark else LIGHT
+            assert app.screen.styles.background.hex.lower() == colors.background
+            strip = app.screen.query_one(Board).render_line(0)
+            assert next(segment.style for segment in strip) == Style(
+                color=colors.dim, bgcolor=colors.background
+            )
+            await pilot.press("f3")

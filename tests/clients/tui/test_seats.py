@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from kibitz_clients.render.palette import DARK
 from kibitz_clients.replay import frame_scene, load_record
 from kibitz_clients.tui.widgets import moves, seats
 from kibitz_games.core import registry
@@ -17,7 +18,7 @@ def test_a_line_has_the_stone_that_its_seat_plays_with() -> None:
     frame = recorded.timeline.newest
     colours = frame_scene(recorded.game, frame).colours
     assert colours == ("white", "black")
-    lines = seats.render(recorded.timeline, frame, 0, 40, colours).plain.splitlines()
+    lines = seats.render(recorded.timeline, frame, 0, 40, DARK, colours).plain.splitlines()
     assert [line.split()[:2] for line in lines] == [["○", "greedy"], ["●", "greedy-2"]]
     assert [line.split()[-1] for line in lines] == ["2nd", "1st"]
     assert {len(line) for line in lines} == {39}
@@ -27,13 +28,23 @@ def test_a_step_has_the_stone_that_was_put() -> None:
     recorded = load_record(RECORD, {"five-in-a-row": registry.get("five-in-a-row")})
     first, second = recorded.timeline.steps[1:3]
     colours = frame_scene(recorded.game, first).colours
-    assert moves.step_line(recorded.game, first, colours).plain.split()[:3] == ["1", "●", "f5"]
-    assert moves.step_line(recorded.game, second, colours).plain.split()[:3] == ["2", "○", "f6"]
+    assert moves.step_line(recorded.game, first, DARK, colours).plain.split()[:3] == [
+        "1",
+        "●",
+        "f5",
+    ]
+    assert moves.step_line(recorded.game, second, DARK, colours).plain.split()[:3] == [
+        "2",
+        "○",
+        "f6",
+    ]
 
 
 def test_where_pieces_have_no_colours_there_is_the_glyph_alone() -> None:
     recorded = load_record(RECORD, {"five-in-a-row": registry.get("five-in-a-row")})
-    lines = seats.render(recorded.timeline, recorded.timeline.newest, 0, 40).plain.splitlines()
+    lines = seats.render(
+        recorded.timeline, recorded.timeline.newest, 0, 40, DARK
+    ).plain.splitlines()
     assert [line.split()[:2] for line in lines] == [["●", "greedy"], ["▲", "greedy-2"]]
 
 
@@ -46,7 +57,7 @@ def test_four_names_beside_a_small_board_are_different_and_not_clipped() -> None
         for player, name in zip(timeline.info.seats, names, strict=True)
     )
     timeline.info = replace(timeline.info, seats=players)
-    lines = seats.compact_lines(timeline, timeline.steps[0], 0, 10, 4)
+    lines = seats.compact_lines(timeline, timeline.steps[0], 0, 10, 4, DARK)
     assert [line.plain[3:].rstrip() for line in lines] == [
         "alp…p-1",
         "alp…p-2",

@@ -20,6 +20,7 @@ from rich.style import Style
 from rich.text import Text
 
 from kibitz_clients.render import palette
+from kibitz_clients.render.palette import Palette
 from kibitz_clients.render.terminal.cell_style import (
     NO_OVERLAY,
     CellStyle,
@@ -151,13 +152,18 @@ def _tile_sizes(scene: Scene) -> tuple[TileSize, ...]:
     return HEX_TILE_SIZES if scene.lattice == "hex" else SQUARE_TILE_SIZES
 
 
-def draw(scene: Scene, scale: TileSize, overlay: Overlay = NO_OVERLAY) -> DrawnBoard:
+def draw(
+    scene: Scene,
+    scale: TileSize,
+    overlay: Overlay = NO_OVERLAY,
+    colors: Palette = palette.DARK,
+) -> DrawnBoard:
     """Draw `scene` with tiles of `scale`, and `overlay` over it."""
     if not scene.cells:
         return DrawnBoard([], {})
     layout = _Layout(scene, scale)
-    made = cell_styles(scene, overlay, scale.inner)
-    canvas = _Canvas(scene, layout)
+    made = cell_styles(scene, overlay, scale.inner, colors)
+    canvas = _Canvas(scene, layout, colors)
     for label in scene.labels:
         canvas.label(label)
     for cell in scene.cells:
@@ -249,10 +255,11 @@ def _text_columns(scene: Scene, cell: Cell, scale: TileSize) -> int:
 class _Canvas:
     """Terminal cells that tiles are painted on."""
 
-    def __init__(self, scene: Scene, layout: _Layout) -> None:
+    def __init__(self, scene: Scene, layout: _Layout, colors: Palette) -> None:
+        self.colors = colors
         self.scene = scene
         self.layout = layout
-        self.blank = _style(palette.DIM, palette.BACKDROP)
+        self.blank = _style(colors.dim, colors.background)
         self.grid = [[(" ", self.blank)] * layout.width for _ in range(layout.height)]
         self.places: dict[tuple[int, int], str] = {}
         # Where brackets stand that belong to the place on their left.
@@ -304,7 +311,7 @@ class _Canvas:
         """Cut the text out of a drawing."""
         solid = cell_style.shape in {"peg", "hull"}
         ground, ink = (
-            (cell_style.foreground, cell_style.emblem_colour)
+            (cell_style.foreground, cell_style.emblem_color)
             if solid
             else (cell_style.background, cell_style.foreground)
         )
@@ -329,7 +336,7 @@ class _Canvas:
         inner, rows = self.layout.scale.inner, self.layout.scale.rows
         middle, centre = self.layout.middle(row), column + (inner - 1) // 2
         up, right, down, left = cell_style.lines or (False,) * 4
-        style = _style(palette.GRID_LINES, cell_style.background)
+        style = _style(self.colors.grid_lines, cell_style.background)
         for y in range(row, row + rows):
             if (up and y < middle) or (down and y > middle):
                 self._write(centre, y, "│", style)
@@ -350,14 +357,14 @@ class _Canvas:
         ground = (
             cell_style.background
             if cell_style.background == beyond.background
-            else palette.cell_background(cell)
+            else self.colors.cell_background(cell)
         )
         column, row = self.layout.corner(cell.x, cell.y)
         column += self.layout.scale.inner
         for y in range(row, row + self.layout.scale.rows):
-            self._write(column, y, " ", _style(palette.DIM, ground))
+            self._write(column, y, " ", _style(self.colors.dim, ground))
         if cell_style.lines is not None and beyond.lines is not None:
-            style = _style(palette.GRID_LINES, ground)
+            style = _style(self.colors.grid_lines, ground)
             self._write(column, self.layout.middle(row), "─", style)
 
     def highlight(self, cell: Cell, cell_style: CellStyle) -> None:
@@ -383,7 +390,7 @@ class _Canvas:
         if 0 <= column < self.layout.width:
             # Two places that share a column of the gutter share a bracket.
             text = "|" if (column, row) in self.closing else text
-            self._write(column, row, text, _style(palette.CURSOR, ground, bold=True))
+            self._write(column, row, text, _style(self.colors.cursor, ground, bold=True))
 
     def _write(self, column: int, row: int, text: str, style: Style) -> None:
         for character in text:

@@ -26,6 +26,7 @@ from typing import Final, Literal, TypeAlias
 from rich.cells import cell_len
 
 from kibitz_clients.render import palette
+from kibitz_clients.render.palette import Palette
 from kibitz_games.core.scene import Cell, CellKind, Mark, MarkKind, Scene
 
 Shape: TypeAlias = Literal["", "peg", "hole", "dot", "ring", "hull"]
@@ -107,13 +108,16 @@ class CellStyle:
     background: str
     text: str
     foreground: str
+    fill_foreground: str
+    """What it is filled in."""
+    emblem_color: str
+    """What the text is drawn in on a piece that is larger than a character."""
     left_edge: str = " "
     right_edge: str = " "
     bold: bool = False
     shape: Shape = ""
     fill: str = " "
     """What the rest of the cell is filled with."""
-    fill_foreground: str = palette.DIM
     lines: Sides | None = None
     """The lines that meet here, on a board of crossings."""
     box: bool = False
@@ -121,8 +125,6 @@ class CellStyle:
     key: bool = False
     """Whether it is pressed rather than stood on."""
     heading: int | None = None
-    emblem_colour: str = palette.BACKDROP
-    """What the text is drawn in on a piece that is larger than a character."""
 
     @property
     def highlighted(self) -> bool:
@@ -141,32 +143,38 @@ def text_width(cell: Cell) -> int:
     return 1 if optional else max(1, cell_len(cell.glyph))
 
 
-def cell_styles(scene: Scene, overlay: Overlay, room: int) -> dict[str, CellStyle]:
+def cell_styles(
+    scene: Scene, overlay: Overlay, room: int, colors: Palette = palette.DARK
+) -> dict[str, CellStyle]:
     """Return the style of every cell; `room` is how many columns it has for its text."""
     cells = {cell.name: cell for cell in scene.cells}
     points = {(cell.x, cell.y) for cell in scene.cells if cell.kind == "point"}
-    styles = {name: _base_style(cell, points, room) for name, cell in cells.items()}
+    styles = {name: _base_style(cell, points, room, colors) for name, cell in cells.items()}
     for mark in scene.marks:
         for name in mark.cells:
             if name in styles:
-                _apply_mark(styles[name], cells[name], mark)
+                _apply_mark(styles[name], cells[name], mark, colors)
     if overlay.names and room >= 3:
-        _show_names(styles, cells, room)
+        _show_names(styles, cells, room, colors)
     for name in overlay.targets & styles.keys():
-        _apply_target(styles[name], cells[name], named=overlay.names)
+        _apply_target(styles[name], cells[name], colors, named=overlay.names)
     for name in overlay.picked:
         if name in styles:
-            _apply_highlight(styles[name], palette.HINT)
+            _apply_highlight(styles[name], colors.hint)
     if overlay.cursor in styles:
-        _apply_highlight(styles[overlay.cursor], palette.CURSOR)
+        _apply_highlight(styles[overlay.cursor], colors.cursor)
     return styles
 
 
-def _base_style(cell: Cell, points: Collection[tuple[float, float]], room: int) -> CellStyle:
-    kind, background = _KINDS[cell.kind], palette.cell_background(cell)
+def _base_style(
+    cell: Cell, points: Collection[tuple[float, float]], room: int, colors: Palette
+) -> CellStyle:
+    kind, background = _KINDS[cell.kind], colors.cell_background(cell)
     text = kind.text if kind.text and cell_len(cell.glyph) > room else cell.glyph or kind.text
-    style = CellStyle(background, text, palette.CURSOR, fill=kind.fill)
-    style.fill_foreground = palette.blend(background, palette.TEXT, 0.45 if kind.box else 0.16)
+    fill_foreground = palette.blend(background, colors.text, 0.45 if kind.box else 0.16)
+    style = CellStyle(
+        background, text, colors.cursor, fill_foreground, colors.background, fill=kind.fill
+    )
     if kind.box:
         style.box = style.bold = True
         style.key = cell.kind == "button"
@@ -174,18 +182,18 @@ def _base_style(cell: Cell, points: Collection[tuple[float, float]], room: int) 
     elif cell.kind == "point":
         style.lines = _grid_lines(cell, points)
         style.text = style.text or _crossing(style.lines)
-        style.foreground, style.fill_foreground = palette.GRID_LINES, palette.DIM
+        style.foreground, style.fill_foreground = colors.grid_lines, colors.dim
     else:
         faint = style.text == "·"
-        style.foreground = palette.blend(background, palette.TEXT, 0.3 if faint else 0.6)
+        style.foreground = palette.blend(background, colors.text, 0.3 if faint else 0.6)
         style.shape = kind.shape if faint else ""
     if cell.tint is not None and cell.kind in {"gone", "floor"}:
         trail = cell.kind == "floor" and not cell.glyph
         style.text = palette.trail_glyph(cell.tint) if trail else style.text
-        colour = palette.seat_colour(cell.tint)
+        colour = colors.seat(cell.tint)
         style.foreground = palette.blend(colour, background, 0.45 if trail else 0.25)
     if _has_piece(cell):
-        _put_piece(style, cell)
+        _put_piece(style, cell, colors)
     return style
 
 
@@ -203,13 +211,13 @@ def _has_piece(cell: Cell) -> bool:
     return cell.owner is not None or cell.colour is not None
 
 
-def _put_piece(style: CellStyle, cell: Cell) -> None:
+def _put_piece(style: CellStyle, cell: Cell, colors: Palette) -> None:
     """Show the piece on a cell, in the colour of its seat."""
     style.text, style.bold = _piece_text(cell), True
-    style.foreground = palette.TEXT if cell.owner is None else palette.seat_colour(cell.owner)
+    style.foreground = colors.text if cell.owner is None else colors.seat(cell.owner)
     style.heading = cell.heading
     if cell.colour is not None:
-        style.emblem_colour = palette.PIECE_TEXT_COLOURS[cell.colour]
+        style.emblem_color = palette.PIECE_TEXT_COLOURS[cell.colour]
     if cell.heading is not None:
         style.background = palette.blend(style.background, style.foreground, 0.28)
         style.shape = "hull"
@@ -230,8 +238,8 @@ def heading_arrow(heading: int) -> str:
     return _ARROWS[round(heading / 45) % 8]
 
 
-def _apply_mark(style: CellStyle, cell: Cell, mark: Mark) -> None:
-    colour = palette.TEXT if mark.seat is None else palette.seat_colour(mark.seat)
+def _apply_mark(style: CellStyle, cell: Cell, mark: Mark, colors: Palette) -> None:
+    colour = colors.text if mark.seat is None else colors.seat(mark.seat)
     drawn = _MARKS[mark.kind]
     if drawn.text and _may_replace_text(cell):
         # A cell that a move comes from stays marked as such where its path passes again.
@@ -251,16 +259,18 @@ def _may_replace_text(cell: Cell) -> bool:
     return not _has_piece(cell) and not cell.glyph and cell.kind not in {"gone", "rock", "wreck"}
 
 
-def _show_names(styles: Mapping[str, CellStyle], cells: Mapping[str, Cell], room: int) -> None:
+def _show_names(
+    styles: Mapping[str, CellStyle], cells: Mapping[str, Cell], room: int, colors: Palette
+) -> None:
     for name, style in styles.items():
         if cell_len(name) <= room and cells[name].kind not in {"button", "rock"}:
             style.text, style.shape = name, ""
-            style.foreground = palette.blend(style.foreground, palette.TEXT, 0.4)
+            style.foreground = palette.blend(style.foreground, colors.text, 0.4)
 
 
-def _apply_target(style: CellStyle, cell: Cell, named: bool) -> None:
-    style.foreground, style.bold = palette.HINT, True
-    style.background = palette.blend(style.background, palette.HINT, 0.16)
+def _apply_target(style: CellStyle, cell: Cell, colors: Palette, *, named: bool) -> None:
+    style.foreground, style.bold = colors.hint, True
+    style.background = palette.blend(style.background, colors.hint, 0.16)
     if _may_replace_text(cell) and not named:
         style.text, style.shape = "◎", "ring"
 

@@ -13,6 +13,7 @@ from typing import Final
 from rich.style import Style
 
 from kibitz_clients.render import palette
+from kibitz_clients.render.palette import Palette
 from kibitz_clients.render.terminal.canvas import DrawnBoard
 from kibitz_clients.render.terminal.cell_style import (
     NO_OVERLAY,
@@ -41,11 +42,11 @@ def size(scene: Scene) -> tuple[int, int]:
     return max(columns) - min(columns) + 1, (max(rows) - min(rows)) // 2 + 1
 
 
-def draw(scene: Scene) -> DrawnBoard:
+def draw(scene: Scene, colors: Palette = palette.DARK) -> DrawnBoard:
     """Draw the miniature of `scene`."""
     if not scene.cells:
         return DrawnBoard([], {})
-    made = cell_styles(scene, NO_OVERLAY, _ROOM)
+    made = cell_styles(scene, NO_OVERLAY, _ROOM, colors)
     left = min(round(cell.x) for cell in scene.cells)
     top = min(round(cell.y) for cell in scene.cells)
     at = {(round(cell.x) - left, round(cell.y) - top): cell.name for cell in scene.cells}
@@ -53,8 +54,9 @@ def draw(scene: Scene) -> DrawnBoard:
     columns, lines = size(scene)
     rows = [
         [
-            _drawn(made, pieces, at.get((column, 2 * line)), at.get((column, 2 * line + 1)))
+            _drawn(made, pieces, places, colors.background)
             for column in range(columns)
+            for places in [(at.get((column, 2 * line)), at.get((column, 2 * line + 1)))]
         ]
         for line in range(lines)
     ]
@@ -62,18 +64,19 @@ def draw(scene: Scene) -> DrawnBoard:
 
 
 def _drawn(
-    made: Mapping[str, CellStyle], pieces: set[str], upper: str | None, lower: str | None
+    made: Mapping[str, CellStyle],
+    pieces: set[str],
+    places: tuple[str | None, str | None],
+    background: str,
 ) -> tuple[str, Style]:
     """Draw two places, one above the other, as one character."""
-    standing = [name for name in (upper, lower) if name in pieces]
+    standing = [name for name in places if name in pieces]
     if len(standing) == 1:
         style = made[standing[0]]
         return style.text[:1], Style(color=style.foreground, bgcolor=style.background, bold=True)
-    colours = [_colour(made, pieces, name) for name in (upper, lower)]
-    return _UPPER_HALF, Style(color=colours[0], bgcolor=colours[1])
+    upper, lower = (background if name is None else _color(made, pieces, name) for name in places)
+    return _UPPER_HALF, Style(color=upper, bgcolor=lower)
 
 
-def _colour(made: Mapping[str, CellStyle], pieces: set[str], name: str | None) -> str:
-    if name is None:
-        return palette.BACKDROP
+def _color(made: Mapping[str, CellStyle], pieces: set[str], name: str) -> str:
     return made[name].foreground if name in pieces else made[name].background

@@ -12,6 +12,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
 from kibitz_clients.client_state import ClientState
+from kibitz_clients.render.palette import Palette
 from kibitz_clients.timeline import MatchInfo, Timeline
 from kibitz_clients.tui.server_requests import ServerRequests
 
@@ -59,8 +60,20 @@ class Application(Protocol):
     @property
     def online(self) -> bool: ...
 
+    @property
+    def palette(self) -> Palette: ...
 
-class BaseScreen(Screen[None]):
+
+class AppScreen(Screen[_R]):
+    """A screen of the application."""
+
+    @property
+    def kibitz_app(self) -> Application:
+        """The application."""
+        return cast(Application, self.app)
+
+
+class BaseScreen(AppScreen[None]):
     """A screen over the application's client state."""
 
     def __init__(self) -> None:
@@ -75,15 +88,15 @@ class BaseScreen(Screen[None]):
         self._populated = True
         self.render_content()
 
-    @property
-    def kibitz_app(self) -> Application:
-        """The application."""
-        return cast(Application, self.app)
-
     def refresh_content(self) -> None:
         """Bring the screen up to date: the server has told something, or time has passed."""
         if self._populated:
             self.render_content()
+
+    def recolor(self) -> None:
+        """Draw everything again in the colors of a new theme."""
+        self._static_contents.clear()
+        self.refresh_content()
 
     def update_static(self, id: str, content: Text | str | Table) -> None:
         """Update a `Static`, unless it shows the same already: layouts are expensive."""
@@ -99,13 +112,13 @@ class BaseScreen(Screen[None]):
         """Bring every widget up to date; they all exist by now."""
 
 
-class Dialog(ModalScreen[_R]):
+class Dialog(AppScreen[_R], ModalScreen[_R]):
     """A box over a screen; its result is the answer to its question."""
 
     DEFAULT_CSS = """
     Dialog { align: center middle; background: black 60%; }
     Dialog > Static {
         width: auto; max-width: 74; height: auto; padding: 1 3;
-        border: round #6f7a8c; background: #1d222b; color: #d5dae3;
+        border: round $border; background: $surface; color: $foreground;
     }
     """

@@ -11,7 +11,6 @@ from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.widgets import Markdown, Static
 
-from kibitz_clients.render import palette
 from kibitz_clients.tui.screens.base import Dialog
 
 
@@ -51,8 +50,10 @@ class Keys(Dialog[None]):
         text = Text(self._title + "\n\n", style="bold")
         width = max(len(key) for key, _ in self._keys) + 3
         for key, does in self._keys:
-            text.append(key.ljust(width), f"bold {palette.HINT}").append(does + "\n", "not bold")
-        yield Static(text.append("\nescape closes this", f"not bold {palette.DIM}"))
+            text.append(key.ljust(width), f"bold {self.kibitz_app.palette.hint}").append(
+                does + "\n", "not bold"
+            )
+        yield Static(text.append("\nescape closes this", f"not bold {self.kibitz_app.palette.dim}"))
 
     def action_close(self) -> None:
         self.dismiss(None)
@@ -64,9 +65,9 @@ class Rules(Dialog[None]):
     DEFAULT_CSS = """
     Rules > VerticalScroll {
         width: 90%; max-width: 100; height: 90%; padding: 0 1;
-        border: round #6f7a8c; background: #1d222b; color: #d5dae3; scrollbar-size: 1 1;
+        border: round $border; background: $surface; color: $foreground; scrollbar-size: 1 1;
     }
-    Rules Markdown { background: #1d222b; }
+    Rules Markdown { background: $surface; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         ("escape,f2,enter", "close", "close"),

@@ -14,7 +14,6 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from kibitz_clients import descriptions
-from kibitz_clients.render import palette
 from kibitz_clients.tui.screens.base import BaseScreen
 from kibitz_clients.tui.screens.dialogs import Keys
 from kibitz_protocol import printable
@@ -29,6 +28,7 @@ KEYS = (
     ("s", "start (host)"),
     ("m", "rematch (host, or any player of a seek)"),
     ("b", "back"),
+    ("F3", "dark or light colors"),
     ("q", "quit"),
 )
 
@@ -37,23 +37,22 @@ class LobbyScreen(BaseScreen):
     """Shows one lobby; a member gets ready, starts and asks for a rematch here."""
 
     DEFAULT_CSS = """
-    LobbyScreen { background: #14171d; color: #d5dae3; }
-    LobbyScreen #title { height: 1; background: #1d222b; padding: 0 1; }
+    LobbyScreen #title { height: 1; background: $surface; padding: 0 1; }
     LobbyScreen VerticalScroll { height: 1fr; padding: 0 1; scrollbar-size: 1 1; }
-    LobbyScreen .head { height: 1; color: #6f7a8c; margin-top: 1; }
+    LobbyScreen .head { height: 1; color: $text-muted; margin-top: 1; }
     LobbyScreen OptionList {
         height: auto; max-height: 12; padding: 0; scrollbar-size: 1 1;
     }
     LobbyScreen OptionList, LobbyScreen OptionList:focus {
-        background: #14171d; border: none; background-tint: transparent;
+        background: $background; border: none; background-tint: transparent;
     }
-    LobbyScreen OptionList > .option-list--option-highlighted { background: #242a35; }
+    LobbyScreen OptionList > .option-list--option-highlighted { background: $panel; }
     LobbyScreen OptionList:focus > .option-list--option-highlighted {
-        background: #39414f; color: #ffffff; text-style: bold;
+        background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold;
     }
     LobbyScreen #members, LobbyScreen #standings { height: auto; }
-    LobbyScreen #status { height: auto; padding: 0 1; background: #1d222b; }
-    LobbyScreen #keys { height: 1; padding: 0 1; color: #6f7a8c; }
+    LobbyScreen #status { height: auto; padding: 0 1; background: $surface; }
+    LobbyScreen #keys { height: 1; padding: 0 1; color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         ("n", "next"),
@@ -99,8 +98,8 @@ class LobbyScreen(BaseScreen):
         self.update_static("keys", keys)
         view = self.view
         if view is not None:
-            self.update_static("members", _members(view))
-            self.update_static("standings", _standings(view))
+            self.update_static("members", _members(view, self.kibitz_app.palette.dim))
+            self.update_static("standings", _standings(view, self.kibitz_app.palette.dim))
             self._list_live(view)
 
     def _list_live(self, view: LobbyView) -> None:
@@ -138,12 +137,12 @@ class LobbyScreen(BaseScreen):
         if view.invite and view.settings.joinable == "invite":
             text.append(f" · invite {printable.line(view.invite)}", "not bold")
         if not self.kibitz_app.online:
-            text.append("  reconnecting …", "bold #ffb86b")
+            text.append("  reconnecting …", f"bold {self.kibitz_app.palette.warning}")
         return text
 
     def _status(self) -> Text:
         if self._notice:
-            return Text(printable.line(self._notice), "bold #ffb86b")
+            return Text(printable.line(self._notice), f"bold {self.kibitz_app.palette.warning}")
         view = self.view
         mine = (
             next((m for m in view.members if m.player == self.kibitz_app.requests.player), None)
@@ -152,18 +151,27 @@ class LobbyScreen(BaseScreen):
         )
         trouble = view.house_trouble if view and view.state == "gathering" else []
         if trouble:
-            return Text(descriptions.house_bot_failure(trouble[-1]), "bold #ffb86b")
+            return Text(
+                descriptions.house_bot_failure(trouble[-1]),
+                f"bold {self.kibitz_app.palette.warning}",
+            )
         if view is not None and view.stopped:
-            return Text(descriptions.stopped_programme(view.stopped), "bold #ffb86b")
+            return Text(
+                descriptions.stopped_programme(view.stopped),
+                f"bold {self.kibitz_app.palette.warning}",
+            )
         if view is None or mine is None:
-            return Text("you watch this lobby", palette.DIM)
+            return Text("you watch this lobby", self.kibitz_app.palette.dim)
         if view.state == "gathering" and not mine.ready:
-            return Text("press r when you are ready", f"bold {palette.HINT}")
+            return Text("press r when you are ready", f"bold {self.kibitz_app.palette.hint}")
         if view.state == "gathering":
-            return Text("ready; waiting for the others", palette.TEXT)
+            return Text("ready; waiting for the others", self.kibitz_app.palette.text)
         if view.state == "finished":
-            return Text("all matches are played; m asks for a rematch", f"bold {palette.HINT}")
-        return Text("your next match opens by itself", palette.TEXT)
+            return Text(
+                "all matches are played; m asks for a rematch",
+                f"bold {self.kibitz_app.palette.hint}",
+            )
+        return Text("your next match opens by itself", self.kibitz_app.palette.text)
 
     def answered(self, sentence: str) -> None:
         self._notice = sentence
@@ -206,8 +214,8 @@ class LobbyScreen(BaseScreen):
         self.app.push_screen(Keys("A lobby", KEYS))
 
 
-def _grid(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style=palette.DIM, padding=(0, 2, 0, 0))
+def _grid(head_style: str, *columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style=head_style, padding=(0, 2, 0, 0))
     for column in columns:
         table.add_column(column, justify="right" if column in _NUMBERS else "left")
     return table
@@ -216,8 +224,8 @@ def _grid(*columns: str) -> Table:
 _NUMBERS = {"seat", "points", "played", "won", "drawn", "lost"}
 
 
-def _members(view: LobbyView) -> Table:
-    table = _grid("seat", "name", "kind", "")
+def _members(view: LobbyView, head_style: str) -> Table:
+    table = _grid(head_style, "seat", "name", "kind", "")
     for member in sorted(view.members, key=lambda member: member.seat):
         state = "ready" if member.ready else "not ready"
         state = state if member.connected else "away"
@@ -227,8 +235,8 @@ def _members(view: LobbyView) -> Table:
     return table
 
 
-def _standings(view: LobbyView) -> Table:
-    table = _grid("points", "name", "played", "won", "drawn", "lost", "causes")
+def _standings(view: LobbyView, head_style: str) -> Table:
+    table = _grid(head_style, "points", "name", "played", "won", "drawn", "lost", "causes")
     for line in sorted(view.standings, key=lambda line: (-line.points, line.name)):
         causes = ", ".join(f"{count} {cause}" for cause, count in line.causes.items())
         counts = (line.played, line.wins, line.draws, line.losses)

@@ -12,7 +12,6 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
 from kibitz_clients import descriptions, replay
-from kibitz_clients.render import palette
 from kibitz_clients.render.terminal.cell_style import Overlay
 from kibitz_clients.timeline import Frame, Timeline, TimelineCursor
 from kibitz_clients.tui.screens.base import BaseScreen
@@ -35,7 +34,7 @@ WATCHING_KEYS = (
     ("l", "the lobby: members, standings"),
     ("#", "names of the places"),
     ("v", "through whose eyes, where players see different things and the match is over"),
-    ("F2", "the rules of the game"),
+    ("F2 F3", "the rules of the game; dark or light colors"),
     ("b", "back"),
     ("q", "quit"),
 )
@@ -51,14 +50,13 @@ class MatchScreen(BaseScreen):
     """Follows one timeline."""
 
     DEFAULT_CSS = """
-    MatchScreen { background: #14171d; color: #d5dae3; }
-    MatchScreen #title { height: 1; background: #1d222b; padding: 0 1; }
+    MatchScreen #title { height: 1; background: $surface; padding: 0 1; }
     MatchScreen #body { height: 1fr; }
-    MatchScreen #side { width: 28; border-left: vkey #2f3540; }
+    MatchScreen #side { width: 28; border-left: vkey $block-cursor-background; }
     MatchScreen.wide #side { width: 40; }
-    MatchScreen #course { height: 1; padding: 0 1; color: #6f7a8c; }
-    MatchScreen #status { height: auto; max-height: 4; padding: 0 1; background: #1d222b; }
-    MatchScreen #keys { height: 1; padding: 0 1; color: #6f7a8c; }
+    MatchScreen #course { height: 1; padding: 0 1; color: $text-muted; }
+    MatchScreen #status { height: auto; max-height: 4; padding: 0 1; background: $surface; }
+    MatchScreen #keys { height: 1; padding: 0 1; color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         ("left,up,comma", "step(-1)"),
@@ -124,10 +122,10 @@ class MatchScreen(BaseScreen):
         frame = self.timeline_cursor.frame
         now = self.kibitz_app.now()
         at, last = self.timeline_cursor.position
-        scene = self.scene()
-        self.query_one(Board).show(scene, self.overlay())
-        self.query_one(Seats).show(self.timeline, frame, now, scene.colours)
-        self.query_one(Moves).show(self.game, self.timeline, at, scene.colours)
+        scene, colors = self.scene(), self.kibitz_app.palette
+        self.query_one(Board).show(scene, colors, self.overlay())
+        self.query_one(Seats).show(self.timeline, frame, now, colors, scene.colours)
+        self.query_one(Moves).show(self.game, self.timeline, at, colors, scene.colours)
         self.update_static("title", self._title())
         self.update_static("course", f"step {at} of {last}" if last else f"ply {frame.ply}")
         self.update_static("status", self.status())
@@ -160,27 +158,29 @@ class MatchScreen(BaseScreen):
             else descriptions.viewpoint_text(facts, self.timeline.viewpoint)
         )
         title.append(f" · match {facts.number}{where} · ply {ply}  ", "not bold")
-        title.append(f"{seen}  " if seen else "", "bold #b7a5ff")
+        title.append(f"{seen}  " if seen else "", f"bold {self.kibitz_app.palette.viewpoint}")
         return title.append_text(self._state())
 
     def _state(self) -> Text:
         at, last = self.timeline_cursor.position
         if not self.kibitz_app.online:
-            return Text("reconnecting …", "bold #ffb86b")
+            return Text("reconnecting …", f"bold {self.kibitz_app.palette.warning}")
         if not self.timeline_cursor.is_live:
-            return Text(f"◀ step {at} of {last}", "bold #f2de4b")
+            return Text(f"◀ step {at} of {last}", f"bold {self.kibitz_app.palette.accent}")
         if self.kibitz_app.recorded or self.timeline.over:
-            return Text("■ over" if self.timeline.over else "■ unfinished", palette.DIM)
-        return Text("● live", f"bold {palette.HINT}")
+            return Text(
+                "■ over" if self.timeline.over else "■ unfinished", self.kibitz_app.palette.dim
+            )
+        return Text("● live", f"bold {self.kibitz_app.palette.hint}")
 
     def status(self) -> Text:
         """The line below the board."""
         if self.notice:
-            return Text(printable.line(self.notice), "bold #ffb86b")
+            return Text(printable.line(self.notice), f"bold {self.kibitz_app.palette.warning}")
         result = self.timeline.result
         if result is not None and self.timeline_cursor.frame.seq == self.timeline.steps[-1].seq:
             winner = descriptions.result_summary(self.timeline.info, result, self.game)
-            return Text(winner, f"bold {palette.HINT}")
+            return Text(winner, f"bold {self.kibitz_app.palette.hint}")
         return self._whose_turn()
 
     def _whose_turn(self) -> Text:
@@ -192,15 +192,17 @@ class MatchScreen(BaseScreen):
         if seat is not None:
             text.append(
                 descriptions.player_label(seat, facts.seats[seat], colours),
-                palette.seat_colour(seat),
+                self.kibitz_app.palette.seat(seat),
             )
             text.append(f": {descriptions.step_text(self.game, frame)}")
             if frame.comment is not None:
-                text.append(f"  {descriptions.comment_text(frame.comment)}", palette.DIM)
+                text.append(
+                    f"  {descriptions.comment_text(frame.comment)}", self.kibitz_app.palette.dim
+                )
             text.append("  ")
         if 0 <= frame.to_act < len(facts.seats):
             mover = descriptions.player_label(frame.to_act, facts.seats[frame.to_act], colours)
-            text.append(mover, f"bold {palette.seat_colour(frame.to_act)}")
+            text.append(mover, f"bold {self.kibitz_app.palette.seat(frame.to_act)}")
             text.append(" to move")
         return text
 

@@ -19,7 +19,6 @@ from textual.widgets import Static
 
 from kibitz_clients import move_input
 from kibitz_clients.move_input import MoveOption, MoveSelector
-from kibitz_clients.render import palette
 from kibitz_clients.render.terminal.cell_style import Overlay
 from kibitz_clients.timeline import Timeline
 from kibitz_clients.tui.line_edit import LineEdit
@@ -39,7 +38,7 @@ PLAYING_KEYS = (
     ("ctrl+r", "resign"),
     (", .", "step back and forth"),
     ("home end space", "to the first and the last step; live again"),
-    ("F1 F2", "these keys; the rules of the game"),
+    ("F1 F2 F3", "these keys; the rules of the game; dark or light colors"),
     ("ctrl+q", "quit"),
     (":", "a command, or how only one of them begins:"),
 )
@@ -71,7 +70,7 @@ class PlayScreen(MatchScreen):
     """Takes moves while it is the turn of the person here; otherwise follows like its base."""
 
     DEFAULT_CSS = """
-    PlayScreen #typed { display: none; height: 1; padding: 0 1; background: #242a35; }
+    PlayScreen #typed { display: none; height: 1; padding: 0 1; background: $panel; }
     PlayScreen.typing #typed { display: block; }
     """
     AUTO_FOCUS: ClassVar[str | None] = ""
@@ -136,10 +135,10 @@ class PlayScreen(MatchScreen):
         return super().status() if picker is None or self.notice else self._prompt(picker)
 
     def _prompt(self, picker: MoveSelector) -> Text:
-        text = Text("Your turn", f"bold {palette.HINT}")
-        text.append(f": {_prompt_text(picker)}", "not bold white")
+        text = Text("Your turn", f"bold {self.kibitz_app.palette.hint}")
+        text.append(f": {_prompt_text(picker)}", f"not bold {self.kibitz_app.palette.text}")
         if self._cursor is not None and self._cursor not in picker.picked:
-            text.append(f" · {self._cursor}", "bold white")
+            text.append(f" · {self._cursor}", f"bold {self.kibitz_app.palette.text}")
         return text
 
     @property
@@ -330,11 +329,16 @@ class PlayScreen(MatchScreen):
     def _show_line(self) -> None:
         self.set_class(bool(self._line.text), "typing")
         text, at = self._line.text, self._line.cursor
-        shown = Text("> ", f"bold {palette.HINT}", no_wrap=True)
-        shown.append(text[:at], "not bold white").append(text[at : at + 1] or " ", "reverse white")
-        shown.append(text[at + 1 :], "not bold white")
+        shown = Text("> ", f"bold {self.kibitz_app.palette.hint}", no_wrap=True)
+        shown.append(text[:at], f"not bold {self.kibitz_app.palette.text}").append(
+            text[at : at + 1] or " ", f"reverse {self.kibitz_app.palette.text}"
+        )
+        shown.append(text[at + 1 :], f"not bold {self.kibitz_app.palette.text}")
         if self._typed_option is not None:
-            shown.append(f"   enter plays {self._typed_option.text}", f"not bold {palette.DIM}")
+            shown.append(
+                f"   enter plays {self._typed_option.text}",
+                f"not bold {self.kibitz_app.palette.dim}",
+            )
         self.update_static("typed", shown)
 
     def _submit(self) -> None:

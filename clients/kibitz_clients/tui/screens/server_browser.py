@@ -11,7 +11,6 @@ from textual.containers import Vertical
 from textual.widgets import DataTable, Static
 
 from kibitz_clients import descriptions
-from kibitz_clients.render import palette
 from kibitz_clients.tui.screens.base import BaseScreen
 from kibitz_clients.tui.screens.dialogs import Keys
 from kibitz_protocol import printable
@@ -23,6 +22,7 @@ KEYS = (
     ("enter", "enter the lobby, or watch the match"),
     ("r", "refresh now; it happens by itself too"),
     ("b", "back"),
+    ("F3", "dark or light colors"),
     ("q", "quit"),
 )
 REFRESH_S = 2.0
@@ -33,20 +33,21 @@ class ServerBrowserScreen(BaseScreen):
     """Two tables; the rows are keyed by lobby and by match."""
 
     DEFAULT_CSS = """
-    ServerBrowserScreen { background: #14171d; color: #d5dae3; }
-    ServerBrowserScreen #title { height: 1; background: #1d222b; padding: 0 1; }
+    ServerBrowserScreen #title { height: 1; background: $surface; padding: 0 1; }
     ServerBrowserScreen .part { height: 1fr; }
-    ServerBrowserScreen .head { height: 1; padding: 0 1; color: #6f7a8c; margin-top: 1; }
+    ServerBrowserScreen .head { height: 1; padding: 0 1; color: $text-muted; margin-top: 1; }
     ServerBrowserScreen DataTable { height: 1fr; scrollbar-size: 1 1; }
     ServerBrowserScreen DataTable, ServerBrowserScreen DataTable:focus {
-        background: #14171d; background-tint: transparent;
+        background: $background; background-tint: transparent;
     }
-    ServerBrowserScreen DataTable > .datatable--header { background: #14171d; color: #6f7a8c; }
-    ServerBrowserScreen DataTable > .datatable--cursor { background: #242a35; color: #d5dae3; }
+    ServerBrowserScreen DataTable > .datatable--header {
+        background: $background; color: $text-muted;
+    }
+    ServerBrowserScreen DataTable > .datatable--cursor { background: $panel; color: $foreground; }
     ServerBrowserScreen DataTable:focus > .datatable--cursor {
-        background: #39414f; text-style: bold;
+        background: $block-cursor-background; text-style: bold;
     }
-    ServerBrowserScreen #keys { height: 1; padding: 0 1; color: #6f7a8c; }
+    ServerBrowserScreen #keys { height: 1; padding: 0 1; color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         ("r", "refresh_lists"),
@@ -85,9 +86,9 @@ class ServerBrowserScreen(BaseScreen):
     def render_content(self) -> None:
         state = Text("kibitz", "bold").append(f" · {self.kibitz_app.server_label}  ", "not bold")
         if self.kibitz_app.online:
-            state.append("● connected", f"bold {palette.HINT}")
+            state.append("● connected", f"bold {self.kibitz_app.palette.hint}")
         else:
-            state.append("reconnecting …", "bold #ffb86b")
+            state.append("reconnecting …", f"bold {self.kibitz_app.palette.warning}")
         self.update_static("title", state)
 
     def action_refresh_lists(self) -> None:

@@ -14,7 +14,7 @@ from textual.binding import BindingType
 from textual.widgets import Static
 
 from kibitz_clients import descriptions
-from kibitz_clients.render import palette
+from kibitz_clients.render.palette import Palette
 from kibitz_clients.timeline import MatchInfo
 from kibitz_clients.tui import wall_slots
 from kibitz_clients.tui.screens.base import BaseScreen
@@ -30,6 +30,7 @@ KEYS: Final = (
     ("1 2 3 ...", "open a board; a click does it too"),
     ("b", "back from a board to the wall"),
     ("space", "the next boards, where there are more than fit"),
+    ("F3", "dark or light colors"),
     ("q", "quit"),
 )
 _TICK_S: Final = 0.25
@@ -64,9 +65,8 @@ class WallScreen(BaseScreen):
     """Boards in a grid; one key opens one of them."""
 
     DEFAULT_CSS = """
-    WallScreen { background: #14171d; color: #d5dae3; }
-    WallScreen #title { height: 1; background: #1d222b; padding: 0 1; }
-    WallScreen #results { height: 1; background: #1d222b; padding: 0 1; }
+    WallScreen #title { height: 1; background: $surface; padding: 0 1; }
+    WallScreen #results { height: 1; background: $surface; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         ("space", "page"),
@@ -114,7 +114,7 @@ class WallScreen(BaseScreen):
             return
         # A wall runs for as long as its server; a match that somebody has opened is kept.
         app.client_state.forget(self.boards.past(self._briefs()))
-        self.query_one(MatchGrid).show(self._tiles(), now)
+        self.query_one(MatchGrid).show(self._tiles(), now, app.palette)
         self.update_static("title", self._title())
         self.update_static("results", self._results(now))
 
@@ -152,14 +152,14 @@ class WallScreen(BaseScreen):
         if shown < len(slots):
             text.append(f" · {shown} of {len(slots)} boards, space for more", "not bold")
         if not self.kibitz_app.online:
-            text.append("  reconnecting …", "bold #ffb86b")
+            text.append("  reconnecting …", f"bold {self.kibitz_app.palette.warning}")
         last = TILE_KEYS[max(0, shown - 1)]
         keys = f"1-{last} open a board" if shown > 1 else "1 opens the board"
-        return text.append(f"   {keys}  ? help  q quit", palette.DIM)
+        return text.append(f"   {keys}  ? help  q quit", self.kibitz_app.palette.dim)
 
     def _results(self, now: int) -> Text:
         """Return the bar of what gets ready, while anything does, and the newest results."""
-        bar = _progress_bar(self._preparation)
+        bar = _progress_bar(self._preparation, self.kibitz_app.palette)
         room = max(1, self.size.width - 2 - cell_len(bar.plain))
         told = [self._result(brief) for brief in reversed(self.boards.finished)]
         line = "   ·   ".join(told) or "results run along here as matches end"
@@ -167,7 +167,8 @@ class WallScreen(BaseScreen):
             line += "   ·   "
             at = now // _RESULT_COLUMN_MS % len(line)
             line = line[at:] + line[:at]
-        return bar.append(line, palette.HINT if told else palette.DIM)
+        colors = self.kibitz_app.palette
+        return bar.append(line, colors.hint if told else colors.dim)
 
     def _result(self, brief: MatchBrief) -> str:
         game = self.kibitz_app.client_state.games.get(brief.game)
@@ -202,12 +203,12 @@ class WallScreen(BaseScreen):
         self.app.push_screen(Keys("The wall", KEYS))
 
 
-def _progress_bar(preparation: Preparation) -> Text:
+def _progress_bar(preparation: Preparation, colors: Palette) -> Text:
     """Draw how much is ready; nothing once all of it is."""
     done, total = preparation.done, preparation.total
     if done >= total:
         return Text()
     full = _BAR * done // total
-    bar = Text("━" * full, f"bold {palette.HINT}")
-    bar.append("─" * (_BAR - full), palette.DIM)
-    return bar.append(f" {done}/{total} ready, {preparation.doing}   ", palette.TEXT)
+    bar = Text("━" * full, f"bold {colors.hint}")
+    bar.append("─" * (_BAR - full), colors.dim)
+    return bar.append(f" {done}/{total} ready, {preparation.doing}   ", colors.text)

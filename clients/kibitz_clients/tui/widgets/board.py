@@ -12,12 +12,11 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from kibitz_clients.render import palette
+from kibitz_clients.render.palette import Palette
 from kibitz_clients.render.terminal import canvas
 from kibitz_clients.render.terminal.canvas import DrawnBoard
 from kibitz_clients.render.terminal.cell_style import NO_OVERLAY, Overlay
 from kibitz_games.core.scene import Scene
-
-_BACK = Style(color=palette.DIM, bgcolor=palette.BACKDROP)
 
 
 class Board(Widget):
@@ -35,6 +34,7 @@ class Board(Widget):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.scene = Scene("square", ())
+        self._colors = palette.DARK
         self._overlay = NO_OVERLAY
         self._drawn_board = DrawnBoard([], {})
         self._lines: list[str] = []
@@ -44,10 +44,11 @@ class Board(Widget):
         """What is drawn now."""
         return self._drawn_board
 
-    def show(self, scene: Scene, overlay: Overlay = NO_OVERLAY) -> None:
-        """Draw `scene`, with `overlay` over it."""
-        if (scene, overlay) != (self.scene, self._overlay) or not self._drawn_board.rows:
-            self.scene, self._overlay = scene, overlay
+    def show(self, scene: Scene, colors: Palette, overlay: Overlay = NO_OVERLAY) -> None:
+        """Draw `scene` in `colors`, with `overlay` over it."""
+        shown = self.scene, self._colors, self._overlay
+        if (scene, colors, overlay) != shown or not self._drawn_board.rows:
+            self.scene, self._colors, self._overlay = scene, colors, overlay
             self._draw()
 
     def on_resize(self) -> None:
@@ -64,18 +65,21 @@ class Board(Widget):
         left, top = self._corner()
         row = y - top
         if 0 <= row < self._drawn_board.height:
-            drawn = [Segment(" " * left, _BACK), *self._drawn_board.segments(row)]
-            return Strip(drawn).crop_extend(0, width, _BACK)
+            drawn = [Segment(" " * left, self._ground), *self._drawn_board.segments(row)]
+            return Strip(drawn).crop_extend(0, width, self._ground)
         line = row - self._drawn_board.height - self._gap()
         if 0 <= line < len(self._lines):
             return self._text(self._lines[line])
-        return Strip.blank(width, _BACK)
+        return Strip.blank(width, self._ground)
 
     def _draw(self) -> None:
         width, height = self.size
         if width and height:
             self._drawn_board = canvas.draw(
-                self.scene, canvas.fit_tile_size(self.scene, width, height), self._overlay
+                self.scene,
+                canvas.fit_tile_size(self.scene, width, height),
+                self._overlay,
+                self._colors,
             )
             room = height - self._drawn_board.height
             lines = list(self.scene.text)
@@ -89,7 +93,13 @@ class Board(Widget):
     def _text(self, line: str) -> Strip:
         """Return a line of the text, which stands in the middle as a whole."""
         left = max(0, (self.size.width - max(map(len, self._lines))) // 2)
-        return Strip([Segment(" " * left + line, _BACK)]).crop_extend(0, self.size.width, _BACK)
+        return Strip([Segment(" " * left + line, self._ground)]).crop_extend(
+            0, self.size.width, self._ground
+        )
+
+    @property
+    def _ground(self) -> Style:
+        return Style(color=self._colors.dim, bgcolor=self._colors.background)
 
     def _gap(self) -> int:
         """An empty line before the text, where there is room for it."""

@@ -17,6 +17,7 @@ from textual.widget import Widget
 
 from kibitz_clients import descriptions, replay
 from kibitz_clients.render import palette
+from kibitz_clients.render.palette import Palette
 from kibitz_clients.render.terminal import canvas, miniature
 from kibitz_clients.render.terminal.canvas import DrawnBoard
 from kibitz_clients.timeline import Frame, Timeline
@@ -25,8 +26,6 @@ from kibitz_clients.tui.widgets import seats
 from kibitz_games.core.game import Game
 from kibitz_games.core.scene import PieceColour, Scene
 
-_BACK: Final = Style(color=palette.TEXT, bgcolor=palette.BACKDROP)
-_HEAD: Final = Style(color=palette.TEXT, bgcolor="#242a35")
 _SIDE: Final = 10
 """Columns beside a board that are worth naming players in."""
 _WIDEST_SIDE: Final = 32
@@ -61,13 +60,17 @@ class MatchGrid(Widget):
         super().__init__(id=id)
         self._tiles: Sequence[Tile] = ()
         self._rows: list[Strip] = []
+        self._colors = palette.DARK
         # The board of each match as it was drawn last, and for which frame and size.
         self._boards: dict[tuple[str, str], tuple[Frame, tuple[int, int], DrawnBoard | None]] = {}
         # The newest scene of each match.
         self._scenes: dict[str, tuple[Frame, Scene]] = {}
 
-    def show(self, tiles: Sequence[Tile], now: int) -> None:
+    def show(self, tiles: Sequence[Tile], now: int, colors: Palette) -> None:
         """Draw the tiles; clocks tick with `now`."""
+        if colors is not self._colors:
+            self._colors = colors
+            self._boards = {}
         self._tiles = tiles
         matches = {tile.timeline.info.match for tile in tiles if tile.timeline is not None}
         self._boards = {key: drawn for key, drawn in self._boards.items() if key[0] in matches}
@@ -78,16 +81,16 @@ class MatchGrid(Widget):
             drawn = [
                 self._tile(tile, width, height, now) for tile in tiles[line * across :][:across]
             ]
-            gap = Strip.blank(1, _BACK)
+            gap = Strip.blank(1, self._ground)
             for row in range(height):
                 cells = [part for each in drawn for part in (each[row], gap)]
-                rows.append(Strip.join(cells[:-1]).crop_extend(0, self.size.width, _BACK))
+                rows.append(Strip.join(cells[:-1]).crop_extend(0, self.size.width, self._ground))
         if rows != self._rows:
             self._rows = rows
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        return self._rows[y] if y < len(self._rows) else Strip.blank(self.size.width, _BACK)
+        return self._rows[y] if y < len(self._rows) else Strip.blank(self.size.width, self._ground)
 
     def on_click(self, event: events.Click) -> None:
         across, _, width, height = self._measures()
@@ -104,23 +107,23 @@ class MatchGrid(Widget):
 
     def _tile(self, tile: Tile, width: int, height: int, now: int) -> list[Strip]:
         timeline = tile.timeline
-        head = Text(f"{tile.key:>2} ", f"bold {palette.SEAT_COLOURS[2]}")
+        head = Text(f"{tile.key:>2} ", f"bold {self._colors.accent}")
         head.append(tile.title, "bold")
         if timeline is None:
-            note = Text(tile.note, palette.DIM, justify="center")
+            note = Text(tile.note, self._colors.dim, justify="center")
             body = [Text()] * ((height - 2) // 2) + [note]
             return [
-                self._strip(head, width, _HEAD),
+                self._strip(head, width, self._head),
                 *(self._strip(_centred(line, width), width) for line in body),
-                *[Strip.blank(width, _BACK)] * (height - 1 - len(body)),
+                *[Strip.blank(width, self._ground)] * (height - 1 - len(body)),
             ]
         frame = timeline.newest
         ply = f"ply {frame.ply}"
         head.truncate(max(1, width - len(ply) - 1), overflow="ellipsis", pad=True)
-        head.append(f" {ply}", palette.DIM)
+        head.append(f" {ply}", self._colors.dim)
         body_rows = self._body(tile, timeline, frame, width, height - 2, now)
         return [
-            self._strip(head, width, _HEAD),
+            self._strip(head, width, self._head),
             *body_rows,
             self._strip(self._last_line(tile, timeline, frame), width),
         ]
@@ -135,26 +138,31 @@ class MatchGrid(Widget):
         wide = self._board(tile, timeline, frame, width, height - below, "below")
         tall = self._board(tile, timeline, frame, width - _SIDE - 1, height, "beside")
         if wide is None and tall is None:
-            names = seats.compact_lines(timeline, frame, now, width, height - 1, colours)
-            drawn = [Text("no room for the board", palette.DIM), *names]
+            names = seats.compact_lines(
+                timeline, frame, now, width, height - 1, self._colors, colours
+            )
+            drawn = [Text("no room for the board", self._colors.dim), *names]
             return self._padded([self._strip(line, width) for line in drawn], width, height)
         if tall is None or (wide is not None and _area(wide) > _area(tall)):
             assert wide is not None
-            rows = [_centred_row(wide, row, width) for row in range(wide.height)]
-            rows = [*[Strip.blank(width, _BACK)] * ((height - below - len(rows)) // 2), *rows]
+            rows = [self._centred_row(wide, row, width) for row in range(wide.height)]
+            rows = [
+                *[Strip.blank(width, self._ground)] * ((height - below - len(rows)) // 2),
+                *rows,
+            ]
             rows = self._padded(rows, width, height - below)
             return rows + self._table(timeline, frame, now, width, columns, colours)
         side = min(width - tall.width - 1, _WIDEST_SIDE)
         left = (width - tall.width - 1 - side) // 2
-        lines = seats.compact_lines(timeline, frame, now, side, height, colours)
+        lines = seats.compact_lines(timeline, frame, now, side, height, self._colors, colours)
         top, first = (height - tall.height) // 2, (height - len(lines)) // 2
         rows = []
         for y in range(height):
             row, line = y - top, y - first
-            board = tall.segments(row) if 0 <= row < tall.height else [_blank(tall.width)]
+            board = tall.segments(row) if 0 <= row < tall.height else [self._blank(tall.width)]
             name = lines[line] if 0 <= line < len(lines) else Text()
-            joined = [Strip([_blank(left), *board, _blank(1)]), self._strip(name, side)]
-            rows.append(Strip.join(joined).crop_extend(0, width, _BACK))
+            joined = [Strip([self._blank(left), *board, self._blank(1)]), self._strip(name, side)]
+            rows.append(Strip.join(joined).crop_extend(0, width, self._ground))
         return rows
 
     def _table(
@@ -171,11 +179,12 @@ class MatchGrid(Widget):
         columns = -(-players // -(-players // columns))
         room = (width + 1) // columns - 1
         lines = [
-            seats.seat_line(timeline, frame, seat, now, room, colours) for seat in range(players)
+            seats.seat_line(timeline, frame, seat, now, room, self._colors, colours)
+            for seat in range(players)
         ]
         strips = [self._strip(line, room + 1) for line in lines]
         rows = [strips[first : first + columns] for first in range(0, players, columns)]
-        return [Strip.join(row).crop_extend(0, width, _BACK) for row in rows]
+        return [Strip.join(row).crop_extend(0, width, self._ground) for row in rows]
 
     def _board(
         self, tile: Tile, timeline: Timeline, frame: Frame, width: int, height: int, where: str
@@ -184,7 +193,7 @@ class MatchGrid(Widget):
         key = timeline.info.match, where
         known = self._boards.get(key)
         if known is None or known[0] is not frame or known[1] != (width, height):
-            board = fit_board(self._scene(tile, timeline, frame), width, height)
+            board = fit_board(self._scene(tile, timeline, frame), width, height, self._colors)
             self._boards[key] = known = frame, (width, height), board
         return known[2]
 
@@ -197,17 +206,18 @@ class MatchGrid(Widget):
     def _last_line(self, tile: Tile, timeline: Timeline, frame: Frame) -> Text:
         if timeline.result is not None:
             summary = descriptions.result_summary(timeline.info, timeline.result, tile.game)
-            return Text(summary, f"bold {palette.HINT}")
+            return Text(summary, f"bold {self._colors.hint}")
         seat = descriptions.acting_seat(frame)
         if seat is None:
             return Text()
         colours = self._scene(tile, timeline, frame).colours
         text = Text()
         label = descriptions.player_label(seat, timeline.info.seats[seat], colours)
-        text.append(label, palette.seat_colour(seat))
-        return text.append(f" {descriptions.step_text(tile.game, frame)}", palette.TEXT)
+        text.append(label, self._colors.seat(seat))
+        return text.append(f" {descriptions.step_text(tile.game, frame)}", self._colors.text)
 
-    def _strip(self, text: Text, width: int, style: Style = _BACK) -> Strip:
+    def _strip(self, text: Text, width: int, style: Style | None = None) -> Strip:
+        style = style or self._ground
         line = text.copy()
         line.no_wrap = True
         line.truncate(width, overflow="ellipsis")
@@ -219,19 +229,35 @@ class MatchGrid(Widget):
         return Strip(segments).crop_extend(0, width, style)
 
     def _padded(self, rows: list[Strip], width: int, height: int) -> list[Strip]:
-        return [*rows, *[Strip.blank(width, _BACK)] * (height - len(rows))][:height]
+        return [*rows, *[Strip.blank(width, self._ground)] * (height - len(rows))][:height]
+
+    def _centred_row(self, board: DrawnBoard, row: int, width: int) -> Strip:
+        left = max(0, (width - board.width) // 2)
+        strip = Strip([self._blank(left), *board.segments(row)])
+        return strip.crop_extend(0, width, self._ground)
+
+    def _blank(self, width: int) -> Segment:
+        return Segment(" " * max(0, width), self._ground)
+
+    @property
+    def _ground(self) -> Style:
+        return Style(color=self._colors.text, bgcolor=self._colors.background)
+
+    @property
+    def _head(self) -> Style:
+        return Style(color=self._colors.text, bgcolor=self._colors.panel)
 
 
-def fit_board(scene: Scene, width: int, height: int) -> DrawnBoard | None:
+def fit_board(scene: Scene, width: int, height: int, colors: Palette) -> DrawnBoard | None:
     """Return `scene` drawn as large as it fits, in miniature if need be; None where it does not."""
     if width <= 0 or height <= 0 or not scene.cells:
         return None
     scale = canvas.fitting_tile_size(scene, width, height)
     if scale is not None:
-        return canvas.draw(scene, scale)
+        return canvas.draw(scene, scale, colors=colors)
     columns, rows = miniature.size(scene)
     fits = columns <= width and rows <= height and miniature.suits(scene)
-    return miniature.draw(scene) if fits else None
+    return miniature.draw(scene, colors) if fits else None
 
 
 def _bare_scene(tile: Tile, timeline: Timeline, frame: Frame) -> Scene:
@@ -247,14 +273,5 @@ def _area(board: DrawnBoard) -> int:
     return board.width * board.height
 
 
-def _blank(width: int) -> Segment:
-    return Segment(" " * max(0, width), _BACK)
-
-
 def _centred(line: Text, width: int) -> Text:
     return Text(" " * max(0, (width - cell_len(line.plain)) // 2)).append_text(line)
-
-
-def _centred_row(board: DrawnBoard, row: int, width: int) -> Strip:
-    left = max(0, (width - board.width) // 2)
-    return Strip([_blank(left), *board.segments(row)]).crop_extend(0, width, _BACK)

@@ -16,13 +16,11 @@ from textual.strip import Strip
 
 from kibitz_clients import descriptions
 from kibitz_clients.render import palette
+from kibitz_clients.render.palette import Palette
 from kibitz_clients.timeline import Frame, Timeline
 from kibitz_games.core.game import Game
 from kibitz_games.core.scene import PieceColour
 from kibitz_protocol.wire.records import Moved
-
-_BACK = Style(bgcolor=palette.BACKDROP)
-_SHOWN = Style(bgcolor="#39414f")
 
 
 class Moves(ScrollView):
@@ -44,12 +42,14 @@ class Moves(ScrollView):
         self._steps: list[Frame] = []
         self._at = 0
         self._colours: Sequence[PieceColour] = ()
+        self._colors = palette.DARK
 
     def show(
         self,
         game: Game | None,
         timeline: Timeline,
         at: int,
+        colors: Palette,
         colours: Sequence[PieceColour] = (),
     ) -> None:
         """Show the steps of a timeline, with number `at` marked and in sight.
@@ -57,9 +57,11 @@ class Moves(ScrollView):
         `colours` are those of the pieces, by seat, where the game gives them some.
         """
         self._colours = colours
+        recolored = colors is not self._colors
+        self._colors = colors
         steps = timeline.steps
         moved = at != self._at or len(steps) != len(self._steps)
-        if steps == self._steps and at == self._at:
+        if steps == self._steps and at == self._at and not recolored:
             return
         self._game, self._steps, self._at = game, steps, at
         self.virtual_size = Size(self.size.width, len(steps))
@@ -84,10 +86,11 @@ class Moves(ScrollView):
     def render_line(self, y: int) -> Strip:
         row = y + round(self.scroll_y)
         width = self.size.width
+        ground = Style(bgcolor=self._colors.background)
         if row >= len(self._steps):
-            return Strip.blank(width, _BACK)
-        back = _SHOWN if row == self._at else _BACK
-        text = step_line(self._game, self._steps[row], self._colours)
+            return Strip.blank(width, ground)
+        back = Style(bgcolor=self._colors.selected) if row == self._at else ground
+        text = step_line(self._game, self._steps[row], self._colors, self._colours)
         text.truncate(width, overflow="ellipsis", pad=True)
         segments = [
             Segment(segment.text, (segment.style or Style()) + back)
@@ -97,21 +100,23 @@ class Moves(ScrollView):
         return Strip(segments).crop_extend(0, width, back)
 
 
-def step_line(game: Game | None, frame: Frame, colours: Sequence[PieceColour] = ()) -> Text:
+def step_line(
+    game: Game | None, frame: Frame, colors: Palette, colours: Sequence[PieceColour] = ()
+) -> Text:
     """Write one step: ply, seat, what happened, and what the bot said of it."""
     line = Text(no_wrap=True)
     entry = frame.entry
     if entry is None:
-        return line.append("    start" if frame.seq == 0 else "    joined here", palette.DIM)
+        return line.append("    start" if frame.seq == 0 else "    joined here", colors.dim)
     number = str(frame.ply) if frame.is_turn else ""
-    line.append(f"{number:>3} ", palette.DIM)
+    line.append(f"{number:>3} ", colors.dim)
     seat = descriptions.acting_seat(frame)
     if seat is not None:
-        line.append(f"{palette.piece_glyph(seat, colours)} ", f"bold {palette.seat_colour(seat)}")
+        line.append(f"{palette.piece_glyph(seat, colours)} ", f"bold {colors.seat(seat)}")
     said = descriptions.step_text(game, frame)
-    line.append(said, palette.TEXT if isinstance(entry, Moved) else f"italic {palette.TEXT}")
+    line.append(said, colors.text if isinstance(entry, Moved) else f"italic {colors.text}")
     if frame.comment is not None:
         line.append(
-            " " * max(1, 8 - cell_len(said)) + descriptions.comment_text(frame.comment), palette.DIM
+            " " * max(1, 8 - cell_len(said)) + descriptions.comment_text(frame.comment), colors.dim
         )
     return line

@@ -11,6 +11,7 @@ from textual.widgets import Static
 
 from kibitz_clients import descriptions, short_names
 from kibitz_clients.render import palette
+from kibitz_clients.render.palette import Palette
 from kibitz_clients.timeline import Frame, Timeline
 from kibitz_games.core.scene import PieceColour
 from kibitz_protocol import printable
@@ -29,13 +30,18 @@ class Seats(Static):
         self._text = Text()
 
     def show(
-        self, timeline: Timeline, frame: Frame, now: int, colours: Sequence[PieceColour] = ()
+        self,
+        timeline: Timeline,
+        frame: Frame,
+        now: int,
+        colors: Palette,
+        colours: Sequence[PieceColour] = (),
     ) -> None:
         """Draw the lines; clocks of the newest frame tick with `now`.
 
         `colours` are those of the pieces, by seat, where the game gives them some.
         """
-        text = render(timeline, frame, now, max(20, self.size.width), colours)
+        text = render(timeline, frame, now, max(20, self.size.width), colors, colours)
         if text != self._text:
             taller = text.plain.count("\n") != self._text.plain.count("\n") or not self._text
             self._text = text
@@ -47,15 +53,16 @@ def render(
     frame: Frame,
     now: int,
     width: int,
+    colors: Palette,
     colours: Sequence[PieceColour] = (),
 ) -> Text:
     """Return the lines, `width` columns wide."""
     newest = frame.seq == timeline.newest.seq
     lines = []
     for seat in range(len(timeline.info.seats)):
-        lines.append(seat_line(timeline, frame, seat, now, width, colours))
+        lines.append(seat_line(timeline, frame, seat, now, width, colors, colours))
         if newest and seat in timeline.away and not timeline.over:
-            lines.append(_away(timeline.away[seat], now))
+            lines.append(_away(timeline.away[seat], now, colors))
     return Text("\n").join(lines)
 
 
@@ -65,6 +72,7 @@ def compact_lines(
     now: int,
     width: int,
     height: int,
+    colors: Palette,
     colours: Sequence[PieceColour] = (),
 ) -> list[Text]:
     """Return the players in at most `height` lines: clocks stand below the names if need be.
@@ -73,13 +81,17 @@ def compact_lines(
     """
     players = range(len(timeline.info.seats))
     if width >= ONE_LINE:
-        return [seat_line(timeline, frame, seat, now, width, colours) for seat in players][:height]
+        return [seat_line(timeline, frame, seat, now, width, colors, colours) for seat in players][
+            :height
+        ]
     lines = []
     for seat in players:
-        lines.append(seat_line(timeline, frame, seat, now, width, colours, shows_clock=False))
+        lines.append(
+            seat_line(timeline, frame, seat, now, width, colors, colours, shows_clock=False)
+        )
         aside, low = _right(timeline, frame, seat, now)
         if aside and (2 * len(players) <= height or _acts(timeline, frame, seat)):
-            lines.append(Text(f"   {aside}", "bold #ff6b6b" if low else palette.DIM))
+            lines.append(Text(f"   {aside}", f"bold {colors.error}" if low else colors.dim))
     return lines[:height]
 
 
@@ -89,6 +101,7 @@ def seat_line(
     seat: int,
     now: int,
     width: int,
+    colors: Palette,
     colours: Sequence[PieceColour] = (),
     *,
     shows_clock: bool = True,
@@ -102,11 +115,11 @@ def seat_line(
         names[facts.you] += " (you)"
     room = max(1, width - 3 - (cell_len(right) + 2 if right else 0))
     name = short_names.shorten(names, room)[seat]
-    ink = palette.seat_colour(seat)
-    line = Text("▸" if acts else " ", style=f"bold {palette.CURSOR}")
+    ink = colors.seat(seat)
+    line = Text("▸" if acts else " ", style=f"bold {colors.cursor}")
     line.append(f"{palette.piece_glyph(seat, colours)} ", style=f"bold {ink}")
-    line.append(set_cell_size(name, room), style="bold" if acts else palette.TEXT)
-    style = "bold #ff6b6b" if low else ("bold" if acts else palette.DIM)
+    line.append(set_cell_size(name, room), style="bold" if acts else colors.text)
+    style = f"bold {colors.error}" if low else ("bold" if acts else colors.dim)
     return line.append(f" {right}", style=style) if right else line
 
 
@@ -135,8 +148,8 @@ def _rank(timeline: Timeline, frame: Frame, seat: int) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _away(until: int | None, now: int) -> Text:
+def _away(until: int | None, now: int, colors: Palette) -> Text:
     if until is None:
-        return Text("   away", style="italic #ffb86b")
+        return Text("   away", style=f"italic {colors.warning}")
     left = max(0, until - now) // 1000
-    return Text(f"   away, {left} s to return", style="italic #ffb86b")
+    return Text(f"   away, {left} s to return", style=f"italic {colors.warning}")

@@ -135,7 +135,7 @@ def test_grounds_differ_without_colour_and_with_it() -> None:
     for lattice, scale in (("square", TileSize(3, 1)), ("hex", TileSize(4, 1))):
         scenes = [Scene(lattice, (Cell("a", 0, 0, ground),)) for ground in grounds]  # type: ignore[arg-type]
         assert len({canvas.draw(scene, scale).plain() for scene in scenes}) == len(grounds)
-    assert len({palette.CELL_BACKGROUNDS[ground] for ground in grounds}) == len(grounds)
+    assert len({palette.DARK.cells[ground] for ground in grounds}) == len(grounds)
 
 
 def test_numbers_are_never_cut() -> None:
@@ -189,7 +189,7 @@ def test_pieces_have_the_colour_and_the_glyph_of_their_seat(star: Scene) -> None
         character, style = picture.rows[row][right - 1]
         assert character == palette.seat_glyph(cell.owner)
         assert style.color is not None
-        assert style.color.name == palette.seat_colour(cell.owner)
+        assert style.color.name == palette.DARK.seat(cell.owner)
 
 
 def test_segments_and_text_say_the_same_as_the_plain_picture(star: Scene) -> None:
@@ -211,7 +211,7 @@ def test_marks_of_places_that_are_not_there_are_passed_over() -> None:
 
 
 def test_six_colours_differ_and_seats_beyond_six_have_glyphs_of_their_own() -> None:
-    assert len(set(palette.SEAT_COLOURS)) == 6
+    assert len(set(palette.DARK.seats)) == 6
     assert len({palette.seat_glyph(seat) for seat in range(16)}) == 16
 
 
@@ -226,7 +226,7 @@ def test_a_stone_shows_its_colour_by_its_glyph_and_its_seat_by_its_ink() -> None
             character, style = picture.rows[row][right - 1]
             assert character == glyph
             assert style.color is not None
-            assert style.color.name == palette.seat_colour(seat)
+            assert style.color.name == palette.DARK.seat(seat)
 
 
 def test_a_large_stone_has_its_colour_in_the_middle() -> None:
@@ -244,3 +244,25 @@ def test_a_stone_of_nobody_is_no_free_place() -> None:
     drawn = canvas.draw(scene, TileSize(4, 1), overlay).plain()
     assert drawn.count("●") == 2
     assert drawn.count("◎") == 1
+
+
+@pytest.mark.parametrize("colors", [palette.DARK, palette.LIGHT], ids=["dark", "light"])
+def test_texts_and_seats_are_readable_on_every_ground(colors: palette.Palette) -> None:
+    texts = (colors.text, colors.hint, colors.warning, colors.error, colors.accent, *colors.seats)
+    for text in texts:
+        assert contrast(text, colors.background) >= 4.5, text
+    assert contrast(colors.dim, colors.background) >= 3
+    for text in colors.seats:
+        assert min(contrast(text, ground) for ground in colors.cells.values()) >= 2, text
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast ratio of WCAG."""
+    low, high = sorted(map(luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def luminance(color: str) -> float:
+    channels = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

@@ -23,9 +23,9 @@ def test_two_rows_of_the_board_are_one_line() -> None:
     assert [drawn.at(0, 0), drawn.at(1, 0), drawn.at(0, 1)] == ["c", "d", "e"]
     rock, below = drawn.rows[0][1][1], drawn.rows[1][1][1]
     assert rock.color is not None
-    assert rock.color.name == palette.CELL_BACKGROUNDS["rock"]
+    assert rock.color.name == palette.DARK.cells["rock"]
     assert below.bgcolor is not None
-    assert below.bgcolor.name == palette.BACKDROP
+    assert below.bgcolor.name == palette.DARK.background
 
 
 def test_two_pieces_above_each_other_keep_their_colours() -> None:
@@ -35,8 +35,8 @@ def test_two_pieces_above_each_other_keep_their_colours() -> None:
     assert style.color is not None
     assert style.bgcolor is not None
     assert (style.color.name, style.bgcolor.name) == (
-        palette.seat_colour(0),
-        palette.seat_colour(1),
+        palette.DARK.seat(0),
+        palette.DARK.seat(1),
     )
 
 
