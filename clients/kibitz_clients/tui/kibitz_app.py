@@ -61,6 +61,10 @@ def _theme(name: str, colors: Palette, *, dark: bool) -> Theme:
             "block-cursor-foreground": colors.cursor,
             "block-cursor-blurred-background": colors.panel,
             "block-cursor-blurred-foreground": colors.text,
+            "footer-background": colors.surface,
+            "footer-foreground": colors.dim,
+            "footer-description-foreground": colors.dim,
+            "footer-key-foreground": colors.text,
             "scrollbar": colors.selected,
             "scrollbar-hover": colors.dim,
             "scrollbar-active": colors.dim,
@@ -104,7 +108,7 @@ class KibitzApp(App[str]):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         ("q", "quit", "quit"),
-        ("f3", "switch_theme", "light or dark"),
+        ("f3", "switch_theme", "colors"),
     ]
 
     def __init__(

@@ -23,6 +23,7 @@ from kibitz_clients.tui.screens.match import MatchScreen
 from kibitz_clients.tui.screens.play import PlayScreen
 from kibitz_clients.tui.screens.server_browser import ServerBrowserScreen
 from kibitz_clients.tui.widgets.board import Board, pack_lines
+from kibitz_clients.tui.widgets.move_line import MoveLine
 from kibitz_clients.tui.widgets.moves import Moves, step_line
 from kibitz_games.core.game import Game
 from kibitz_protocol import printable
@@ -60,6 +61,10 @@ def shown(app: KibitzApp, id: str) -> str:
     """Return the text of a line of the screen."""
     content = app.screen.query_one(f"#{id}", Static).visual
     return str(content) if not isinstance(content, Text) else content.plain
+
+
+def typed(app: KibitzApp) -> str:
+    return app.screen.query_one(MoveLine).value
 
 
 def match_of(app: KibitzApp) -> MatchScreen:
@@ -574,7 +579,7 @@ async def test_no_letter_is_a_command_while_one_plays(
             await settle(pilot)
             assert app.screen is screen
             assert app.is_running
-            assert shown(app, "typed") == f"> {letters} "
+            assert typed(app) == letters
             await pilot.press("escape")
         assert app.navigation.follow
         assert not any(asked[0] in {"resign", "unwatch"} for asked in my_turn.requests)
@@ -594,7 +599,7 @@ async def test_what_is_typed_before_the_turn_waits_for_it(
         type_at_once(app, f"{move}\r")
         await settle(pilot)
         assert shown(app, "status") == "it is not your turn yet"
-        assert shown(app, "typed") == f"> {move} "
+        assert typed(app) == move
         link.push(turn)
         await settle(pilot)
         assert shown(app, "typed").endswith(f"enter plays {move}")
@@ -678,7 +683,7 @@ async def test_the_rules_and_the_keys_are_one_key_away(
     app = KibitzApp(games, my_turn.connect, now=my_turn.now)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
-        assert "F1 keys  F2 rules" in shown(app, "keys")
+        assert "F1 keys  F2 rules" in str(app.screen.query_one(MoveLine).placeholder)
         await pilot.press("f2")
         await until(pilot, lambda: isinstance(app.screen, Rules))
         await pilot.press("f2")

@@ -10,7 +10,7 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
-from textual.widgets import OptionList, Static
+from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
 from kibitz_clients import descriptions
@@ -52,17 +52,16 @@ class LobbyScreen(BaseScreen):
     }
     LobbyScreen #members, LobbyScreen #standings { height: auto; }
     LobbyScreen #status { height: auto; padding: 0 1; background: $surface; }
-    LobbyScreen #keys { height: 1; padding: 0 1; color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("n", "next"),
-        ("f", "follow"),
-        ("r", "ready"),
-        ("s", "start"),
-        ("m", "rematch"),
-        ("b,escape", "back"),
-        ("question_mark", "help"),
-        ("q", "app.quit"),
+        ("n", "next", "next"),
+        ("f", "follow", "follow"),
+        ("r", "ready", "ready"),
+        ("s", "start", "start"),
+        ("m", "rematch", "rematch"),
+        ("b,escape", "back", "back"),
+        ("question_mark", "help", "help"),
+        ("q", "app.quit", "quit"),
     ]
 
     def __init__(self, lobby: str) -> None:
@@ -81,7 +80,7 @@ class LobbyScreen(BaseScreen):
             yield Static("Standings", classes="head")
             yield Static(id="standings")
         yield Static(id="status")
-        yield Static(id="keys")
+        yield Footer(compact=True, show_command_palette=False)
 
     def on_mount(self) -> None:
         self.query_one(OptionList).focus()
@@ -93,9 +92,6 @@ class LobbyScreen(BaseScreen):
     def render_content(self) -> None:
         self.update_static("title", self._title())
         self.update_static("status", self._status())
-        follow = "on" if self.kibitz_app.navigation.follow else "off"
-        keys = f"enter watch  r ready  n next  f follow {follow}  b back  ? help  q quit"
-        self.update_static("keys", keys)
         view = self.view
         if view is not None:
             self.update_static("members", _members(view, self.kibitz_app.palette.dim))
@@ -136,6 +132,8 @@ class LobbyScreen(BaseScreen):
             text.append(played + skipped, "not bold")
         if view.invite and view.settings.joinable == "invite":
             text.append(f" · invite {printable.line(view.invite)}", "not bold")
+        if self.kibitz_app.navigation.follow:
+            text.append(" · following", "not bold")
         if not self.kibitz_app.online:
             text.append("  reconnecting …", f"bold {self.kibitz_app.palette.warning}")
         return text

@@ -7,9 +7,9 @@ from typing import ClassVar
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.widgets import Static
+from textual.widgets import Footer, Static
 
 from kibitz_clients import descriptions, replay
 from kibitz_clients.render.terminal.cell_style import Overlay
@@ -34,7 +34,7 @@ WATCHING_KEYS = (
     ("l", "the lobby: members, standings"),
     ("#", "names of the places"),
     ("v", "through whose eyes, where players see different things and the match is over"),
-    ("F2 F3", "the rules of the game; dark or light colors"),
+    ("F2 F3", "the rules of the game; dark or light"),
     ("b", "back"),
     ("q", "quit"),
 )
@@ -56,23 +56,22 @@ class MatchScreen(BaseScreen):
     MatchScreen.wide #side { width: 40; }
     MatchScreen #course { height: 1; padding: 0 1; color: $text-muted; }
     MatchScreen #status { height: auto; max-height: 4; padding: 0 1; background: $surface; }
-    MatchScreen #keys { height: 1; padding: 0 1; color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("left,up,comma", "step(-1)"),
-        ("right,down,full_stop", "step(1)"),
+        Binding("left,up,comma", "step(-1)", "earlier", key_display="←"),
+        Binding("right,down,full_stop", "step(1)", "later", key_display="→"),
         ("home", "first"),
-        ("end,space", "live"),
+        ("space,end", "live", "live"),
         ("p", "play"),
-        ("n", "next"),
-        ("f", "follow"),
+        ("n", "next", "next"),
+        ("f", "follow", "follow"),
         ("l", "lobby"),
         ("number_sign", "names"),
         ("v", "eyes"),
-        ("b", "back"),
-        ("question_mark,f1", "help"),
+        ("b", "back", "back"),
+        ("question_mark,f1", "help", "help"),
         ("f2", "rules"),
-        ("q", "app.quit"),
+        ("q", "app.quit", "quit"),
     ]
 
     def __init__(self, timeline: Timeline, game: Game | None) -> None:
@@ -105,7 +104,7 @@ class MatchScreen(BaseScreen):
                 yield Static(id="course")
                 yield Moves(id="moves")
         yield Static(id="status")
-        yield Static(id="keys")
+        yield Footer(compact=True, show_command_palette=False)
 
     def on_mount(self) -> None:
         self.set_interval(_TICK_S, self.refresh_content)
@@ -129,7 +128,6 @@ class MatchScreen(BaseScreen):
         self.update_static("title", self._title())
         self.update_static("course", f"step {at} of {last}" if last else f"ply {frame.ply}")
         self.update_static("status", self.status())
-        self.update_static("keys", self.keys())
 
     def scene(self) -> Scene:
         if self.game is None:
@@ -158,6 +156,8 @@ class MatchScreen(BaseScreen):
             else descriptions.viewpoint_text(facts, self.timeline.viewpoint)
         )
         title.append(f" · match {facts.number}{where} · ply {ply}  ", "not bold")
+        follow = "following  " if self.kibitz_app.navigation.follow else ""
+        title.append(follow, self.kibitz_app.palette.dim)
         title.append(f"{seen}  " if seen else "", f"bold {self.kibitz_app.palette.viewpoint}")
         return title.append_text(self._state())
 
@@ -205,11 +205,6 @@ class MatchScreen(BaseScreen):
             text.append(mover, f"bold {self.kibitz_app.palette.seat(frame.to_act)}")
             text.append(" to move")
         return text
-
-    def keys(self) -> str:
-        """The keys that matter most now."""
-        follow = "on" if self.kibitz_app.navigation.follow else "off"
-        return f"←→ step  space live  n next  f follow {follow}  b back  ? help  q quit"
 
     # ----------------------------------------------------------------------------- stepping
 

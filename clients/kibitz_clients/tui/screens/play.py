@@ -2,8 +2,8 @@
 
 As long as the match runs, letters and digits are a move that is typed, on the own turn and
 before it, and never commands: a key that meant something else would lose what somebody types
-quickly. Commands have function and control keys, or are typed after a colon. Nothing on this
-screen is ever focused, so that all keys come here, one after the other.
+quickly. Commands have function and control keys, or are typed after a colon. The line that is typed
+keeps the focus, and leaves keys that it does not use to the board.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ import textwrap
 from typing import ClassVar
 
 from rich.text import Text
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.widgets import Static
+from textual.containers import Horizontal
+from textual.widgets import Footer, Static
 
 from kibitz_clients import move_input
 from kibitz_clients.move_input import MoveOption, MoveSelector
 from kibitz_clients.render.terminal.cell_style import Overlay
 from kibitz_clients.timeline import Timeline
-from kibitz_clients.tui.line_edit import LineEdit
 from kibitz_clients.tui.screens.dialogs import Confirm, Keys
 from kibitz_clients.tui.screens.match import MatchScreen
 from kibitz_clients.tui.widgets.board import Board
+from kibitz_clients.tui.widgets.move_line import MoveLine
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.messages import YourTurn
 
@@ -38,7 +38,7 @@ PLAYING_KEYS = (
     ("ctrl+r", "resign"),
     (", .", "step back and forth"),
     ("home end space", "to the first and the last step; live again"),
-    ("F1 F2 F3", "these keys; the rules of the game; dark or light colors"),
+    ("F1 F2 F3", "these keys; the rules; dark or light"),
     ("ctrl+q", "quit"),
     (":", "a command, or how only one of them begins:"),
 )
@@ -59,8 +59,6 @@ COMMANDS: dict[str, str] = {
 """What may be typed after a colon, and the action that it is."""
 COMMAND_PREFIXES = (":", "/")
 """What a command begins with."""
-LINE_STARTS = ":/(+-"
-"""What else than letters and digits begins a line."""
 _LIST_COLUMNS = 44
 """How wide the list of commands is below the keys."""
 _ARROWS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
@@ -70,8 +68,8 @@ class PlayScreen(MatchScreen):
     """Takes moves while it is the turn of the person here; otherwise follows like its base."""
 
     DEFAULT_CSS = """
-    PlayScreen #typed { display: none; height: 1; padding: 0 1; background: $panel; }
-    PlayScreen.typing #typed { display: block; }
+    PlayScreen #typing { height: 1; padding: 0 1; background: $panel; }
+    PlayScreen #typed { width: auto; max-width: 75%; color: $text-muted; }
     """
     AUTO_FOCUS: ClassVar[str | None] = ""
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -95,15 +93,15 @@ class PlayScreen(MatchScreen):
         self._turn: YourTurn | None = None
         # A move of the last turn, to show how moves are typed.
         self._example = ""
-        # What is being typed, and which move it would be.
-        self._line = LineEdit()
+        self._line = MoveLine(self._edited, self._submit)
+        # Which move it would be that is typed.
         self._typed_option: MoveOption | None = None
 
     def compose(self) -> ComposeResult:
-        for widget in super().compose():
-            if widget.id == "keys":
-                yield Static(id="typed")
-            yield widget
+        yield from super().compose()
+        with Horizontal(id="typing"):
+            yield self._line
+            yield Static(id="typed")
 
     # ------------------------------------------------------------------------------ drawing
 
@@ -114,8 +112,6 @@ class PlayScreen(MatchScreen):
 
     def render_content(self) -> None:
         self._update_turn(self.kibitz_app.client_state.turns.get(self.match))
-        if not self.can_play:
-            self._line.clear()
         self._show_line()
         super().render_content()
 
@@ -145,15 +141,6 @@ class PlayScreen(MatchScreen):
     def can_play(self) -> bool:
         """Whether the person here has a seat and the match goes on."""
         return self.timeline.info.you is not None and not self.timeline.over
-
-    def keys(self) -> str:
-        if not self.can_play:
-            return super().keys()
-        if self._line.text.startswith(COMMAND_PREFIXES):
-            return "  ".join(f":{name}" for name in COMMANDS)
-        if self.active_selector is None:
-            return "type ahead  , . step  F1 keys  F2 rules  :lobby :resign :quit"
-        return "type a move, enter plays it  arrows/tab choose  F1 keys  F2 rules  :quit"
 
     def action_help(self) -> None:
         if not self.can_play:
@@ -229,6 +216,10 @@ class PlayScreen(MatchScreen):
         return any(cell.name == place and cell.kind == "button" for cell in self.scene().cells)
 
     def action_untake(self) -> None:
+        """Drop what is typed, or take the last pick back."""
+        if self._line.value:
+            self._stop_typing()
+            return
         self.notice = ""
         if self._selector is not None:
             self._selector.undo_pick()
@@ -274,49 +265,20 @@ class PlayScreen(MatchScreen):
 
     # -------------------------------------------------------------------------------- typing
 
-    def on_key(self, event: events.Key) -> None:
-        """Take what is typed before any key is a command."""
-        character = event.character if event.is_printable else None
-        if not self.can_play:
-            return
-        if not self._line.text:
-            if character is not None and (character.isalnum() or character in LINE_STARTS):
-                event.stop()
-                self._type(character)
-        elif character is not None:
-            event.stop()
-            self._type(character)
-        elif event.key in {"enter", "ctrl+m", "ctrl+j"}:
-            event.stop()
-            self._submit()
-        elif event.key == "escape":
-            event.stop()
-            self._stop_typing()
-        elif self._line.press(event.key):
-            event.stop()
-            self._typed()
-        elif event.key in {"tab", "shift+tab", "up", "down"}:
-            event.stop()  # they would move what is picked on the board behind
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keep keys from the board while something is typed."""
+        return not (self._line.value and action in {"arrow", "hop", "take", "other"})
 
-    def on_paste(self, event: events.Paste) -> None:
-        """Type what is pasted; whoever pastes says with enter that it is to be played."""
-        event.stop()
+    def _edited(self) -> None:
         if self.can_play:
-            self._type(event.text)
-
-    def _type(self, text: str) -> None:
-        self.notice = ""
-        self._line.insert(text)
-        self._typed()
-
-    def _typed(self) -> None:
-        self._match_typed()
-        self.refresh_content()
+            self.notice = ""
+            self._match_typed()
+            self.refresh_content()
 
     def _match_typed(self) -> None:
         """Find out which move the line would be now."""
         self._typed_option = None
-        text = self._line.text
+        text = self._line.value
         if (
             text
             and not text.startswith(COMMAND_PREFIXES)
@@ -327,32 +289,37 @@ class PlayScreen(MatchScreen):
             self._typed_option = found if isinstance(found, MoveOption) else None
 
     def _show_line(self) -> None:
-        self.set_class(bool(self._line.text), "typing")
-        text, at = self._line.text, self._line.cursor
-        shown = Text("> ", f"bold {self.kibitz_app.palette.hint}", no_wrap=True)
-        shown.append(text[:at], f"not bold {self.kibitz_app.palette.text}").append(
-            text[at : at + 1] or " ", f"reverse {self.kibitz_app.palette.text}"
+        self.query_one("#typing").display = self.can_play
+        self.query_one(Footer).display = not self.can_play
+        if self.can_play:
+            self.set_focus(self._line)
+        else:
+            self._line.clear()
+        self._line.placeholder = (
+            "type ahead  , . step  F1 keys  F2 rules  :lobby :resign :quit"
+            if self.active_selector is None
+            else "type a move, enter plays it  arrows/tab choose  F1 keys  F2 rules  :quit"
         )
-        shown.append(text[at + 1 :], f"not bold {self.kibitz_app.palette.text}")
-        if self._typed_option is not None:
-            shown.append(
-                f"   enter plays {self._typed_option.text}",
-                f"not bold {self.kibitz_app.palette.dim}",
-            )
-        self.update_static("typed", shown)
+        self.update_static("typed", self._completion())
+
+    def _completion(self) -> str:
+        """Return the move that enter plays, or the commands that begin with what is typed."""
+        text = self._line.value
+        if text.startswith(COMMAND_PREFIXES):
+            return "  ".join(f":{name}" for name in COMMANDS if name.startswith(text[1:]))
+        return f"enter plays {self._typed_option.text}" if self._typed_option else ""
 
     def _submit(self) -> None:
-        text = self._line.text.strip()
+        text = self._line.value.strip()
         if text.startswith(COMMAND_PREFIXES):
             self._stop_typing()
             self._command(text[1:].strip().lower())
         elif self.game is None:
-            self.notice = "this client does not know the game, and cannot play it"
             self._stop_typing()
+            self.answered("this client does not know the game, and cannot play it")
         elif self._selector is None:
             # It stays in the line, and enter plays it when the turn has come.
-            self.notice = "it is not your turn yet"
-            self.refresh_content()
+            self.answered("it is not your turn yet")
         else:
             self._stop_typing()
             self._play(self.game, self._selector, text)
@@ -386,7 +353,6 @@ class PlayScreen(MatchScreen):
 
     def _stop_typing(self) -> None:
         self._line.clear()
-        self._typed()
 
 
 def _prompt_text(picker: MoveSelector) -> str:

@@ -8,7 +8,7 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.widgets import DataTable, Static
+from textual.widgets import DataTable, Footer, Static
 
 from kibitz_clients import descriptions
 from kibitz_clients.tui.screens.base import BaseScreen
@@ -47,13 +47,12 @@ class ServerBrowserScreen(BaseScreen):
     ServerBrowserScreen DataTable:focus > .datatable--cursor {
         background: $block-cursor-background; text-style: bold;
     }
-    ServerBrowserScreen #keys { height: 1; padding: 0 1; color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("r", "refresh_lists"),
-        ("b,escape", "back"),
-        ("question_mark", "help"),
-        ("q", "app.quit"),
+        ("r", "refresh_lists", "refresh"),
+        ("b,escape", "back", "back"),
+        ("question_mark", "help", "help"),
+        ("q", "app.quit", "quit"),
     ]
 
     def compose(self) -> ComposeResult:
@@ -64,9 +63,7 @@ class ServerBrowserScreen(BaseScreen):
         with Vertical(classes="part"):
             yield Static("Matches", classes="head")
             yield _table("matches")
-        yield Static(
-            "↑↓ choose  tab lobbies/matches  enter open  r refresh  ? help  q quit", id="keys"
-        )
+        yield Footer(compact=True, show_command_palette=False)
 
     def on_mount(self) -> None:
         self._lobbies.add_columns("name", "state", "games", "seats", "host", "code")
