@@ -14,9 +14,9 @@ from typing import Any
 from kibitz import record_download
 from kibitz.builtin_games import load_games
 from kibitz.text import result_tables
-from kibitz_clients import descriptions, tables
-from kibitz_clients.fetch import fetch_record
-from kibitz_clients.timeline import MatchInfo
+from kibitz_clients.matches.fetch import fetch_record
+from kibitz_clients.matches.timeline import MatchInfo
+from kibitz_clients.wording import descriptions, tables
 from kibitz_protocol import printable
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from kibitz_clients.fetch import download, record_url
+from kibitz_clients.matches.fetch import download, record_url
 
 
 async def record(url: str, match: str, path: Path) -> Path:

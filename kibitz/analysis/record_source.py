@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from kibitz_clients.fetch import fetch_record
-from kibitz_clients.game_files import read_match
+from kibitz_clients.matches.fetch import fetch_record
+from kibitz_clients.matches.game_files import read_match
 from kibitz_games.core import registry
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.recordfile import Record

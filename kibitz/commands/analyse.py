@@ -94,12 +94,12 @@ def _json(record: Record, evaluations: Sequence[MoveEvaluation], by: str, ms: in
 def _html(record: Record, evaluations: Sequence[MoveEvaluation], by: str, ms: int) -> str:
     from kibitz.analysis.evaluation import annotated
     from kibitz.analysis.recorded_turns import game_of
-    from kibitz_clients.render import html
-    from kibitz_clients.replay import LoadedRecord, build_timeline
+    from kibitz_clients.matches.recorded_match import LoadedRecord, build_timeline
+    from kibitz_clients.web import record_page
 
     game = game_of(record, load_games("compiled"))
     shown = annotated(record, evaluations)
-    return html.render_html(LoadedRecord(game, shown, build_timeline(game, shown)))
+    return record_page.render_html(LoadedRecord(game, shown, build_timeline(game, shown)))
 
 
 FORMATS: dict[str, Write] = {".svg": _svg, ".json": _json, ".html": _html}

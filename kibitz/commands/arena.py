@@ -43,8 +43,8 @@ from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Tournament
 from kibitz_bots.adapters.external_program import WithProgram
 from kibitz_bots.number_types import COUNT, SEED, FiniteRange
-from kibitz_clients import replay
-from kibitz_clients.render import html
+from kibitz_clients.matches import recorded_match
+from kibitz_clients.web import record_page
 from kibitz_protocol import printable
 
 Runner: TypeAlias = TournamentRunner | DistributedRunner
@@ -267,7 +267,9 @@ def _write_replay_pages(results: Results, runner: Runner) -> None:
         if not record.is_file() or page.is_file():
             continue
         try:
-            write_atomically(page, html.render_html(replay.load_record(record, games)))
+            write_atomically(
+                page, record_page.render_html(recorded_match.load_record(record, games))
+            )
         except (OSError, ValueError) as error:
             missing += 1
             runner.display.say(f"game {game.tag} has no page: {printable.line(str(error))}")

@@ -158,7 +158,7 @@ async def _start_at_server(
 ) -> tuple[MatchState, Record | None]:
     from kibitz.analysis.recorded_turns import game_of, turn_at
     from kibitz.analysis.watched_match import match_at, snapshot_of
-    from kibitz_clients.fetch import fetch_record
+    from kibitz_clients.matches.fetch import fetch_record
     from kibitz_protocol.client.errors import RefusedError
 
     async with connecting as client:

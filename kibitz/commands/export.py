@@ -13,10 +13,11 @@ from kibitz.options.output_path import OutputPath
 from kibitz.options.record import FILE, seat_option
 from kibitz.output import echo
 from kibitz_bots.number_types import NATURAL
-from kibitz_clients import replay
-from kibitz_clients.render import html, raster
-from kibitz_clients.replay import LoadedRecord
-from kibitz_clients.replayer import NoSuchSeatError
+from kibitz_clients.matches import recorded_match
+from kibitz_clients.matches.recorded_match import LoadedRecord
+from kibitz_clients.matches.viewer_events import NoSuchSeatError
+from kibitz_clients.render import match_picture, raster
+from kibitz_clients.web import record_page
 
 Draw: TypeAlias = Callable[[LoadedRecord, int | None, int | None], bytes]
 """Draws a record after so many plies, or up to them, None for the end; as a seat saw it."""
@@ -52,7 +53,7 @@ def export(file: Path, out: Path, ply: int | None, seat: int | None) -> None:
         known = ", ".join(FORMATS)
         raise click.UsageError(f"expected a name that ends with one of {known}, not {out.name!r}")
     try:
-        picture = draw(replay.load_record(file, load_games("plain"), seat), ply, seat)
+        picture = draw(recorded_match.load_record(file, load_games("plain"), seat), ply, seat)
     except NoSuchSeatError as error:
         raise click.BadParameter(str(error), param_hint="'--seat'") from None
     except (ValueError, raster.MissingLibraryError) as error:
@@ -64,20 +65,20 @@ def export(file: Path, out: Path, ply: int | None, seat: int | None) -> None:
 
 
 def _svg(recorded: LoadedRecord, ply: int | None, seat: int | None) -> bytes:
-    return replay.draw_svg(recorded, ply).encode("utf-8")
+    return match_picture.draw_svg(recorded, ply).encode("utf-8")
 
 
 def _png(recorded: LoadedRecord, ply: int | None, seat: int | None) -> bytes:
-    return raster.png(replay.draw_svg(recorded, ply))
+    return raster.png(match_picture.draw_svg(recorded, ply))
 
 
 def _gif(recorded: LoadedRecord, ply: int | None, seat: int | None) -> bytes:
-    last = replay.frame_at_ply(recorded.timeline, ply).ply
-    return raster.gif(replay.draw_svg(recorded, step) for step in range(last + 1))
+    last = recorded_match.frame_at_ply(recorded.timeline, ply).ply
+    return raster.gif(match_picture.draw_svg(recorded, step) for step in range(last + 1))
 
 
 def _html(recorded: LoadedRecord, ply: int | None, seat: int | None) -> bytes:
-    return html.render_html(recorded, ply, seat).encode("utf-8")
+    return record_page.render_html(recorded, ply, seat).encode("utf-8")
 
 
 FORMATS: Mapping[str, Draw] = {".svg": _svg, ".png": _png, ".gif": _gif, ".html": _html}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kibitz import builtin_games
-from kibitz_clients import tables
+from kibitz_clients.wording import tables
 
 if TYPE_CHECKING:
     from kibitz_games.core.game import Game

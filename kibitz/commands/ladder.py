@@ -24,7 +24,7 @@ from kibitz.text import standing_ladder
 from kibitz_arena.ladder.directory import LadderDirectory
 from kibitz_arena.ladder.feed import Feed, FeedLine
 from kibitz_bots.number_types import COUNT
-from kibitz_clients import tables
+from kibitz_clients.wording import tables
 from kibitz_protocol import printable
 from kibitz_protocol.wire.lobbies import LadderTable
 from kibitz_protocol.wire.server_address import websocket_url

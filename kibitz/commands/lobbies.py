@@ -9,7 +9,7 @@ import click
 from kibitz.options import connection
 from kibitz.options.connection import identity_options, server_option
 from kibitz.options.lists import ask, json_option, print_lines
-from kibitz_clients import tables
+from kibitz_clients.wording import tables
 from kibitz_protocol.client.client import Client
 
 

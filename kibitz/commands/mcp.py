@@ -21,7 +21,7 @@ from kibitz.output import echo
 from kibitz.process.event_loop import draining, run
 from kibitz.process.interrupts import TERMINATION
 from kibitz.sessions import SavedSession
-from kibitz_clients import descriptions
+from kibitz_clients.wording import descriptions
 from kibitz_games.core import rulebook
 from kibitz_protocol.client.client import Client
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from kibitz.options.record import FILE, ply_option, seat_option, show
-from kibitz_clients.replayer import NoSuchSeatError
+from kibitz_clients.matches.viewer_events import NoSuchSeatError
 
 
 @click.command(short_help="Step through a recorded match.")

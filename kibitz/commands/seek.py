@@ -22,7 +22,7 @@ from kibitz.output import echo
 from kibitz.process.event_loop import run
 from kibitz.sessions import SavedSession
 from kibitz_bots.number_types import COUNT
-from kibitz_clients import tables
+from kibitz_clients.wording import tables
 from kibitz_games.core import rulebook
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.clocks import TimeControl

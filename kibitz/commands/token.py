@@ -15,7 +15,7 @@ from kibitz.commands.serve import db_option
 from kibitz.options.connection import server_option
 from kibitz.output import echo, echo_json
 from kibitz_bots.number_types import COUNT, FiniteRange
-from kibitz_clients import tables
+from kibitz_clients.wording import tables
 from kibitz_protocol.wire.server_address import page_url
 from kibitz_server.accounts.names import BadName
 from kibitz_server.accounts.tokens import TokenAdmin, TokenLine

@@ -56,7 +56,7 @@ def _checked(name: str, server: str | None, games: Mapping[str, Game]) -> tuple[
     import asyncio
 
     from kibitz.analysis import verification
-    from kibitz_clients.fetch import fetch_record
+    from kibitz_clients.matches.fetch import fetch_record
 
     try:
         verdict = verification.verify(name, games)

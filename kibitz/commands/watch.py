@@ -74,7 +74,7 @@ def watch(
                 rules=rulebook.page,
             )
             return exit_with(app.run())
-        from kibitz_clients.line_output import follow_lines
+        from kibitz_clients.wording.line_output import follow_lines
 
         for sentence in lines:
             echo(sentence, err=True)

@@ -11,7 +11,7 @@ import click
 from kibitz.builtin_games import load_games
 from kibitz.output import echo, echo_json
 from kibitz_bots.number_types import NATURAL
-from kibitz_clients.replay import frame_at_ply, load_record
+from kibitz_clients.matches.recorded_match import frame_at_ply, load_record
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 SEAT = click.IntRange(1, 16)
@@ -72,7 +72,7 @@ def show(file: Path, *, seat: int | None = None, ply: int = 0, plain: bool, as_j
         timeline = load_record(file, known, seat).timeline
         KibitzApp(known, recorded=timeline, at=frame_at_ply(timeline, ply).seq).run()
         return
-    from kibitz_clients.line_output import write_record_lines
+    from kibitz_clients.wording.line_output import write_record_lines
 
     out = echo_json if as_json else echo
     write_record_lines(file, known, out, as_json=as_json, seat=seat, ply=ply)

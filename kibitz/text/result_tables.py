@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from kibitz_clients import tables
+from kibitz_clients.wording import tables
 from kibitz_protocol import printable
 from kibitz_protocol.wire.lobbies import MatchBrief, Standing
 from kibitz_protocol.wire.records import UNDECIDED, Cause

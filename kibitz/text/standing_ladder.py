@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kibitz_arena.ladder.feed import Feed, FeedLine
 from kibitz_arena.ladder.page import moment, plain_elo
-from kibitz_clients.tables import format_table
+from kibitz_clients.wording.tables import format_table
 from kibitz_protocol import printable
 
 _HEADS = ("#", "entrant", "rating", "interval", "games", "W-D-L", "form", "is")

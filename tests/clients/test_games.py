@@ -9,13 +9,15 @@ from dataclasses import dataclass
 import pytest
 from textual.widgets import Static
 
-from kibitz_clients import move_input, replay
-from kibitz_clients.move_input import MoveOption
+from kibitz_clients.matches import recorded_match
+from kibitz_clients.render import match_picture
 from kibitz_clients.render.svg import document
 from kibitz_clients.render.terminal import canvas
 from kibitz_clients.tui.kibitz_app import KibitzApp
 from kibitz_clients.tui.screens.play import PlayScreen
 from kibitz_clients.tui.widgets.board import Board
+from kibitz_clients.wording import move_input
+from kibitz_clients.wording.move_input import MoveOption
 from kibitz_games.core import registry
 from kibitz_games.core.game import Game, GameError
 from kibitz_games.core.position import Position
@@ -233,8 +235,8 @@ def shown(game: Game, request: pytest.FixtureRequest) -> list[Scene]:
     """What the referee, each seat and the public see after some plies."""
     record = testing.play_record(game, names(game), request.param, spread)
     viewpoints = [None, *range(-1, len(names(game)))] if game.info.hidden else [None]
-    folds = [replay.build_timeline(game, record, viewpoint=seat) for seat in viewpoints]
-    return [replay.frame_scene(game, timeline.newest) for timeline in folds]
+    folds = [recorded_match.build_timeline(game, record, viewpoint=seat) for seat in viewpoints]
+    return [match_picture.frame_scene(game, timeline.newest) for timeline in folds]
 
 
 def test_the_board_fits_a_terminal_of_80_columns_with_nothing_cut(shown: list[Scene]) -> None:
@@ -258,13 +260,13 @@ def test_every_position_is_a_picture(shown: list[Scene]) -> None:
 
 async def test_a_record_is_stepped_through(game: Game) -> None:
     record = testing.play_record(game, names(game), 12, spread)
-    timeline = replay.build_timeline(game, record)
+    timeline = recorded_match.build_timeline(game, record)
     app = KibitzApp({game.info.name: game}, recorded=timeline)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         await pilot.press("home")
         board = app.screen.query_one(Board)
         for frame in timeline.steps:
-            assert board.scene == replay.frame_scene(game, frame, record.setup.seats)
+            assert board.scene == match_picture.frame_scene(game, frame, record.setup.seats)
             assert board.drawn_board.height <= board.size.height
             await pilot.press("right")

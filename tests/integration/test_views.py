@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kibitz.builtin_games import load_games
-from kibitz_clients.client_state import ClientState
-from kibitz_clients.line_output import LineWriter
+from kibitz_clients.matches.client_state import ClientState
+from kibitz_clients.wording.line_output import LineWriter
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.codec import decode_server_message
 from kibitz_protocol.wire.messages import Answer, HallChanged, LobbyChanged

@@ -8,9 +8,9 @@ from kibitz.builtin_games import load_games
 from kibitz.commands.host import most_seats
 from kibitz.demo_programme import DEMO, DemoGame
 from kibitz_bots.loading import load
-from kibitz_clients.render.palette import DARK
-from kibitz_clients.replay import frame_scene
-from kibitz_clients.timeline import Frame
+from kibitz_clients.matches.timeline import Frame
+from kibitz_clients.palette import DARK
+from kibitz_clients.render.match_picture import frame_scene
 from kibitz_clients.tui.widgets.match_grid import fit_board
 from kibitz_games.core.position import Position
 from tests.tools.project_copy import BUILT_IN

@@ -22,9 +22,9 @@ from kibitz.text import result_tables
 from kibitz_arena.report import export
 from kibitz_arena.report import text as report_text
 from kibitz_arena.report.html import render_html
-from kibitz_clients import descriptions, tables
+from kibitz_clients.matches.timeline import MatchInfo
 from kibitz_clients.render.svg import document
-from kibitz_clients.timeline import MatchInfo
+from kibitz_clients.wording import descriptions, tables
 from kibitz_games.core import registry
 from kibitz_games.core.scene import Cell, Scene
 from kibitz_protocol.client.errors import HelloRefusedError, RefusedError

@@ -23,7 +23,7 @@ from kibitz.cli import kibitz
 from kibitz.commands.serve import DatabaseType, serve
 from kibitz_bots.running import inprocess
 from kibitz_bots.sdk import Bot
-from kibitz_clients.replay import export_svg
+from kibitz_clients.render.match_picture import export_svg
 from kibitz_games.core import registry
 from kibitz_games.core.position import Position
 from kibitz_server.app import Config

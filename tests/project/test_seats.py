@@ -20,7 +20,7 @@ FIRST_SEAT = re.compile(r"\bseats? 0\b|shoulder=0|--seat 0", re.IGNORECASE)
 PACKAGES = ("games", "search", "training", "bots", "arena", "clients", "kibitz")
 SHOWN = re.compile(r"(?<!-)\bseats?:? $")
 FROM_ONE = {
-    "clients/kibitz_clients/line_output.py",
+    "clients/kibitz_clients/wording/line_output.py",
     "clients/kibitz_clients/mcp/match_text.py",
     "bots/kibitz_bots/llm/prompts.py",
     "kibitz/analysis/verification.py",

@@ -17,8 +17,8 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Literal
 
-from kibitz_clients import replay
-from kibitz_clients.replayer import Viewpoint
+from kibitz_clients.matches import recorded_match
+from kibitz_clients.matches.viewer_events import Viewpoint
 from kibitz_games.core.game import Game, Model
 from kibitz_games.core.position import Position
 from kibitz_protocol.client.errors import RefusedError
@@ -129,12 +129,12 @@ def _footer(play: Position) -> Footer | None:
 
 def events(game: Game, record: Record, viewpoint: Viewpoint = None) -> list[Event]:
     """Return the events that a viewer of the match was sent, by default a referee."""
-    return list(replay.events(game, record, viewpoint))
+    return list(recorded_match.events(game, record, viewpoint))
 
 
 def snapshot(game: Game, record: Record, seq: int, you: int | None = None) -> Snapshot:
     """Return the match as the seat `you`, or a referee, finds it after entry `seq`."""
-    frame = replay.build_timeline(game, record, viewpoint=you).frame(seq)
+    frame = recorded_match.build_timeline(game, record, viewpoint=you).frame(seq)
     assert frame is not None, "a record has a frame for every entry"
     assert frame.view is not None, "a replay knows every view"
     setup = record.setup

@@ -13,9 +13,9 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from kibitz_clients import descriptions
-from kibitz_clients.move_input import MoveOption
-from kibitz_clients.timeline import Frame, Timeline
+from kibitz_clients.matches.timeline import Frame, Timeline
+from kibitz_clients.wording import descriptions
+from kibitz_clients.wording.move_input import MoveOption
 from kibitz_games.core.game import TERMINAL, Game, GameError
 from kibitz_protocol import printable
 from kibitz_protocol.wire.messages import YourTurn

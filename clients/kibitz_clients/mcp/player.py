@@ -13,12 +13,12 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Final, TypeVar
 
-from kibitz_clients import descriptions
-from kibitz_clients.client_state import ClientState
+from kibitz_clients.matches.client_state import ClientState
+from kibitz_clients.matches.server_connection import Connector, ServerConnection
+from kibitz_clients.matches.timeline import Timeline
 from kibitz_clients.mcp import match_text
-from kibitz_clients.move_input import MoveOption, MoveSelector, move_options, parse_typed
-from kibitz_clients.server_connection import Connector, ServerConnection
-from kibitz_clients.timeline import Timeline
+from kibitz_clients.wording import descriptions
+from kibitz_clients.wording.move_input import MoveOption, MoveSelector, move_options, parse_typed
 from kibitz_games.core.game import Game
 from kibitz_protocol import printable
 from kibitz_protocol.client.errors import KibitzError

@@ -21,13 +21,13 @@ from textual.binding import BindingType
 from textual.filter import LineFilter
 from textual.theme import Theme
 
-from kibitz_clients import descriptions, fetch
-from kibitz_clients.client_state import ClientState
-from kibitz_clients.fetch import RecordFetcher
-from kibitz_clients.render import palette
-from kibitz_clients.render.palette import Palette
-from kibitz_clients.server_connection import Connector
-from kibitz_clients.timeline import Timeline
+from kibitz_clients import palette
+from kibitz_clients.matches import fetch
+from kibitz_clients.matches.client_state import ClientState
+from kibitz_clients.matches.fetch import RecordFetcher
+from kibitz_clients.matches.server_connection import Connector
+from kibitz_clients.matches.timeline import Timeline
+from kibitz_clients.palette import Palette
 from kibitz_clients.tui.hangup import end_with_terminal
 from kibitz_clients.tui.navigation import ScreenNavigation
 from kibitz_clients.tui.printable_filter import PrintableFilter
@@ -35,6 +35,7 @@ from kibitz_clients.tui.screens.base import BaseScreen, RulesLookup
 from kibitz_clients.tui.screens.server_browser import ServerBrowserScreen
 from kibitz_clients.tui.screens.wall import WallPlan, WallScreen
 from kibitz_clients.tui.server_requests import ServerRequests
+from kibitz_clients.wording import descriptions
 from kibitz_games.core.game import Game, GameError
 from kibitz_protocol.client.errors import KibitzError
 from kibitz_protocol.wire.recordfile import RecordError

@@ -5,9 +5,8 @@ from __future__ import annotations
 from textual.app import App
 from textual.notifications import SeverityLevel
 
-from kibitz_clients import descriptions
-from kibitz_clients.client_state import ClientState
-from kibitz_clients.timeline import MatchInfo, Timeline
+from kibitz_clients.matches.client_state import ClientState
+from kibitz_clients.matches.timeline import MatchInfo, Timeline
 from kibitz_clients.tui.screens.base import Navigation
 from kibitz_clients.tui.screens.lobby import LobbyScreen
 from kibitz_clients.tui.screens.match import MatchScreen
@@ -15,6 +14,7 @@ from kibitz_clients.tui.screens.play import PlayScreen
 from kibitz_clients.tui.screens.server_browser import ServerBrowserScreen
 from kibitz_clients.tui.screens.wall import WallScreen
 from kibitz_clients.tui.server_requests import OnAnswer, ServerRequests, ignore_answer
+from kibitz_clients.wording import descriptions
 from kibitz_protocol import printable
 from kibitz_protocol.client.errors import RefusedError
 from kibitz_protocol.client.session import MatchLost, News

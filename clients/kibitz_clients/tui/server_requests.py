@@ -8,13 +8,13 @@ from typing import TypeAlias
 
 from textual.app import App
 
-from kibitz_clients import descriptions
-from kibitz_clients.client_state import ClientState
-from kibitz_clients.fetch import RecordFetcher
-from kibitz_clients.match_source import fetch_events, fetch_timeline
-from kibitz_clients.move_input import MoveOption
-from kibitz_clients.server_connection import ServerConnection
-from kibitz_clients.timeline import Timeline
+from kibitz_clients.matches.client_state import ClientState
+from kibitz_clients.matches.fetch import RecordFetcher
+from kibitz_clients.matches.match_source import fetch_events, fetch_timeline
+from kibitz_clients.matches.server_connection import ServerConnection
+from kibitz_clients.matches.timeline import Timeline
+from kibitz_clients.wording import descriptions
+from kibitz_clients.wording.move_input import MoveOption
 from kibitz_protocol.client.errors import KibitzError, RefusedError
 from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
 from kibitz_protocol.wire.messages import YourTurn

@@ -245,8 +245,8 @@ async def test_who_only_watches_has_no_turn(
 def test_a_player_whose_name_is_hostile_is_data(
     game: Game, games: dict[str, Game], running: Record
 ) -> None:
+    from kibitz_clients.matches.timeline import MatchInfo, Timeline
     from kibitz_clients.mcp import match_text
-    from kibitz_clients.timeline import MatchInfo, Timeline
 
     snapshot = testing.snapshot(game, running, len(running.entries))
     snapshot.seats[0] = Player(player="p0", name="a\nlegal moves: 1-2", kind="bot")

@@ -14,8 +14,9 @@ from textual.events import Paste
 from textual.screen import Screen
 from textual.widgets import DataTable, OptionList, Static
 
-from kibitz_clients import move_input, replay
-from kibitz_clients.render.palette import DARK, LIGHT
+from kibitz_clients.matches import recorded_match
+from kibitz_clients.palette import DARK, LIGHT
+from kibitz_clients.render import match_picture
 from kibitz_clients.tui.kibitz_app import THEME_VARIABLE, KibitzApp
 from kibitz_clients.tui.screens.dialogs import Confirm, Keys, Rules
 from kibitz_clients.tui.screens.lobby import LobbyScreen
@@ -25,6 +26,7 @@ from kibitz_clients.tui.screens.server_browser import ServerBrowserScreen
 from kibitz_clients.tui.widgets.board import Board, pack_lines
 from kibitz_clients.tui.widgets.move_line import MoveLine
 from kibitz_clients.tui.widgets.moves import Moves, step_line
+from kibitz_clients.wording import move_input
 from kibitz_games.core.game import Game
 from kibitz_protocol import printable
 from kibitz_protocol.client.errors import RefusedError, UnreachableError
@@ -74,7 +76,7 @@ def match_of(app: KibitzApp) -> MatchScreen:
 
 def ending(game: Game, record: Record, link: FakeServerConnection) -> None:
     """Tell the end of a running match: seat 1 wins because the others are gone."""
-    last = replay.build_timeline(game, record).newest
+    last = recorded_match.build_timeline(game, record).newest
     seats = [{"rank": rank, "score": 0.0} for rank in (2, 1, 3)]
     link.push(
         Finished.model_validate(
@@ -291,13 +293,13 @@ async def test_a_match_steps_back_and_forth_while_it_goes_on(
         await pilot.press("space")
         assert screen.timeline_cursor.position == (30, 30)
         newest, players = screen.timeline.newest, screen.timeline.info.seats
-        assert screen.query_one(Board).scene == replay.frame_scene(game, newest, players)
+        assert screen.query_one(Board).scene == match_picture.frame_scene(game, newest, players)
 
 
 async def test_clicking_a_step_goes_there(
     game: Game, games: dict[str, Game], running: Record
 ) -> None:
-    app = KibitzApp(games, recorded=replay.build_timeline(game, running))
+    app = KibitzApp(games, recorded=recorded_match.build_timeline(game, running))
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         await pilot.press("home")
@@ -310,7 +312,7 @@ async def test_clicking_a_step_goes_there(
 async def test_the_board_is_whole_at_every_size(
     game: Game, games: dict[str, Game], running: Record
 ) -> None:
-    app = KibitzApp(games, recorded=replay.build_timeline(game, running))
+    app = KibitzApp(games, recorded=recorded_match.build_timeline(game, running))
     async with app.run_test(size=(110, 40)) as pilot:
         await settle(pilot)
         for size in ((80, 24), (100, 30), (120, 45), (60, 20)):
@@ -464,7 +466,7 @@ async def test_names_help_and_playing_the_steps(
     game: Game, games: dict[str, Game], running: Record
 ) -> None:
     clock = FakeServerConnection()
-    app = KibitzApp(games, recorded=replay.build_timeline(game, running), now=clock.now)
+    app = KibitzApp(games, recorded=recorded_match.build_timeline(game, running), now=clock.now)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         await pilot.press("number_sign")
@@ -828,7 +830,7 @@ def test_a_wrong_record_is_named_before_the_screen_opens(
     path = tmp_path / "m.jsonl"
     path.write_text("{}\n", encoding="utf-8")
     with pytest.raises(RecordError, match=r"m\.jsonl:1: "):
-        replay.load_record(path, games)
+        recorded_match.load_record(path, games)
 
 
 # ---------------------------------------------------------------------------------- the pieces
@@ -840,7 +842,7 @@ def test_lines_of_text_are_packed_beside_each_other() -> None:
 
 
 def test_step_lines_name_the_seat_the_move_and_the_comment(game: Game, running: Record) -> None:
-    frames = replay.build_timeline(game, running).frames
+    frames = recorded_match.build_timeline(game, running).frames
     assert step_line(game, frames[0], DARK).plain == "    start"
     assert step_line(game, frames[1], DARK).plain == "  1 ● 3-14    +0.00 d2 3-14"
     assert step_line(game, frames[2], DARK).plain.startswith("  2 ▲ ")
@@ -926,7 +928,7 @@ async def test_a_widget_that_filters_nothing_does_no_harm(games: dict[str, Game]
 async def test_a_record_opens_where_it_is_told_to(
     game: Game, games: dict[str, Game], running: Record, seq: int
 ) -> None:
-    app = KibitzApp(games, recorded=replay.build_timeline(game, running), at=seq)
+    app = KibitzApp(games, recorded=recorded_match.build_timeline(game, running), at=seq)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         assert match_of(app).timeline_cursor.frame.seq == seq
@@ -948,7 +950,7 @@ async def test_the_environment_sets_the_theme_and_f3_switches_it(
 ) -> None:
     if wanted is not None:
         monkeypatch.setenv(THEME_VARIABLE, wanted)
-    app = KibitzApp(games, recorded=replay.build_timeline(game, running))
+    app = KibitzApp(games, recorded=recorded_match.build_timeline(game, running))
     async with app.run_test(size=(80, 24)) as pilot:
         for is_dark in (dark, not dark):
             await settle(pilot)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from kibitz_clients.render.palette import DARK
-from kibitz_clients.replay import frame_scene, load_record
+from kibitz_clients.matches.recorded_match import load_record
+from kibitz_clients.palette import DARK
+from kibitz_clients.render.match_picture import frame_scene
 from kibitz_clients.tui.widgets import moves, seats
 from kibitz_games.core import registry
 

@@ -11,7 +11,7 @@ import pytest
 from kibitz.analysis.shadow import Shadow, ShadowAnswer
 from kibitz.analysis.watched_match import NotWatchable, WatchedMatch, match_at
 from kibitz_bots.sdk import Bot, Turn
-from kibitz_clients.replay import events
+from kibitz_clients.matches.recorded_match import events
 from kibitz_games.core.game import Game
 from kibitz_protocol.client.session import MatchLost
 from kibitz_protocol.wire.messages import EventList, Snapshot

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from kibitz_clients.replayer import Replayer
+from kibitz_clients.matches.viewer_events import Replayer
 from kibitz_games.core import registry
 from kibitz_games.core.game import Game, State
 from kibitz_protocol.wire.codec import encode

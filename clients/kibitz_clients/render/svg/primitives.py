@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 from xml.sax.saxutils import escape
 
-from kibitz_clients.render.palette import blend
+from kibitz_clients.palette import blend
 from kibitz_protocol import printable
 
 PIECE_COLOURS: Final = ("#e4531d", "#2f86d4", "#f2c51d", "#149a70", "#b7609f", "#f8f4ea")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from kibitz_clients.render.palette import blend
+from kibitz_clients.palette import blend
 from kibitz_clients.render.svg.layout import BoardLayout
 from kibitz_clients.render.svg.primitives import INK, Point, circle, piece_colour
 from kibitz_games.core.scene import Cell, CellKind, Mark, MarkKind

@@ -19,8 +19,8 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
-from kibitz_clients.render import palette
-from kibitz_clients.render.palette import Palette
+from kibitz_clients import palette
+from kibitz_clients.palette import Palette
 from kibitz_clients.render.terminal.cell_style import (
     NO_OVERLAY,
     CellStyle,

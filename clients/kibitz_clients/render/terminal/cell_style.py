@@ -25,8 +25,8 @@ from typing import Final, Literal, TypeAlias
 
 from rich.cells import cell_len
 
-from kibitz_clients.render import palette
-from kibitz_clients.render.palette import Palette
+from kibitz_clients import palette
+from kibitz_clients.palette import Palette
 from kibitz_games.core.scene import Cell, CellKind, Mark, MarkKind, Scene
 
 Shape: TypeAlias = Literal["", "peg", "hole", "dot", "ring", "hull"]

@@ -12,8 +12,8 @@ from typing import Final
 
 from rich.style import Style
 
-from kibitz_clients.render import palette
-from kibitz_clients.render.palette import Palette
+from kibitz_clients import palette
+from kibitz_clients.palette import Palette
 from kibitz_clients.render.terminal.canvas import DrawnBoard
 from kibitz_clients.render.terminal.cell_style import (
     NO_OVERLAY,

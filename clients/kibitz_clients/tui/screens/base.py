@@ -11,9 +11,9 @@ from rich.text import Text
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
-from kibitz_clients.client_state import ClientState
-from kibitz_clients.render.palette import Palette
-from kibitz_clients.timeline import MatchInfo, Timeline
+from kibitz_clients.matches.client_state import ClientState
+from kibitz_clients.matches.timeline import MatchInfo, Timeline
+from kibitz_clients.palette import Palette
 from kibitz_clients.tui.server_requests import ServerRequests
 
 _R = TypeVar("_R")

@@ -13,9 +13,9 @@ from textual.containers import VerticalScroll
 from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
-from kibitz_clients import descriptions
 from kibitz_clients.tui.screens.base import BaseScreen
 from kibitz_clients.tui.screens.dialogs import Keys
+from kibitz_clients.wording import descriptions
 from kibitz_protocol import printable
 from kibitz_protocol.wire.lobbies import LobbyView
 

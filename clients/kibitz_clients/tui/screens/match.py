@@ -11,14 +11,15 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Footer, Static
 
-from kibitz_clients import descriptions, replay
+from kibitz_clients.matches.timeline import Frame, Timeline, TimelineCursor
+from kibitz_clients.render import match_picture
 from kibitz_clients.render.terminal.cell_style import Overlay
-from kibitz_clients.timeline import Frame, Timeline, TimelineCursor
 from kibitz_clients.tui.screens.base import BaseScreen
 from kibitz_clients.tui.screens.dialogs import Keys, Rules
 from kibitz_clients.tui.widgets.board import Board
 from kibitz_clients.tui.widgets.moves import Moves
 from kibitz_clients.tui.widgets.seats import Seats
+from kibitz_clients.wording import descriptions
 from kibitz_games.core.game import Game
 from kibitz_games.core.scene import Scene
 from kibitz_protocol import printable
@@ -135,7 +136,7 @@ class MatchScreen(BaseScreen):
             return Scene("square", (), (), (f"this client does not know {name!r}",))
         frame = self.timeline_cursor.frame
         if self._cached_scene is None or self._cached_scene[0] is not frame:
-            drawn = replay.frame_scene(self.game, frame, self.timeline.info.seats)
+            drawn = match_picture.frame_scene(self.game, frame, self.timeline.info.seats)
             self._cached_scene = frame, drawn
         return self._cached_scene[1]
 

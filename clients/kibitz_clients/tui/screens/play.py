@@ -17,14 +17,14 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widgets import Footer, Static
 
-from kibitz_clients import move_input
-from kibitz_clients.move_input import MoveOption, MoveSelector
+from kibitz_clients.matches.timeline import Timeline
 from kibitz_clients.render.terminal.cell_style import Overlay
-from kibitz_clients.timeline import Timeline
 from kibitz_clients.tui.screens.dialogs import Confirm, Keys
 from kibitz_clients.tui.screens.match import MatchScreen
 from kibitz_clients.tui.widgets.board import Board
 from kibitz_clients.tui.widgets.move_line import MoveLine
+from kibitz_clients.wording import move_input
+from kibitz_clients.wording.move_input import MoveOption, MoveSelector
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.messages import YourTurn
 

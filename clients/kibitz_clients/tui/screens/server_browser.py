@@ -10,9 +10,9 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import DataTable, Footer, Static
 
-from kibitz_clients import descriptions
 from kibitz_clients.tui.screens.base import BaseScreen
 from kibitz_clients.tui.screens.dialogs import Keys
+from kibitz_clients.wording import descriptions
 from kibitz_protocol import printable
 from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
 

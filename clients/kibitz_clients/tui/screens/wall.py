@@ -13,14 +13,14 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Static
 
-from kibitz_clients import descriptions
-from kibitz_clients.render.palette import Palette
-from kibitz_clients.timeline import MatchInfo
+from kibitz_clients.matches.timeline import MatchInfo
+from kibitz_clients.palette import Palette
 from kibitz_clients.tui import wall_slots
 from kibitz_clients.tui.screens.base import BaseScreen
 from kibitz_clients.tui.screens.dialogs import Keys
 from kibitz_clients.tui.wall_slots import Slot, WallSlots
 from kibitz_clients.tui.widgets.match_grid import MatchGrid, Tile
+from kibitz_clients.wording import descriptions
 from kibitz_protocol import printable
 from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
 

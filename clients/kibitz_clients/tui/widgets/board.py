@@ -11,8 +11,8 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from kibitz_clients.render import palette
-from kibitz_clients.render.palette import Palette
+from kibitz_clients import palette
+from kibitz_clients.palette import Palette
 from kibitz_clients.render.terminal import canvas
 from kibitz_clients.render.terminal.canvas import DrawnBoard
 from kibitz_clients.render.terminal.cell_style import NO_OVERLAY, Overlay

@@ -15,14 +15,15 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from kibitz_clients import descriptions, replay
-from kibitz_clients.render import palette
-from kibitz_clients.render.palette import Palette
+from kibitz_clients import palette
+from kibitz_clients.matches.timeline import Frame, Timeline
+from kibitz_clients.palette import Palette
+from kibitz_clients.render import match_picture
 from kibitz_clients.render.terminal import canvas, miniature
 from kibitz_clients.render.terminal.canvas import DrawnBoard
-from kibitz_clients.timeline import Frame, Timeline
 from kibitz_clients.tui import wall_slots
 from kibitz_clients.tui.widgets import seats
+from kibitz_clients.wording import descriptions
 from kibitz_games.core.game import Game
 from kibitz_games.core.scene import PieceColour, Scene
 
@@ -264,7 +265,7 @@ def _bare_scene(tile: Tile, timeline: Timeline, frame: Frame) -> Scene:
     """Return the board of a frame without what a player needs: names of rows, buttons."""
     if tile.game is None:
         return Scene("square", ())
-    scene = replay.frame_scene(tile.game, frame, timeline.info.seats)
+    scene = match_picture.frame_scene(tile.game, frame, timeline.info.seats)
     cells = tuple(cell for cell in scene.cells if cell.kind != "button")
     return replace(scene, cells=cells, labels=())
 

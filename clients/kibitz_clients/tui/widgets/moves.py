@@ -14,10 +14,10 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from kibitz_clients import descriptions
-from kibitz_clients.render import palette
-from kibitz_clients.render.palette import Palette
-from kibitz_clients.timeline import Frame, Timeline
+from kibitz_clients import palette
+from kibitz_clients.matches.timeline import Frame, Timeline
+from kibitz_clients.palette import Palette
+from kibitz_clients.wording import descriptions
 from kibitz_games.core.game import Game
 from kibitz_games.core.scene import PieceColour
 from kibitz_protocol.wire.records import Moved

@@ -9,10 +9,10 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 from textual.widgets import Static
 
-from kibitz_clients import descriptions, short_names
-from kibitz_clients.render import palette
-from kibitz_clients.render.palette import Palette
-from kibitz_clients.timeline import Frame, Timeline
+from kibitz_clients import palette
+from kibitz_clients.matches.timeline import Frame, Timeline
+from kibitz_clients.palette import Palette
+from kibitz_clients.wording import descriptions, short_names
 from kibitz_games.core.scene import PieceColour
 from kibitz_protocol import printable
 

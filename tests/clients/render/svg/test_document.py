@@ -11,8 +11,9 @@ from typing import get_args
 
 import pytest
 
+from kibitz_clients.matches.recorded_match import build_timeline
+from kibitz_clients.render.match_picture import export_svg, frame_scene
 from kibitz_clients.render.svg import document
-from kibitz_clients.replay import build_timeline, export_svg, frame_scene
 from kibitz_games.core.game import Game
 from kibitz_games.core.scene import Cell, CellKind, Lattice, Mark, MarkKind, Scene
 from kibitz_protocol.wire.recordfile import Record

@@ -7,11 +7,12 @@ from collections.abc import Callable
 import pytest
 from rich.cells import cell_len
 
-from kibitz_clients.render import palette
+from kibitz_clients import palette
+from kibitz_clients.matches.recorded_match import build_timeline
+from kibitz_clients.render.match_picture import frame_scene
 from kibitz_clients.render.terminal import canvas
 from kibitz_clients.render.terminal.canvas import TileSize
 from kibitz_clients.render.terminal.cell_style import NO_OVERLAY, Overlay
-from kibitz_clients.replay import build_timeline, frame_scene
 from kibitz_games.core.game import Game
 from kibitz_games.core.scene import Cell, CellKind, Label, Mark, PieceColour, Scene
 from kibitz_protocol.wire.recordfile import Record

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from kibitz_clients.render import palette
+from kibitz_clients import palette
 from kibitz_clients.render.terminal import miniature
 from kibitz_games.core.scene import Cell, Scene
 from tests.clients import boards

@@ -38,7 +38,7 @@ test("what is typed into forms", () => {
 });
 
 test("names in little room are shortened as in the terminal", () => {
-  const cases = JSON.parse(readFileSync(new URL("../../short_names.json", import.meta.url), "utf8"));
+  const cases = JSON.parse(readFileSync(new URL("../../wording/short_names.json", import.meta.url), "utf8"));
   assert.ok(cases.length > 5);
   for (const { names, room, shown } of cases) {
     assert.deepEqual(shorten(names, (text) => [...text].length <= room), shown);

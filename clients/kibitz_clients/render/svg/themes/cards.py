@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from kibitz_clients.render.palette import blend
+from kibitz_clients.palette import blend
 from kibitz_clients.render.svg import primitives
 from kibitz_clients.render.svg.layout import CARD_PITCH
 from kibitz_clients.render.svg.primitives import Point, piece_colour, rectangle, round_piece

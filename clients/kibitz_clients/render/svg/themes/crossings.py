@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from kibitz_clients.render.palette import blend
+from kibitz_clients.palette import blend
 from kibitz_clients.render.svg import primitives
 from kibitz_clients.render.svg.layout import BoardLayout
 from kibitz_clients.render.svg.primitives import INK, Point, circle, number, piece_colour

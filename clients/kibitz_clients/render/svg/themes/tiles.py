@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from kibitz_clients.render.palette import blend
+from kibitz_clients.palette import blend
 from kibitz_clients.render.svg import primitives
 from kibitz_clients.render.svg.layout import HALF_PITCH
 from kibitz_clients.render.svg.primitives import (

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from kibitz_clients.render.palette import blend
+from kibitz_clients.palette import blend
 from kibitz_clients.render.svg import primitives
 from kibitz_clients.render.svg.primitives import (
     INK,

@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kibitz_clients import descriptions
-from kibitz_clients.render import palette
+from kibitz_clients import palette
+from kibitz_clients.wording import descriptions
 from kibitz_protocol import printable
 from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
 from kibitz_protocol.wire.records import Player, Result

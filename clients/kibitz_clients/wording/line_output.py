@@ -16,12 +16,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
-from kibitz_clients import clock_format, descriptions, fetch, replay, tables
-from kibitz_clients.client_state import ClientState
-from kibitz_clients.fetch import RecordFetcher
-from kibitz_clients.match_source import fetch_events, fetch_timeline
-from kibitz_clients.server_connection import ServerConnection
-from kibitz_clients.timeline import Frame, MatchInfo, Timeline
+from kibitz_clients.matches import clock_format, fetch, recorded_match
+from kibitz_clients.matches.client_state import ClientState
+from kibitz_clients.matches.fetch import RecordFetcher
+from kibitz_clients.matches.match_source import fetch_events, fetch_timeline
+from kibitz_clients.matches.server_connection import ServerConnection
+from kibitz_clients.matches.timeline import Frame, MatchInfo, Timeline
+from kibitz_clients.wording import descriptions, tables
 from kibitz_games.core.game import Game
 from kibitz_protocol import printable
 from kibitz_protocol.client.errors import RefusedError
@@ -80,11 +81,11 @@ def write_record_lines(
     It begins with what happened after `ply` plies. Raises `RecordError`, `OSError`, and
     `ValueError` for a seat or a ply that the match does not have.
     """
-    recorded = replay.load_record(path, games, seat)
+    recorded = recorded_match.load_record(path, games, seat)
     timeline = recorded.timeline
     writer = LineWriter(games, as_json)
     if ply:
-        writer.skip(timeline, replay.frame_at_ply(timeline, ply).seq)
+        writer.skip(timeline, recorded_match.frame_at_ply(timeline, ply).seq)
     for line in () if as_json else _engine_lines(recorded.record.setup):
         out(line)
     for line in writer.new_lines(timeline):

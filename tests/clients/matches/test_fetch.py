@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from kibitz_clients import fetch
+from kibitz_clients.matches import fetch
 from kibitz_protocol.wire.recordfile import Record, RecordError, record_lines
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from kibitz_clients.short_names import ELLIPSIS, shorten
+from kibitz_clients.wording.short_names import ELLIPSIS, shorten
 
 CASES = json.loads(Path(__file__).with_name("short_names.json").read_text(encoding="utf-8"))
 ALIKE = st.text("ab-1", min_size=1, max_size=16) | st.text("ab-1", max_size=9).map(

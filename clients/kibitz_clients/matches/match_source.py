@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from kibitz_clients.client_state import ClientState
-from kibitz_clients.fetch import RecordFetcher
-from kibitz_clients.replay import build_timeline
-from kibitz_clients.server_connection import ServerConnection
-from kibitz_clients.timeline import Timeline
+from kibitz_clients.matches.client_state import ClientState
+from kibitz_clients.matches.fetch import RecordFetcher
+from kibitz_clients.matches.recorded_match import build_timeline
+from kibitz_clients.matches.server_connection import ServerConnection
+from kibitz_clients.matches.timeline import Timeline
 from kibitz_games.core.game import GameError
 from kibitz_protocol.client.errors import RefusedError
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kibitz_clients import replay
-from kibitz_clients.client_state import ClientState, initial_view
-from kibitz_clients.timeline import MatchInfo, Timeline, TimelineCursor
+from kibitz_clients.matches import recorded_match
+from kibitz_clients.matches.client_state import ClientState, initial_view
+from kibitz_clients.matches.timeline import MatchInfo, Timeline, TimelineCursor
 from kibitz_games.core.game import Game
 from kibitz_protocol.client.session import MatchLost
 from kibitz_protocol.wire.clocks import TimeControl
@@ -54,7 +54,7 @@ def test_whoever_comes_when_sees_every_frame_of_the_record(
     game: Game, running: Record, data: st.DataObject
 ) -> None:
     """Late, with gaps, with snapshots in between: in the end the frames are the record's."""
-    whole = replay.build_timeline(game, running)
+    whole = recorded_match.build_timeline(game, running)
     events = testing.events(game, running)
     state = client_state_at(game, running, data.draw(st.integers(0, len(events)), label="came"))
     timeline = state.matches[running.setup.match]
@@ -106,7 +106,7 @@ def test_replaying_a_record_gives_the_live_frames(game: Game, finished: Record) 
     for event in testing.events(game, finished):
         state.apply(event, 0)
     live = state.matches[finished.setup.match]
-    assert live.frames == replay.build_timeline(game, finished).frames
+    assert live.frames == recorded_match.build_timeline(game, finished).frames
 
 
 # ----------------------------------------------------------------------------- coming late
@@ -128,7 +128,7 @@ def test_the_start_comes_from_the_rules_where_nothing_is_dealt(game: Game, runni
     timeline = state.matches[running.setup.match]
     start = timeline.frame(0)
     assert start is not None
-    assert start == replay.build_timeline(game, running).frame(0)
+    assert start == recorded_match.build_timeline(game, running).frame(0)
 
 
 def test_a_past_that_is_not_given_is_not_asked_for_again(game: Game, running: Record) -> None:
@@ -177,7 +177,7 @@ def test_hidden_entries_and_notes_are_frames_but_no_steps(game: Game, running: R
 
 
 def test_going_to_the_newest_frame_is_going_live(game: Game, running: Record) -> None:
-    timeline = replay.build_timeline(game, running)
+    timeline = recorded_match.build_timeline(game, running)
     playhead = TimelineCursor(timeline)
     playhead.go_to(7)
     assert (playhead.is_live, playhead.position) == (False, (7, 30))
@@ -242,7 +242,7 @@ def test_clocks_of_earlier_frames_and_of_finished_matches_stand(
     timeline.fill_missing(testing.events(game, running), (1, 30))
     early = timeline.frame(3)
     assert timeline.clock_readings(1_000, early) == timeline.clock_readings(90_000, early)
-    over = replay.build_timeline(game, finished)
+    over = recorded_match.build_timeline(game, finished)
     assert over.clock_readings(0) == over.clock_readings(90_000)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from pydantic import ValidationError
 
-from kibitz_clients.render import palette
-from kibitz_clients.timeline import Frame, MatchInfo
+from kibitz_clients import palette
+from kibitz_clients.matches.timeline import Frame, MatchInfo
 from kibitz_games.core.game import Game, GameError
 from kibitz_games.core.scene import PieceColour
 from kibitz_protocol import printable

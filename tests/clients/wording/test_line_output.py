@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kibitz_clients import line_output, replay
+from kibitz_clients.matches import recorded_match
+from kibitz_clients.wording import line_output
 from kibitz_games.core.game import Game, GameError
 from kibitz_protocol.client.errors import RefusedError, UnreachableError
 from kibitz_protocol.client.session import MatchLost
@@ -28,7 +29,7 @@ def tell_all(
     """Tell a match from its start to its end."""
     assert record.footer is not None
     link.push(testing.snapshot(game, record, 0), *testing.events(game, record))
-    last = replay.build_timeline(game, record).newest
+    last = recorded_match.build_timeline(game, record).newest
     assert last.view is not None
     link.push(
         Finished(

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from kibitz.builtin_games import load_games
 from kibitz.cli import kibitz
-from kibitz_clients import game_files, replay
+from kibitz_clients.matches import game_files, recorded_match
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.recordfile import RecordError
 
@@ -54,7 +54,7 @@ def test_a_match_of_another_program_is_a_record(
     assert record.footer is not None
     assert record.footer.result.reason == "five"
     assert [seat.rank for seat in record.footer.result.seats] == [1, 2]
-    timeline = replay.build_timeline(games["five-in-a-row"], record)
+    timeline = recorded_match.build_timeline(games["five-in-a-row"], record)
     assert timeline.newest.ply == 9
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kibitz_clients import tables
+from kibitz_clients.wording import tables
 from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
 from kibitz_protocol.wire.recordfile import Record
 from kibitz_protocol.wire.records import Cause, Player, Result, SeatResult

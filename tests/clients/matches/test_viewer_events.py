@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from kibitz_clients import descriptions, line_output, replay
-from kibitz_clients.render.palette import DARK
-from kibitz_clients.timeline import MatchInfo, Timeline
+from kibitz_clients.matches import recorded_match
+from kibitz_clients.matches.timeline import MatchInfo, Timeline
+from kibitz_clients.palette import DARK
+from kibitz_clients.render import match_picture
 from kibitz_clients.tui.kibitz_app import KibitzApp
 from kibitz_clients.tui.widgets.moves import step_line
+from kibitz_clients.wording import descriptions, line_output
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.messages import Finished, Snapshot
 from kibitz_protocol.wire.recordfile import Record, write_record
@@ -69,7 +71,7 @@ def test_everybody_saw_then_what_a_record_shows_now(record: Record, viewpoint: i
     viewer = REFEREE if viewpoint is None else viewpoint
     sights = list(replay_entries(VEIL, record.setup, record.entries))
     shown = [sight.event(viewer, "every") for sight in sights]
-    here = list(replay.events(VEIL, record, viewpoint))
+    here = list(recorded_match.events(VEIL, record, viewpoint))
     for told, live in zip(here, shown, strict=True):
         if viewpoint is None and isinstance(told.entry, Noted):
             continue  # a record that still has its notes is its owner's to read
@@ -79,7 +81,7 @@ def test_everybody_saw_then_what_a_record_shows_now(record: Record, viewpoint: i
 
 
 def test_a_turn_that_passes_is_a_ply_and_leaves_the_increment(record: Record) -> None:
-    frame = replay.build_timeline(VEIL, record).frame(2)
+    frame = recorded_match.build_timeline(VEIL, record).frame(2)
     assert frame is not None
     assert (frame.ply, frame.to_act, frame.is_turn) == (2, 2, True)
     assert frame.clocks is not None
@@ -91,11 +93,13 @@ def test_a_turn_that_passes_is_a_ply_and_leaves_the_increment(record: Record) ->
 def test_a_flag_in_the_wrong_turn_is_no_record(record: Record) -> None:
     wrong = Flagged(seq=2, at_ms=600, ply=1, seat=2, elapsed_ms=1)
     with pytest.raises(ValueError, match="expected ply 1 of seat 2, not ply 1 of seat 3"):
-        replay.build_timeline(VEIL, Record(record.setup, (record.entries[0], wrong), None, ""))
+        recorded_match.build_timeline(
+            VEIL, Record(record.setup, (record.entries[0], wrong), None, "")
+        )
 
 
 def test_hidden_entries_with_a_ply_are_moves_of_the_seat_whose_turn_it_was(record: Record) -> None:
-    steps = replay.build_timeline(VEIL, record, viewpoint=2).steps
+    steps = recorded_match.build_timeline(VEIL, record, viewpoint=2).steps
     assert [step.seq for step in steps] == [0, 1, 2, 4, 5, 6]
     said = [(descriptions.acting_seat(step), descriptions.step_text(VEIL, step)) for step in steps]
     assert said == [
@@ -111,7 +115,7 @@ def test_hidden_entries_with_a_ply_are_moves_of_the_seat_whose_turn_it_was(recor
 
 
 def test_the_mover_is_found_in_whatever_order_events_come(record: Record) -> None:
-    events = list(replay.events(VEIL, record, 2))
+    events = list(recorded_match.events(VEIL, record, 2))
     timeline = Timeline(MatchInfo.of(record.setup))
     timeline.set_start({"turn": 0, "played": [0, 0, 0]}, 0)
     for event in reversed(events):
@@ -122,16 +126,19 @@ def test_the_mover_is_found_in_whatever_order_events_come(record: Record) -> Non
 
 def test_a_seat_that_is_not_there_has_no_eyes(record: Record) -> None:
     with pytest.raises(ValueError, match="expected a seat from 1 to 3, not 4"):
-        replay.build_timeline(VEIL, record, viewpoint=3)
+        recorded_match.build_timeline(VEIL, record, viewpoint=3)
 
 
 def test_looking_through_other_eyes_keeps_the_numbers(record: Record) -> None:
-    timeline = replay.build_timeline(VEIL, record)
+    timeline = recorded_match.build_timeline(VEIL, record)
     assert timeline.viewpoint is None
     numbers = [frame.seq for frame in timeline.frames]
     for viewpoint in VIEWPOINTS[1:]:
         timeline.set_viewpoint(viewpoint)
-        assert timeline.frames == replay.build_timeline(VEIL, record, viewpoint=viewpoint).frames
+        assert (
+            timeline.frames
+            == recorded_match.build_timeline(VEIL, record, viewpoint=viewpoint).frames
+        )
         assert [frame.seq for frame in timeline.frames] == numbers
     with pytest.raises(AssertionError, match="only a record"):
         Timeline(MatchInfo.of(record.setup)).set_viewpoint(0)
@@ -151,10 +158,10 @@ def test_lines_and_pictures_of_one_seat_hide_what_it_did_not_know(
     line_output.write_record_lines(path, games, whole.append)
     assert not any("hidden" in line for line in whole)
     assert any("time is up, the turn passes" in line for line in whole)
-    assert "as ■ Player 2 saw it" in replay.export_svg(path, games, 2, 2)
-    assert "saw it" not in replay.export_svg(path, games, 2)
+    assert "as ■ Player 2 saw it" in match_picture.export_svg(path, games, 2, 2)
+    assert "saw it" not in match_picture.export_svg(path, games, 2)
     with pytest.raises(ValueError, match="expected a seat"):
-        replay.export_svg(path, games, seat=9)
+        match_picture.export_svg(path, games, seat=9)
 
 
 def test_hidden_moves_are_json_lines_too(record: Record, tmp_path: Path) -> None:
@@ -174,7 +181,7 @@ def test_hidden_moves_are_json_lines_too(record: Record, tmp_path: Path) -> None
 
 
 async def test_v_goes_round_all_eyes_of_a_record(record: Record) -> None:
-    timeline = replay.build_timeline(VEIL, record)
+    timeline = recorded_match.build_timeline(VEIL, record)
     app = KibitzApp({VEIL.info.name: VEIL}, recorded=timeline)
     async with app.run_test(size=(100, 24)) as pilot:
         await settle(pilot)
@@ -187,7 +194,7 @@ async def test_v_goes_round_all_eyes_of_a_record(record: Record) -> None:
 
 
 def snapshot(record: Record, you: int | None) -> Snapshot:
-    start = replay.build_timeline(VEIL, record, viewpoint=you).frame(0)
+    start = recorded_match.build_timeline(VEIL, record, viewpoint=you).frame(0)
     assert start is not None
     fields = record.setup.model_dump(include={"match", "number", "game", "rules_version", "seats"})
     conduct = {"conduct": {}, "spectating": {}, "commitment": "c", "why": "started", "options": {}}
@@ -200,7 +207,7 @@ async def test_a_match_with_secrets_is_revealed_when_it_is_over(record: Record) 
     result = Result(
         seats=[SeatResult(rank=rank, score=0.0) for rank in (3, 1, 2)], cause=Cause.RULES, plies=4
     )
-    last = replay.build_timeline(VEIL, record).newest
+    last = recorded_match.build_timeline(VEIL, record).newest
     ended = Finished.model_validate(
         {"match": "m1", "seq": 6, "result": result, "view": last.view, "seed": "s", "record": "/r"}
     )
@@ -211,7 +218,7 @@ async def test_a_match_with_secrets_is_revealed_when_it_is_over(record: Record) 
         return record
 
     app = KibitzApp({VEIL.info.name: VEIL}, link.connect, now=link.now, fetch=fetch)
-    link.push(snapshot(record, 2), *replay.events(VEIL, record, 2))
+    link.push(snapshot(record, 2), *recorded_match.events(VEIL, record, 2))
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await until(pilot, lambda: "m1" in app.client_state.matches)
         timeline = app.client_state.matches["m1"]

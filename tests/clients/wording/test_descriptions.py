@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kibitz_clients import descriptions
-from kibitz_clients.timeline import MatchInfo
+from kibitz_clients.matches.timeline import MatchInfo
+from kibitz_clients.wording import descriptions
 from kibitz_games.core.game import Game
 from kibitz_protocol.client.errors import RefusedError, UnansweredError, UnreachableError
 from kibitz_protocol.wire.recordfile import Record

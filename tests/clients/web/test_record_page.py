@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from kibitz_clients import replay
-from kibitz_clients.render.html import render_html
+from kibitz_clients.matches import recorded_match
+from kibitz_clients.web.record_page import render_html
 from kibitz_games.core import registry
 from kibitz_games.core.drawing import apply, stage_of
 from kibitz_games.core.game import Game
@@ -61,7 +61,7 @@ def page_of(
 ) -> Scripts:
     result = record.footer.result if record.footer else None
     write_record(path, record.setup, record.entries, result)
-    loaded = replay.load_record(path, {game.info.name: game}, seat)
+    loaded = recorded_match.load_record(path, {game.info.name: game}, seat)
     return Scripts(render_html(loaded, ply, seat))
 
 
@@ -83,7 +83,7 @@ def test_the_steps_lead_from_the_first_stage_to_the_last_position(
     for step in shown["steps"]:
         stage = apply(stage, step.get("paint", {}))
     assert finished.footer is not None
-    last = replay.build_timeline(game, finished).newest
+    last = recorded_match.build_timeline(game, finished).newest
     assert last.view is not None
     assert stage == json.loads(
         json.dumps(stage_of(game.scene(game.View.model_validate(last.view))))
@@ -172,7 +172,7 @@ def test_a_seats_page_holds_what_that_seat_saw_and_nothing_else(tmp_path: Path, 
     game, record = tanks()
     page = page_of(record, game, tmp_path / "m.jsonl", seat=seat)
     (shown,) = page.match["viewpoints"]
-    events = list(replay.events(game, record, seat))
+    events = list(recorded_match.events(game, record, seat))
     assert [entry["kind"] for entry in page.match["entries"]] == [e.entry.kind for e in events]
     assert "bo thinks of 42" not in page.texts["match"]
     assert "entry" not in shown["steps"][-1]
@@ -189,7 +189,7 @@ def test_a_page_opens_at_a_ply_that_the_match_has(
 def test_the_same_record_is_the_same_page(game: Game, running: Record, tmp_path: Path) -> None:
     path = tmp_path / "m.jsonl"
     write_record(path, running.setup, running.entries, None)
-    loaded = replay.load_record(path, {game.info.name: game})
+    loaded = recorded_match.load_record(path, {game.info.name: game})
     page = render_html(loaded)
     assert page == render_html(loaded)
     assert len(page) < 400_000

@@ -16,10 +16,11 @@ from dataclasses import asdict
 from html import escape
 from typing import Any, Final
 
-from kibitz_clients import descriptions, replay
-from kibitz_clients.replay import LoadedRecord
-from kibitz_clients.replayer import Replayer, Viewpoint
+from kibitz_clients.matches import recorded_match
+from kibitz_clients.matches.recorded_match import LoadedRecord
+from kibitz_clients.matches.viewer_events import Replayer, Viewpoint
 from kibitz_clients.web import site
+from kibitz_clients.wording import descriptions
 from kibitz_games.core.drawing import paint_between, stage_of
 from kibitz_games.core.game import Game
 from kibitz_games.core.scene import Scene
@@ -58,7 +59,7 @@ def render_html(recorded: LoadedRecord, ply: int | None = None, seat: int | None
     ply that the match does not have.
     """
     if ply is not None:
-        replay.frame_at_ply(recorded.timeline, ply)
+        recorded_match.frame_at_ply(recorded.timeline, ply)
     files = site.read_files(site.STATIC_FILES)
     script = site.joined_modules(files, ENTRY_MODULE)
     style = "\n".join(files[name].decode("utf-8") for name in STYLES)
@@ -189,7 +190,7 @@ class _Contents:
     def _first_entries(self) -> Sequence[Entry]:
         """The entries as the first viewpoint sees them; others say where theirs differ."""
         game, record = self._recorded.game, self._recorded.record
-        return [event.entry for event in replay.events(game, record, self._viewpoints[0])]
+        return [event.entry for event in recorded_match.events(game, record, self._viewpoints[0])]
 
     def _entry(self, entry: Entry) -> dict[str, Any]:
         """Write an entry, with its move in the words of the game in place of its action."""

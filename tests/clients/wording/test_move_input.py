@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kibitz_clients import move_input
-from kibitz_clients.move_input import MoveOption, MoveSelector
-from kibitz_clients.replay import build_timeline, frame_scene
+from kibitz_clients.matches.recorded_match import build_timeline
+from kibitz_clients.render.match_picture import frame_scene
+from kibitz_clients.wording import move_input
+from kibitz_clients.wording.move_input import MoveOption, MoveSelector
 from kibitz_games.core.game import Game, IllegalAction, Model
 from kibitz_games.core.scene import Scene
 from kibitz_protocol.wire.recordfile import Record

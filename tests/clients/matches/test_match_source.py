@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kibitz_clients.client_state import ClientState
-from kibitz_clients.match_source import fetch_events, fetch_timeline
+from kibitz_clients.matches.client_state import ClientState
+from kibitz_clients.matches.match_source import fetch_events, fetch_timeline
 from kibitz_games.core.game import Game, GameError
 from kibitz_protocol.client.errors import ClosedError, RefusedError
 from kibitz_protocol.wire.messages import EventList

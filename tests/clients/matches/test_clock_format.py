@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kibitz_clients import clock_format
+from kibitz_clients.matches import clock_format
 from kibitz_protocol.wire.clocks import Clock, TimeControl, full_clock
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from kibitz_clients.timeline import MatchInfo, Timeline
+from kibitz_clients.matches.timeline import MatchInfo, Timeline
 from kibitz_games.core.game import Game, GameError
 from kibitz_protocol.client.session import MatchLost, News
 from kibitz_protocol.wire.lobbies import LobbyView, MatchBrief

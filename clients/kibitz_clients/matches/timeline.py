@@ -12,8 +12,8 @@ import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from kibitz_clients import clock_format
-from kibitz_clients.clock_format import ClockReading
+from kibitz_clients.matches import clock_format
+from kibitz_clients.matches.clock_format import ClockReading
 from kibitz_games.core.game import TERMINAL
 from kibitz_protocol.wire.clocks import Clock, TimeControl, full_clock, until_flag
 from kibitz_protocol.wire.lobbies import MatchBrief

@@ -1,0 +1,72 @@
+"""What a frame of a match looks like: as a scene with the players' names, and as SVG."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+from kibitz_clients.matches.recorded_match import LoadedRecord, frame_at_ply, load_record
+from kibitz_clients.matches.timeline import Frame
+from kibitz_clients.render.svg import document
+from kibitz_clients.wording import descriptions
+from kibitz_games.core.game import Game
+from kibitz_games.core.scene import Scene, with_names
+from kibitz_protocol.wire.records import Player
+
+
+def export_svg(
+    path: str | os.PathLike[str],
+    games: Mapping[str, Game],
+    ply: int | None = None,
+    seat: int | None = None,
+) -> str:
+    """Return a picture of a recorded match after `ply` plies (the end when None) as SVG.
+
+    It shows what `seat` knew then, or everything when None. Raises `RecordError`, `OSError`,
+    and `ValueError` for a ply or a seat that the match does not have.
+    """
+    return draw_svg(load_record(path, games, seat), ply)
+
+
+def draw_svg(recorded: LoadedRecord, ply: int | None = None) -> str:
+    """Return a picture of a record after `ply` plies as SVG; `ValueError` for one it lacks."""
+    frame = frame_at_ply(recorded.timeline, ply)
+    scene = frame_scene(recorded.game, frame, recorded.timeline.info.seats)
+    return document.render_svg(scene, _caption(recorded, frame))
+
+
+def frame_scene(game: Game, frame: Frame, players: Sequence[Player] = ()) -> Scene:
+    """Draw what a frame shows, with the names of `players`, by seat, in its text.
+
+    There is nothing on the board where the viewer does not know it.
+    """
+    if frame.view is None:
+        return Scene("square", (), (), ("this position is not known",))
+    scene = game.scene(game.View.model_validate(frame.view))
+    labels = [
+        descriptions.player_label(seat, who, scene.colours) for seat, who in enumerate(players)
+    ]
+    return with_names(scene, labels)
+
+
+def _caption(recorded: LoadedRecord, frame: Frame) -> document.Caption:
+    timeline = recorded.timeline
+    facts, result = timeline.info, timeline.result
+    ended = result is not None and frame.seq == timeline.newest.seq
+    line = f"{len(facts.seats)} players, ply {frame.ply} of {timeline.newest.ply}"
+    if timeline.viewpoint is not None:
+        line += f", {descriptions.viewpoint_text(facts, timeline.viewpoint)}"
+    notes = []
+    for ended_so in result.seats if result and ended else ():
+        why = f", {descriptions.CAUSE_TEXTS[ended_so.cause]}" if ended_so.cause else ""
+        points = descriptions.points_text(ended_so)
+        notes.append(descriptions.ordinal(ended_so.rank) + (f", {points}" if points else "") + why)
+    if not ended:
+        notes = ["to move" if seat == frame.to_act else "" for seat in range(len(facts.seats))]
+    how = descriptions.ending_text(result, recorded.game) if result and ended else ""
+    return document.Caption(
+        title=recorded.game.info.title,
+        subtitle=f"{line} · {how}" if how else line,
+        players=[who.name for who in facts.seats],
+        notes=notes,
+    )
