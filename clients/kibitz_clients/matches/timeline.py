@@ -344,8 +344,8 @@ class TimelineCursor:
     @property
     def frame(self) -> Frame:
         """The frame to show."""
-        found = None if self._seq is None else self.timeline.frame(self._seq)
-        return found or self._last_step()
+        chosen = None if self._seq is None else self.timeline.frame(self._seq)
+        return chosen or self._last_step()
 
     @property
     def position(self) -> tuple[int, int]:

@@ -33,7 +33,7 @@ def match_text(timeline: Timeline, game: Game | None, now: int) -> str:
     names = player_names(timeline)
     players = "; ".join(f"seat {seat}: {name}" for seat, name in enumerate(names, 1))
     lines = [f"match {facts.match}: {facts.game}{where}; {players}"]
-    lines += [f"since your last move: {each}" for each in _steps(timeline, game, names)]
+    lines += [f"since your last move: {step}" for step in _steps(timeline, game, names)]
     lines += [_state(timeline, game, names), *_clocks(timeline, names, now)]
     lines += [_board(frame, game, names)]
     return "\n".join(filter(None, lines))
@@ -104,12 +104,12 @@ def _step(frame: Frame, game: Game | None, names: Sequence[str]) -> str:
 
 def _clocks(timeline: Timeline, names: Sequence[str], now: int) -> list[str]:
     readings = timeline.clock_readings(now)
-    told = [
+    texts = [
         f"{name} {reading.text}"
         for name, reading in zip(names, readings, strict=False)
         if reading is not None
     ]
-    return [f"clocks: {'; '.join(told)}"] if told and not timeline.over else []
+    return [f"clocks: {'; '.join(texts)}"] if texts and not timeline.over else []
 
 
 def _board(frame: Frame, game: Game | None, names: Sequence[str]) -> str:

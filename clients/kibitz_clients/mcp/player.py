@@ -164,10 +164,10 @@ class ToolPlayer:
         lobbies = (await self._ask(server.lobbies())).lobbies
         matches = (await self._ask(server.matches())).matches
         lines = [
-            f"lobby {each.lobby} {printable.line(each.name)!r}: {', '.join(each.games)}; "
-            f"{each.members} of {each.places} places taken; {each.state}; "
-            f"join: {each.joinable}"
-            for each in lobbies
+            f"lobby {lobby.lobby} {printable.line(lobby.name)!r}: {', '.join(lobby.games)}; "
+            f"{lobby.members} of {lobby.places} places taken; {lobby.state}; "
+            f"join: {lobby.joinable}"
+            for lobby in lobbies
         ]
         for brief in matches:
             names = ", ".join(printable.line(player.name) for player in brief.seats)
@@ -242,10 +242,10 @@ class ToolPlayer:
         server = await self.server()
         turn = self._turn(match)
         action = self._parse(turn, move)
-        said = _comment(comment)
+        checked_comment = _comment(comment)
         del self._state.turns[match]
         try:
-            await self._ask(server.move(match, turn.ply, action.action, said))
+            await self._ask(server.move(match, turn.ply, action.action, checked_comment))
         except (CallError, asyncio.CancelledError):
             self._restore(turn)
             raise
@@ -284,7 +284,7 @@ class ToolPlayer:
 
     def _untold(self) -> list[str]:
         matches = self._state.matches.items()
-        return [key for key, each in matches if each.over and key not in self._told]
+        return [key for key, timeline in matches if timeline.over and key not in self._told]
 
     def _take_due(self, match: str | None) -> str:
         """Return what there is to tell, which is told once, except for turns."""
@@ -374,10 +374,10 @@ class ToolPlayer:
         game = self._games.get(turn.game)
         if game is None:
             return _parse_json(move)
-        found = parse_typed(game, MoveSelector(self._options(turn)), move, turn)
-        if isinstance(found, str):
-            raise CallError(printable.line(found))
-        return found
+        option = parse_typed(game, MoveSelector(self._options(turn)), move, turn)
+        if isinstance(option, str):
+            raise CallError(printable.line(option))
+        return option
 
 
 def _parse_json(move: str) -> MoveOption:

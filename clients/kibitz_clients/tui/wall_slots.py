@@ -65,9 +65,9 @@ class WallSlots:
     def update(self, briefs: Iterable[MatchBrief], now: int) -> list[str]:
         """Take in what is known of the matches; return those that got a board just now."""
         known = {brief.match: brief for brief in briefs if brief.watchable and not brief.void}
-        for each in known.values():
-            if each.result is not None and each.match not in self._counted:
-                self._count(each)
+        for watchable in known.values():
+            if watchable.result is not None and watchable.match not in self._counted:
+                self._count(watchable)
         for slot in self.slots:
             brief = known.get(slot.match or "")
             if brief is not None and brief.result is not None and slot.ended_at is None:

@@ -109,7 +109,7 @@ class _Contents:
 
     def fields(self) -> dict[str, Any]:
         recorded, setup = self._recorded, self._recorded.record.setup
-        shown = [self._viewpoint(each) for each in self._viewpoints]
+        shown = [self._viewpoint(viewpoint) for viewpoint in self._viewpoints]
         return {
             "title": recorded.game.info.title,
             "subtitle": self._subtitle(),
@@ -118,7 +118,7 @@ class _Contents:
             "control": setup.time_control.model_dump(mode="json"),
             "result": self._result(),
             "seats": self._seat_notes(),
-            "engines": [descriptions.engine_text(each) for each in setup.engines or ()],
+            "engines": [descriptions.engine_text(engine) for engine in setup.engines or ()],
             "ply": self._ply,
             "entries": [self._entry(entry) for entry in self._first_entries],
             "viewpoints": shown,

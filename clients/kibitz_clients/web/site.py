@@ -97,8 +97,8 @@ def web_site(folder: Path = STATIC_FILES, rules: Mapping[str, str] | None = None
 
 def read_files(folder: Path) -> dict[str, bytes]:
     """Read the files that are served, by their paths inside the folder."""
-    found = (path for path in sorted(folder.rglob("*")) if path.suffix in _CONTENT_TYPES)
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+    paths = (path for path in sorted(folder.rglob("*")) if path.suffix in _CONTENT_TYPES)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 def imported_modules(files: Mapping[str, bytes], first: str = ENTRY) -> list[str]:

@@ -146,19 +146,19 @@ def entry_seat(happened: Entry) -> int | None:
     return None if isinstance(happened, Hidden | Aborted | Commented) else happened.seat
 
 
-def comment_text(said: Comment) -> str:
+def comment_text(comment: Comment) -> str:
     """Write what a bot said of its move: value, depth, nodes, the line it expects, its text."""
     parts = []
-    if said.value is not None:
-        parts.append(_value_text(said.value))
-    if said.depth is not None:
-        parts.append(f"d{said.depth}")
-    if said.nodes is not None:
-        parts.append(f"{_count_text(said.nodes)}n")
-    if said.line:
-        parts.append(" ".join(said.line))
-    if said.text:
-        parts.append(said.text)
+    if comment.value is not None:
+        parts.append(_value_text(comment.value))
+    if comment.depth is not None:
+        parts.append(f"d{comment.depth}")
+    if comment.nodes is not None:
+        parts.append(f"{_count_text(comment.nodes)}n")
+    if comment.line:
+        parts.append(" ".join(comment.line))
+    if comment.text:
+        parts.append(comment.text)
     return printable.line(" ".join(parts))
 
 

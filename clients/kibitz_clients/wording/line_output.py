@@ -149,18 +149,22 @@ class LineWriter:
         if not view.stopped or view.stopped == known:
             return []
         if self.as_json:
-            said = {"kind": "stopped", "lobby": view.lobby, "reason": view.stopped}
-            return [json.dumps(said, ensure_ascii=False)]
+            fields = {"kind": "stopped", "lobby": view.lobby, "reason": view.stopped}
+            return [json.dumps(fields, ensure_ascii=False)]
         return [f"[{view.settings.name}] {descriptions.stopped_programme(view.stopped)}"]
 
     def _house_bot_failures(self, view: LobbyView) -> list[str]:
         known = self._failures.get(view.lobby, [])
         self._failures[view.lobby] = view.house_trouble
-        fresh = [each for each in view.house_trouble if each not in known]
+        fresh = [trouble for trouble in view.house_trouble if trouble not in known]
         if self.as_json:
             about = {"kind": "house_trouble", "lobby": view.lobby}
-            return [json.dumps(about | each.model_dump(), ensure_ascii=False) for each in fresh]
-        return [f"[{view.settings.name}] {descriptions.house_bot_failure(each)}" for each in fresh]
+            return [
+                json.dumps(about | trouble.model_dump(), ensure_ascii=False) for trouble in fresh
+            ]
+        return [
+            f"[{view.settings.name}] {descriptions.house_bot_failure(trouble)}" for trouble in fresh
+        ]
 
     def lost_line(self, match: str, why: str) -> str:
         """Return the line about a match that cannot be followed."""
@@ -192,7 +196,7 @@ class LineWriter:
             return []
         game = self.games.get(timeline.info.game)
         seat = descriptions.acting_seat(frame)
-        said = descriptions.step_text(game, frame)
+        step = descriptions.step_text(game, frame)
         if self.as_json:
             return [
                 self._json(
@@ -202,7 +206,7 @@ class LineWriter:
                     ply=frame.ply,
                     seat=seat,
                     author=entry.author.name if isinstance(entry, Commented) else None,
-                    text=entry.text if isinstance(entry, Commented) else said,
+                    text=entry.text if isinstance(entry, Commented) else step,
                     action=entry.action if isinstance(entry, Moved) else None,
                     elapsed_ms=entry.elapsed_ms if isinstance(entry, Moved) else None,
                     clocks_ms=self._clocks(timeline, frame),
@@ -214,7 +218,7 @@ class LineWriter:
             name = descriptions.player_label(seat, timeline.info.seats[seat])
         else:
             name = "comment" if isinstance(entry, Commented) else "match"
-        line = f"{self._prefix(timeline)}  {ply} {name} {said}"
+        line = f"{self._prefix(timeline)}  {ply} {name} {step}"
         return [line + self._clock(timeline, frame, seat) + self._comment(frame)]
 
     def _clock(self, timeline: Timeline, frame: Frame, seat: int | None) -> str:

@@ -139,9 +139,9 @@ def parse_typed(
         )
     if not picker.options:
         return MoveOption(wire, game.format_move(move), game.move_cells(move))
-    found = next((choice for choice in picker.options if choice.action == wire), None)
-    if found is not None:
-        return found
+    option = next((choice for choice in picker.options if choice.action == wire), None)
+    if option is not None:
+        return option
     return _with_suggestions(_why_illegal(game, move, turn), picker, text, _cells_of(game, move))
 
 
@@ -181,14 +181,14 @@ def _is_prefix(pieces: Sequence[str], way: Sequence[str], *, one_word: bool) -> 
     )
 
 
-def _only_match(found: Sequence[MoveOption], text: str) -> MoveOption | str | None:
+def _only_match(options: Sequence[MoveOption], text: str) -> MoveOption | str | None:
     """Return the only move of several that a text may mean, or say which they are."""
-    if len(found) < 2:
-        return found[0] if found else None
-    named = [choice.text for choice in found[:MAX_SUGGESTIONS]]
-    rest = f" or {len(found) - MAX_SUGGESTIONS} more" if len(found) > MAX_SUGGESTIONS else ""
-    said = ", ".join(named) + rest if rest else f"{', '.join(named[:-1])} or {named[-1]}"
-    return f"{text} may be {said}"
+    if len(options) < 2:
+        return options[0] if options else None
+    named = [choice.text for choice in options[:MAX_SUGGESTIONS]]
+    rest = f" or {len(options) - MAX_SUGGESTIONS} more" if len(options) > MAX_SUGGESTIONS else ""
+    choices = ", ".join(named) + rest if rest else f"{', '.join(named[:-1])} or {named[-1]}"
+    return f"{text} may be {choices}"
 
 
 def _why_illegal(game: Game, move: Model, turn: YourTurn | None) -> str:

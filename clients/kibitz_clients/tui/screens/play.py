@@ -285,8 +285,8 @@ class PlayScreen(MatchScreen):
             and self._selector is not None
             and self.game
         ):
-            found = move_input.parse_typed(self.game, self._selector, text)
-            self._typed_option = found if isinstance(found, MoveOption) else None
+            option = move_input.parse_typed(self.game, self._selector, text)
+            self._typed_option = option if isinstance(option, MoveOption) else None
 
     def _show_line(self) -> None:
         self.query_one("#typing").display = self.can_play
@@ -341,14 +341,14 @@ class PlayScreen(MatchScreen):
 
     def _command(self, word: str) -> None:
         """Carry out what was typed after a colon."""
-        found = [name for name in COMMANDS if name.startswith(word)]
+        names = [name for name in COMMANDS if name.startswith(word)]
         if word in COMMANDS:
-            found = [word]
-        if len(found) == 1:
-            self.call_later(self.run_action, COMMANDS[found[0]])
+            names = [word]
+        if len(names) == 1:
+            self.call_later(self.run_action, COMMANDS[names[0]])
         else:
-            known = ", ".join(f":{name}" for name in found or COMMANDS)
-            self.notice = f":{word} may be {known}" if found else f"no :{word}; there are {known}"
+            known = ", ".join(f":{name}" for name in names or COMMANDS)
+            self.notice = f":{word} may be {known}" if names else f"no :{word}; there are {known}"
         self.refresh_content()
 
     def _stop_typing(self) -> None:

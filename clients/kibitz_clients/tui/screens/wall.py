@@ -120,7 +120,7 @@ class WallScreen(BaseScreen):
 
     def _briefs(self) -> list[MatchBrief]:
         briefs = self.kibitz_app.client_state.briefs.values()
-        return [each for each in briefs if self.lobby in (None, each.lobby)]
+        return [brief for brief in briefs if self.lobby in (None, brief.lobby)]
 
     def _shown(self) -> list[Slot]:
         """Return the boards of the present page."""
@@ -161,14 +161,14 @@ class WallScreen(BaseScreen):
         """Return the bar of what gets ready, while anything does, and the newest results."""
         bar = _progress_bar(self._preparation, self.kibitz_app.palette)
         room = max(1, self.size.width - 2 - cell_len(bar.plain))
-        told = [self._result(brief) for brief in reversed(self.boards.finished)]
-        line = "   ·   ".join(told) or "results run along here as matches end"
-        if told and cell_len(line) > room:
+        results = [self._result(brief) for brief in reversed(self.boards.finished)]
+        line = "   ·   ".join(results) or "results run along here as matches end"
+        if results and cell_len(line) > room:
             line += "   ·   "
             at = now // _RESULT_COLUMN_MS % len(line)
             line = line[at:] + line[:at]
         colors = self.kibitz_app.palette
-        return bar.append(line, colors.hint if told else colors.dim)
+        return bar.append(line, colors.hint if results else colors.dim)
 
     def _result(self, brief: MatchBrief) -> str:
         game = self.kibitz_app.client_state.games.get(brief.game)

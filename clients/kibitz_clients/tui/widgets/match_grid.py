@@ -84,7 +84,7 @@ class MatchGrid(Widget):
             ]
             gap = Strip.blank(1, self._ground)
             for row in range(height):
-                cells = [part for each in drawn for part in (each[row], gap)]
+                cells = [part for strips in drawn for part in (strips[row], gap)]
                 rows.append(Strip.join(cells[:-1]).crop_extend(0, self.size.width, self._ground))
         if rows != self._rows:
             self._rows = rows
@@ -224,8 +224,10 @@ class MatchGrid(Widget):
         line.truncate(width, overflow="ellipsis")
         rendered = line.render(self.app.console, end="")
         segments = [
-            Segment(each.text, style + each.style if isinstance(each.style, Style) else style)
-            for each in rendered
+            Segment(
+                segment.text, style + segment.style if isinstance(segment.style, Style) else style
+            )
+            for segment in rendered
         ]
         return Strip(segments).crop_extend(0, width, style)
 

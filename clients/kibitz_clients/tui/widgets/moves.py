@@ -113,10 +113,10 @@ def step_line(
     seat = descriptions.acting_seat(frame)
     if seat is not None:
         line.append(f"{palette.piece_glyph(seat, colours)} ", f"bold {colors.seat(seat)}")
-    said = descriptions.step_text(game, frame)
-    line.append(said, colors.text if isinstance(entry, Moved) else f"italic {colors.text}")
+    step = descriptions.step_text(game, frame)
+    line.append(step, colors.text if isinstance(entry, Moved) else f"italic {colors.text}")
     if frame.comment is not None:
         line.append(
-            " " * max(1, 8 - cell_len(said)) + descriptions.comment_text(frame.comment), colors.dim
+            " " * max(1, 8 - cell_len(step)) + descriptions.comment_text(frame.comment), colors.dim
         )
     return line
