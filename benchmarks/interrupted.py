@@ -28,9 +28,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kibitz_arena import journal, state
+from kibitz_arena import entries, state
 from kibitz_arena.config import load
-from kibitz_arena.journal import GameEnded
+from kibitz_arena.entries import GameEnded
 from kibitz_arena.results import Results
 from kibitz_arena.tournament import Tournament
 from kibitz_games.compiled import kernels
@@ -59,7 +59,7 @@ class Run:
 
     @property
     def journal(self) -> Path:
-        return self.directory / "event.jsonl"
+        return self.directory / "journal.jsonl"
 
     @property
     def results(self) -> Results:
@@ -68,8 +68,8 @@ class Run:
     def ended(self) -> list[GameEnded]:
         """Return the games that count, as the journal has them."""
         with contextlib.suppress(FileNotFoundError):
-            entries = journal.parse(self.journal.read_bytes()).entries
-            return [each for each in entries if isinstance(each, GameEnded)]
+            found = entries.FORMAT.parse(self.journal.read_bytes()).entries
+            return [each for each in found if isinstance(each, GameEnded)]
         return []
 
     def hold(self, planned: int) -> None:

@@ -15,8 +15,8 @@ from pydantic import ConfigDict, Field
 
 from kibitz_arena import claims
 from kibitz_arena.claims import CheckedClaim
+from kibitz_arena.entries import GameEnded, IsolationTool
 from kibitz_arena.game_line import TERMINATION_OF, GameLine, Termination
-from kibitz_arena.journal import GameEnded, IsolationTool
 from kibitz_arena.ratings import RatedGame, Ratings, rate
 from kibitz_arena.sprt import SprtResult
 from kibitz_arena.state import TournamentState

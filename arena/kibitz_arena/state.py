@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from typing import Self
 
 from kibitz_arena import sprt
-from kibitz_arena.journal import (
+from kibitz_arena.entries import (
     Entry,
     GameEnded,
     GameRequeued,
     GamesRequested,
     IsolationTool,
-    JournalError,
     RunStarted,
     RunStopped,
 )
+from kibitz_arena.journal import JournalError, apply_entries
 from kibitz_arena.schedule import Block, Schedule, ScheduledGame
 from kibitz_arena.tournament import Tournament
 from kibitz_protocol.wire.records import UNDECIDED, Result
@@ -92,11 +92,7 @@ class TournamentState:
     ) -> Self:
         """Return the progress that `entries` make; raises `JournalError` where they cannot be."""
         progress = cls(tournament, schedule)
-        for number, entry in enumerate(entries, 2):
-            try:
-                progress.apply(entry)
-            except JournalError as error:
-                raise JournalError(f"line {number}: {error}") from None
+        apply_entries(progress.apply, entries)
         return progress
 
     # What there is to do

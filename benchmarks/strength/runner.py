@@ -16,7 +16,7 @@ from kibitz_arena.journal import JournalError
 from kibitz_arena.results import Results
 from kibitz_arena.runner.directory import TournamentDirectory
 from kibitz_arena.runner.hosting import ServerOptions
-from kibitz_arena.runner.journal_file import Journal
+from kibitz_arena.runner.journal_file import TournamentJournal
 from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.session import is_unfinished
 from kibitz_arena.runner.tournament_runner import TournamentRunner
@@ -80,7 +80,7 @@ def _is_half_played(folder: TournamentDirectory, event: Tournament) -> bool:
     if not folder.journal.exists():
         return False
     try:
-        with Journal(folder.journal, event) as journal:
+        with TournamentJournal(folder.journal, event) as journal:
             return is_unfinished(journal.state)
     except JournalError:
         return False

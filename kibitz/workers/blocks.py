@@ -18,7 +18,7 @@ from typing import Final
 from kibitz.tournaments import LocalServices, choose_isolation, is_untrusted
 from kibitz.workers.file_cache import FileCache, sha256
 from kibitz.workers.port import BLOCKS, Json, PoolError, WorkerPool
-from kibitz_arena.journal import IsolationTool
+from kibitz_arena.entries import IsolationTool
 from kibitz_arena.runner.block_task import BlockOutcome, BlockTask, PlayedGame, TaskFile
 from kibitz_arena.runner.concurrency import cpu_count
 from kibitz_arena.runner.directory import TournamentDirectory

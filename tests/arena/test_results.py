@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from kibitz_arena.entries import GamesRequested, RunStarted
 from kibitz_arena.game_line import TERMINATION_OF
-from kibitz_arena.journal import GamesRequested, RunStarted
 from kibitz_arena.report import formatting
 from kibitz_arena.results import Results
 from kibitz_arena.state import DueGame, TournamentState

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from kibitz_arena.journal import make_header
+from kibitz_arena.entries import make_header
 from kibitz_arena.report import export, html
 from kibitz_arena.report.text import render_text
 from kibitz_arena.results import Results
 from kibitz_arena.runner.directory import TournamentDirectory
 from kibitz_arena.runner.hosting import ServerOptions, TournamentHost
-from kibitz_arena.runner.journal_file import Journal
+from kibitz_arena.runner.journal_file import TournamentJournal
 from kibitz_arena.schedule import Schedule
 from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Tournament
@@ -38,9 +38,9 @@ def test_a_seed_is_drawn_once_and_found_again(directory: TournamentDirectory) ->
     assert isinstance(drawn.seed, str)
     assert re.fullmatch("[0-9a-f]{64}", drawn.seed)
     assert directory.with_seed(cup).seed != drawn.seed  # nothing has begun
-    Journal(directory.journal, drawn).close()
+    TournamentJournal(directory.journal, drawn).close()
     assert directory.with_seed(cup).seed == drawn.seed
-    Journal(directory.journal, directory.with_seed(cup)).close()  # goes on with it
+    TournamentJournal(directory.journal, directory.with_seed(cup)).close()  # goes on with it
 
 
 def test_a_seed_that_was_given_is_kept(directory: TournamentDirectory) -> None:

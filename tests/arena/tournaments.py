@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kibitz_arena.journal import Entry, GamesRequested, RunStarted
+from kibitz_arena.entries import Entry, GamesRequested, RunStarted
 from kibitz_arena.state import DueGame, TournamentState
 from kibitz_arena.tournament import Tournament
 from kibitz_protocol.wire.records import Cause, Result, SeatResult

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from kibitz_arena import journal
-from kibitz_arena.journal import GameEnded
+from kibitz_arena.entries import FORMAT, GameEnded
 from kibitz_protocol.wire.recordfile import read_record
 from tests.tools.command import Kibitz, Running
 from tests.tools.server_process import free_port
@@ -82,7 +81,7 @@ def ends(path: Path) -> list[GameEnded]:
     """Return what a journal says of games that have ended."""
     with contextlib.suppress(FileNotFoundError):
         return [
-            each for each in journal.parse(path.read_bytes()).entries if isinstance(each, GameEnded)
+            each for each in FORMAT.parse(path.read_bytes()).entries if isinstance(each, GameEnded)
         ]
     return []
 
@@ -134,7 +133,7 @@ def cup(kibitz: Kibitz) -> Path:
 
 
 def test_an_event_that_is_cut_off_three_times_loses_nothing(kibitz: Kibitz, cup: Path) -> None:
-    path = cup / "event.jsonl"
+    path = cup / "journal.jsonl"
     for signals in ([signal.SIGINT], [signal.SIGKILL], [signal.SIGINT, signal.SIGINT]):
         with kibitz.start("arena", "cup.yaml", "--concurrency", "2") as arena:
             until_ended(arena, path, 4)
@@ -167,7 +166,7 @@ def test_an_event_that_is_cut_off_three_times_loses_nothing(kibitz: Kibitz, cup:
 @pytest.mark.slow
 def test_another_event_does_not_go_on_in_the_same_place(kibitz: Kibitz, cup: Path) -> None:
     with kibitz.start("arena", "cup.yaml") as arena:
-        until_ended(arena, cup / "event.jsonl", 1)
+        until_ended(arena, cup / "journal.jsonl", 1)
         other = kibitz.run("arena", "cup.yaml")
         assert other.returncode == 1
         assert "another arena runs this event" in other.stderr
@@ -294,7 +293,7 @@ def test_a_rated_event_on_a_running_server(kibitz: Kibitz) -> None:
 def test_the_arena_and_then_its_server_are_killed_and_nothing_is_lost(
     kibitz: Kibitz, cup: Path
 ) -> None:
-    path, port = cup / "event.jsonl", free_port()
+    path, port = cup / "journal.jsonl", free_port()
     url = f"ws://127.0.0.1:{port}"
     serve = ["serve", "--port", str(port), "--db", "kibitz.db", "--json"]
     with ExitStack() as stack:

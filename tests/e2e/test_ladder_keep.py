@@ -19,10 +19,9 @@ from pathlib import Path
 
 import pytest
 
-from kibitz_arena.ladder import journal
 from kibitz_arena.ladder.config import Ladder
+from kibitz_arena.ladder.entries import FORMAT, Entry, GameEnded, GameRequested
 from kibitz_arena.ladder.feed import Feed
-from kibitz_arena.ladder.journal import GameEnded, GameRequested
 from kibitz_arena.ladder.state import LadderState
 from kibitz_arena.ratings import RatedGame, rate
 from kibitz_protocol.client.client import Client
@@ -95,9 +94,9 @@ class Hall:
         words = ["bot", file, "--name", name, "--server", self.url, "--ladder", "evening"]
         return self.stack.enter_context(self.kibitz.start(*words))
 
-    def entries(self) -> list[journal.Entry]:
+    def entries(self) -> list[Entry]:
         with contextlib.suppress(FileNotFoundError):
-            return [*journal.parse((self.path / "ladder.jsonl").read_bytes()).entries]
+            return [*FORMAT.parse((self.path / "journal.jsonl").read_bytes()).entries]
         return []
 
     def ended(self) -> list[GameEnded]:

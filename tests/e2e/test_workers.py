@@ -19,8 +19,8 @@ from typing import Any
 import psutil
 import pytest
 
-from kibitz_arena import journal
-from kibitz_arena.journal import GameEnded
+from kibitz_arena import entries
+from kibitz_arena.entries import GameEnded
 from tests.tools.command import Kibitz, Running
 
 SECONDS = 900
@@ -50,10 +50,10 @@ def write_event(kibitz: Kibitz, blocks: int, entrants: str = "") -> None:
 
 def ended(folder: Path) -> list[GameEnded]:
     try:
-        entries = journal.parse((folder / "event.jsonl").read_bytes()).entries
+        found = entries.FORMAT.parse((folder / "journal.jsonl").read_bytes()).entries
     except FileNotFoundError:
         return []
-    return [each for each in entries if isinstance(each, GameEnded)]
+    return [each for each in found if isinstance(each, GameEnded)]
 
 
 def journal_lines(folder: Path) -> list[str]:

@@ -1,6 +1,6 @@
 """The directory of a ladder: its journal, its secret, what others are told, and reports.
 
-ladder.jsonl     the journal (see `journal`)
+journal.jsonl     the journal (see `journal`)
 host.resume      the secret with which the keeper comes back as the host of the lobby (mode 0600)
 public/          what may be shown to anybody: index.html, ladder.json
 reports/         why a seat dropped out of a match, for those who lost that way
@@ -24,7 +24,7 @@ class LadderDirectory:
 
     @property
     def journal(self) -> Path:
-        return self.path / "ladder.jsonl"
+        return self.path / "journal.jsonl"
 
     @property
     def public(self) -> Path:

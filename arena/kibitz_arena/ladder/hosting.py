@@ -9,7 +9,7 @@ from typing import Final
 
 from kibitz_arena.ladder.config import Ladder
 from kibitz_arena.ladder.directory import LadderDirectory
-from kibitz_arena.ladder.journal import Entry, GameCancelled, Hosted
+from kibitz_arena.ladder.entries import Entry, GameCancelled, Hosted
 from kibitz_arena.ladder.state import LadderState
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import HelloRefusedError, RefusedError, UnansweredError

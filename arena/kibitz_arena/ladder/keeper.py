@@ -19,8 +19,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
 from kibitz_arena.ladder.config import Ladder
-from kibitz_arena.ladder.hosting import settings as lobby_settings
-from kibitz_arena.ladder.journal import (
+from kibitz_arena.ladder.entries import (
     Entered,
     Entry,
     GameCancelled,
@@ -28,6 +27,7 @@ from kibitz_arena.ladder.journal import (
     GameRequested,
     ended_entry,
 )
+from kibitz_arena.ladder.hosting import settings as lobby_settings
 from kibitz_arena.ladder.journal_file import LadderJournal
 from kibitz_arena.ladder.pairing import Candidate, Names, Terms, pair, seating
 from kibitz_arena.ladder.state import LadderState, PlayedGame

@@ -16,9 +16,9 @@ from typing import Final
 
 from kibitz_arena.ladder.config import Ladder
 from kibitz_arena.ladder.directory import LadderDirectory
+from kibitz_arena.ladder.entries import Kept
 from kibitz_arena.ladder.feed import FeedResult
 from kibitz_arena.ladder.hosting import LadderHost, find_lobby, moving_entries
-from kibitz_arena.ladder.journal import Kept
 from kibitz_arena.ladder.journal_file import LadderJournal
 from kibitz_arena.ladder.keeper import LadderKeeper, LobbyGoneError
 from kibitz_arena.ladder.publisher import Publisher

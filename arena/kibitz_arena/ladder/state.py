@@ -15,9 +15,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from kibitz_arena.journal import JournalError
+from kibitz_arena.journal import JournalError, apply_entries
 from kibitz_arena.ladder.config import Ladder
-from kibitz_arena.ladder.journal import (
+from kibitz_arena.ladder.entries import (
     Entered,
     Entry,
     GameCancelled,
@@ -126,11 +126,7 @@ class LadderState:
     def fold(cls, ladder: Ladder, entries: Iterable[Entry]) -> LadderState:
         """Return what `entries` make; raises `JournalError` where they cannot be."""
         state = cls(ladder)
-        for number, entry in enumerate(entries, 2):
-            try:
-                state.apply(entry)
-            except JournalError as error:
-                raise JournalError(f"line {number}: {error}") from None
+        apply_entries(state.apply, entries)
         return state
 
     # What follows from it

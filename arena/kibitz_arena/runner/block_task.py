@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import Field
 
-from kibitz_arena.journal import GameEnded
+from kibitz_arena.entries import GameEnded
 from kibitz_arena.schedule import ScheduledGame
 from kibitz_arena.tournament import Tournament
 from kibitz_protocol.wire.values import SeedText, Strict

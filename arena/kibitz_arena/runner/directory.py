@@ -1,6 +1,6 @@
 """The directory of a tournament: its journal, database, logs, secrets, records and results.
 
-event.jsonl      the journal: the event itself, and what has happened (see `arena/journal`)
+journal.jsonl      the journal: the event itself, and what has happened (see `arena/journal`)
 kibitz.db        the database of its private server
 bots/NAME.log    what an entrant's process has said
 bots/NAME.resume the secret with which it comes back as the same player (mode 0600)
@@ -25,7 +25,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from kibitz_arena import journal
+from kibitz_arena import entries
 from kibitz_arena.tournament import Tournament
 from kibitz_protocol.wire.values import Strict
 
@@ -57,7 +57,7 @@ class TournamentDirectory:
 
     @property
     def journal(self) -> Path:
-        return self.path / "event.jsonl"
+        return self.path / "journal.jsonl"
 
     @property
     def database(self) -> Path:
@@ -105,16 +105,16 @@ class TournamentDirectory:
     def tournament(self) -> Tournament:
         """Return the tournament of the journal; raises `NoTournamentError`, `JournalError`."""
         try:
-            reading = journal.parse(self.journal.read_bytes())
+            reading = entries.FORMAT.parse(self.journal.read_bytes())
         except FileNotFoundError:
             raise NoTournamentError(
-                f"{self.path}: expected an event's directory, with event.jsonl"
+                f"{self.path}: expected an event's directory, with journal.jsonl"
             ) from None
         if reading.header is None:
             raise NoTournamentError(
                 f"{self.journal}: nothing has begun here; name the event's own file"
             )
-        return Tournament.model_validate(reading.header.event)
+        return Tournament.model_validate(reading.header.config)
 
     def with_seed(self, tournament: Tournament) -> Tournament:
         """Return a tournament with the seed that it was begun with here, or with a new one.
@@ -177,7 +177,7 @@ def other_directories(directories: Iterable[Path]) -> Iterator[Path]:
     """Yield the directories of other events beside the files of this one."""
     for directory in directories:
         with contextlib.suppress(OSError):
-            yield from (path.parent for path in sorted(directory.glob("*/event.jsonl")))
+            yield from (path.parent for path in sorted(directory.glob("*/journal.jsonl")))
 
 
 def write_atomically(path: Path, text: str, *, mode: int = 0o644) -> Path:

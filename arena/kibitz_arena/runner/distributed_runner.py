@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from kibitz_arena.journal import GameEnded, GamesRequested, IsolationTool, RunStarted, RunStopped
+from kibitz_arena.entries import GameEnded, GamesRequested, IsolationTool, RunStarted, RunStopped
 from kibitz_arena.runner.block_task import (
     BlockOutcome,
     BlockTask,
@@ -31,7 +31,7 @@ from kibitz_arena.runner.block_task import (
 )
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
 from kibitz_arena.runner.directory import TournamentDirectory, write_atomically
-from kibitz_arena.runner.journal_file import Journal
+from kibitz_arena.runner.journal_file import TournamentJournal
 from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.records import has_fault
 from kibitz_arena.runner.services import Services
@@ -110,7 +110,7 @@ class DistributedRunner:
 
         Raises `JournalError` where the journal is another tournament's, or open elsewhere.
         """
-        with Journal(self.directory.journal, self.tournament) as journal:
+        with TournamentJournal(self.directory.journal, self.tournament) as journal:
             if journal.torn:
                 self.display.say(
                     f"the journal ended in half a line, which was cut off: {journal.torn!r}"
@@ -121,7 +121,7 @@ class DistributedRunner:
                 self._write_end(journal)
             return journal.state
 
-    async def _play(self, journal: Journal) -> None:
+    async def _play(self, journal: TournamentJournal) -> None:
         running: set[asyncio.Task[None]] = set()
         try:
             while True:
@@ -146,7 +146,7 @@ class DistributedRunner:
 
     # What is sent
 
-    def _next_games(self, journal: Journal) -> list[DueGame]:
+    def _next_games(self, journal: TournamentJournal) -> list[DueGame]:
         """Return the games of the next task, journaled as requested; none to end.
 
         Games that were outstanding when a run was interrupted, or had a lost worker, come first.
@@ -190,7 +190,7 @@ class DistributedRunner:
 
     # What comes back
 
-    async def _run_task(self, journal: Journal, games: Sequence[DueGame]) -> None:
+    async def _run_task(self, journal: TournamentJournal, games: Sequence[DueGame]) -> None:
         """Have a task played, and write down what came of it."""
         began = time.monotonic()
         try:
@@ -215,7 +215,7 @@ class DistributedRunner:
         full = task.model_copy(update={"contents": self.terms.contents | lacking})
         return await self.workers.play(full)
 
-    def _write_games(self, journal: Journal, games: Sequence[PlayedGame]) -> None:
+    def _write_games(self, journal: TournamentJournal, games: Sequence[PlayedGame]) -> None:
         """Write records and reports, then the journal, of games that still are outstanding."""
         tags = {original_tag(due.tag): due.tag for due in journal.state.outstanding}
         for game in games:
@@ -242,7 +242,7 @@ class DistributedRunner:
         return path.relative_to(self.directory.path).as_posix()
 
     def _require_all(
-        self, journal: Journal, games: Sequence[DueGame], outcome: BlockOutcome
+        self, journal: TournamentJournal, games: Sequence[DueGame], outcome: BlockOutcome
     ) -> None:
         """Raise `TaskFailedError` where a worker did not play all games of its task."""
         left = {due.tag for due in journal.state.outstanding}
@@ -261,7 +261,7 @@ class DistributedRunner:
             return
         self.display.say(f"a worker is lost with {len(games)} games from {first} on: {error}")
 
-    def _write_end(self, journal: Journal) -> None:
+    def _write_end(self, journal: TournamentJournal) -> None:
         """Say why the event ends here, unless it ends because all is played."""
         state = journal.state
         if state.finished and state.played == state.planned:

@@ -10,7 +10,7 @@ from typing import Final
 
 from kibitz_arena.live import LiveEvent
 from kibitz_arena.runner.directory import TournamentDirectory
-from kibitz_arena.runner.journal_file import Journal
+from kibitz_arena.runner.journal_file import TournamentJournal
 from kibitz_arena.state import TournamentState
 
 PAUSE_SECONDS: Final = 1.0
@@ -24,7 +24,7 @@ class LiveFile:
 
     def __init__(
         self,
-        journal: Journal,
+        journal: TournamentJournal,
         directory: TournamentDirectory,
         lobby: str,
         tell: Callable[[str], None],

@@ -14,9 +14,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeAlias
 
-from kibitz_arena.journal import GameEnded, GameRequeued, GamesRequested, RunStopped
+from kibitz_arena.entries import GameEnded, GameRequeued, GamesRequested, RunStopped
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
-from kibitz_arena.runner.journal_file import Journal
+from kibitz_arena.runner.journal_file import TournamentJournal
 from kibitz_arena.state import DueGame, TournamentState
 from kibitz_arena.tournament import Tournament
 from kibitz_protocol.client.errors import RefusedError
@@ -84,7 +84,7 @@ class GameScheduler:
         self,
         host: ArrangingClient,
         lobby: str,
-        journal: Journal,
+        journal: TournamentJournal,
         width: ConcurrencyLimit,
         *,
         now: Callable[[], int],

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from kibitz_arena.journal import IsolationTool
+from kibitz_arena.entries import IsolationTool
 from kibitz_arena.tournament import Entrant
 from kibitz_protocol.wire.recordfile import Record
 from kibitz_protocol.wire.reports import MatchReport

@@ -15,12 +15,12 @@ from typing import Final
 
 from filelock import FileLock, Timeout
 
-from kibitz_arena.journal import RunStarted
+from kibitz_arena.entries import RunStarted
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
 from kibitz_arena.runner.directory import TournamentDirectory
 from kibitz_arena.runner.errors import EntrantFailedError, first_error
 from kibitz_arena.runner.hosting import MAX_AT_ONCE, ServerOptions, TournamentHost
-from kibitz_arena.runner.journal_file import Journal
+from kibitz_arena.runner.journal_file import TournamentJournal
 from kibitz_arena.runner.live_file import LiveFile
 from kibitz_arena.runner.players import EntrantPlayers
 from kibitz_arena.runner.progress import ProgressDisplay
@@ -72,7 +72,7 @@ class TournamentRunner:
 
         Raises `JournalError` where the journal is another tournament's, or open elsewhere.
         """
-        with Journal(self.directory.journal, self.tournament, self.schedule) as journal:
+        with TournamentJournal(self.directory.journal, self.tournament, self.schedule) as journal:
             if journal.torn:
                 self.display.say(
                     f"the journal ended in half a line, which was cut off: {journal.torn!r}"
@@ -82,7 +82,7 @@ class TournamentRunner:
                 await self._run_sessions(journal)
             return journal.state
 
-    async def _run_sessions(self, journal: Journal) -> None:
+    async def _run_sessions(self, journal: TournamentJournal) -> None:
         failed = 0
         while not self.stop_requested and self.failure is None and is_unfinished(journal.state):
             before = journal.state.played
@@ -106,7 +106,7 @@ class TournamentRunner:
         else:
             self.display.say(f"{error}; going on")
 
-    async def _run_session(self, journal: Journal) -> None:
+    async def _run_session(self, journal: TournamentJournal) -> None:
         host = TournamentHost(self.tournament, self.directory, self.options)
         async with contextlib.AsyncExitStack() as stack:
             url, organizer = await stack.enter_async_context(self._server())

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import async_solipsism
 
 from kibitz_arena.ladder.config import Ladder
+from kibitz_arena.ladder.entries import Kept
 from kibitz_arena.ladder.hosting import moving_entries, settings
-from kibitz_arena.ladder.journal import Kept
 from kibitz_arena.ladder.journal_file import LadderJournal
 from kibitz_arena.ladder.keeper import LadderKeeper
 from kibitz_arena.ladder.rating import rate_entrants

@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from kibitz_arena.ladder.directory import LadderDirectory
+from kibitz_arena.ladder.entries import Entered, GameRequested, Hosted
 from kibitz_arena.ladder.hosting import find_lobby, moving_entries, settings
-from kibitz_arena.ladder.journal import Entered, GameRequested, Hosted
 from kibitz_arena.ladder.state import LadderState
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError, UnansweredError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kibitz_arena.ladder.journal import GameCancelled, GameEnded, GameRequested, parse
+from kibitz_arena.ladder.entries import FORMAT, GameCancelled, GameEnded, GameRequested
 from kibitz_arena.ladder.keeper import LobbyGoneError
 from kibitz_arena.ladder.rating import rate_entrants
 from kibitz_arena.ladder.state import LadderState
@@ -29,7 +29,7 @@ NAMES = [f"bot{number}" for number in range(12)]
 
 def require_nothing_lost_or_doubled(run: KeeperRun) -> LadderState:
     """Every match that ended is in the journal once, as it ended, and nothing else is."""
-    parsed = parse(run.path.read_bytes())
+    parsed = FORMAT.parse(run.path.read_bytes())
     ended = [each for each in parsed.entries if isinstance(each, GameEnded)]
     requested = {each.tag: each for each in parsed.entries if isinstance(each, GameRequested)}
     assert max(Counter(each.tag for each in ended).values()) == 1
@@ -56,7 +56,7 @@ def require_batch_ratings(state: LadderState, run: KeeperRun) -> None:
     games = []
     requested = [
         each
-        for each in parse(run.path.read_bytes()).entries
+        for each in FORMAT.parse(run.path.read_bytes()).entries
         if isinstance(each, GameEnded | GameRequested)
     ]
     players = {each.tag: each.entrants for each in requested if isinstance(each, GameRequested)}
@@ -132,7 +132,7 @@ def test_pairs_change_seats_on_one_deal_and_meet_everybody(tmp_path: Path) -> No
         return run.state
 
     state = virtually(main())
-    entries = parse((tmp_path / "j").read_bytes()).entries
+    entries = FORMAT.parse((tmp_path / "j").read_bytes()).entries
     games = [each for each in entries if isinstance(each, GameRequested)]
     blocks: dict[tuple[frozenset[str], int], list[GameRequested]] = {}
     for game in games:
@@ -272,7 +272,7 @@ def test_a_player_that_leaves_as_it_is_paired_is_not_asked_for_in_vain_for_ever(
         await asyncio.sleep(20)
         assert len(run.host.asked) < 60
         run.check()
-        entries = parse((tmp_path / "j").read_bytes()).entries
+        entries = FORMAT.parse((tmp_path / "j").read_bytes()).entries
         assert any(isinstance(each, GameCancelled) for each in entries)
         await run.kill()
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from kibitz_arena.journal import RunStopped
+from kibitz_arena.entries import RunStopped
 from kibitz_arena.report import export
 from kibitz_arena.report import text as report_text
 from kibitz_arena.report.html import render_html

@@ -14,7 +14,7 @@ from kibitz_arena.runner.directory import (
     safe_filename,
     write_atomically,
 )
-from kibitz_arena.runner.journal_file import Journal
+from kibitz_arena.runner.journal_file import TournamentJournal
 from tests.arena.tournaments import event
 
 
@@ -26,14 +26,14 @@ def folder(tmp_path: Path) -> TournamentDirectory:
 
 
 def test_it_knows_the_event_that_was_begun_in_it(folder: TournamentDirectory) -> None:
-    with Journal(folder.journal, event(4, blocks=2)):
+    with TournamentJournal(folder.journal, event(4, blocks=2)):
         pass
     assert folder.tournament() == event(4, blocks=2)
 
 
 def test_where_nothing_has_begun_there_is_no_event(folder: TournamentDirectory) -> None:
     with pytest.raises(
-        NoTournamentError, match=r"expected an event's directory, with event\.jsonl"
+        NoTournamentError, match=r"expected an event's directory, with journal\.jsonl"
     ):
         folder.tournament()
     folder.journal.touch()

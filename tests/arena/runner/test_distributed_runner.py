@@ -12,8 +12,8 @@ from typing import Any, cast
 
 import pytest
 
-from kibitz_arena import journal
-from kibitz_arena.journal import GameEnded
+from kibitz_arena import entries
+from kibitz_arena.entries import GameEnded
 from kibitz_arena.runner.block_task import (
     BlockOutcome,
     BlockTask,
@@ -111,9 +111,9 @@ def runner(
 
 
 def results(folder: TournamentDirectory) -> list[str]:
-    entries = journal.parse(folder.journal.read_bytes()).entries
+    found = entries.FORMAT.parse(folder.journal.read_bytes()).entries
     return sorted(
-        each.model_dump_json(exclude={"at_ms"}) for each in entries if isinstance(each, GameEnded)
+        each.model_dump_json(exclude={"at_ms"}) for each in found if isinstance(each, GameEnded)
     )
 
 

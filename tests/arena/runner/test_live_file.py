@@ -5,15 +5,15 @@ from pathlib import Path
 
 from kibitz_arena.live import LiveEvent
 from kibitz_arena.runner.directory import TournamentDirectory
-from kibitz_arena.runner.journal_file import Journal
+from kibitz_arena.runner.journal_file import TournamentJournal
 from kibitz_arena.runner.live_file import LiveFile
 from tests.arena.tournaments import event, play
 
 
-def opened(path: Path) -> tuple[TournamentDirectory, Journal, list[str], LiveFile]:
+def opened(path: Path) -> tuple[TournamentDirectory, TournamentJournal, list[str], LiveFile]:
     directory = TournamentDirectory(path / "cup.arena")
     directory.create(path)
-    journal, said = Journal(directory.journal, event(4, games=10)), list[str]()
+    journal, said = TournamentJournal(directory.journal, event(4, games=10)), list[str]()
     return directory, journal, said, LiveFile(journal, directory, "L1", said.append)
 
 

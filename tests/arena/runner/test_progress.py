@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 
-from kibitz_arena.journal import GamesRequested
+from kibitz_arena.entries import GamesRequested
 from kibitz_arena.report.formatting import clock_time
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
 from kibitz_arena.runner.progress import (

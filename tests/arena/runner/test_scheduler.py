@@ -15,9 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kibitz_arena.journal import RunStarted, parse
+from kibitz_arena.entries import FORMAT, RunStarted
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
-from kibitz_arena.runner.journal_file import Journal
+from kibitz_arena.runner.journal_file import TournamentJournal
 from kibitz_arena.runner.scheduler import (
     POLL_SECONDS,
     CollectedRecord,
@@ -64,7 +64,7 @@ class SchedulerRun:
     """One run of a director with a journal and a connection."""
 
     def __init__(self, lobby: FakeLobby, path: Path, width: int = 3, now: int = 0) -> None:
-        self.journal = Journal(path, lobby.event)
+        self.journal = TournamentJournal(path, lobby.event)
         self.journal.append(RunStarted(at_ms=now))
         self.connection = FakeConnection(lobby)
         self.told: list[str] = []
@@ -160,7 +160,7 @@ def test_cut_off_anywhere_it_goes_on_and_nothing_is_played_twice(
     swiss: bool,
 ) -> None:
     """Each cut is a kill: what was being written is torn, the server plays on or ends games."""
-    path = tmp_path_factory.mktemp("event") / "event.jsonl"
+    path = tmp_path_factory.mktemp("event") / "journal.jsonl"
     cup = event(5, blocks=1, **({"format": "swiss", "rounds": 3} if swiss else {}))
     rng = random.Random(seed)
     trouble = {f"b{n}.1" for n in range(1, troubled + 1)}
@@ -194,7 +194,9 @@ def test_cut_off_anywhere_it_goes_on_and_nothing_is_played_twice(
     retried = trouble & set(lobby.begun)
     assert progress.requeued == len(retried)
     assert len(lobby.begun) == progress.planned + len(retried)
-    assert TournamentState.fold(cup, parse(path.read_bytes()).entries).ended == progress.ended
+    assert (
+        TournamentState.fold(cup, FORMAT.parse(path.read_bytes()).entries).ended == progress.ended
+    )
 
 
 def test_news_that_is_lost_costs_a_moment(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def refused(*words: str) -> str:
         ([], "expected an event's file or directory, or --game and --players"),
         (["cup.yaml", "more.yaml"], "expected an event's file or directory"),
         (["none.yaml"], "none.yaml: expected an event's file"),
-        (["."], ".: expected an event's directory, with event.jsonl"),
+        (["."], ".: expected an event's directory, with journal.jsonl"),
         (["cup.yaml", "--tc", "9"], "--tc goes with --game; an event's file says it itself"),
         (["cup.yaml", "--memory", "9"], "--memory goes with --game"),
         (["cup.yaml", "--", "x"], "a program after -- goes with --game"),

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kibitz_arena.journal import JournalError
-from kibitz_arena.ladder.journal import (
+from kibitz_arena.journal import JournalError, encode_line
+from kibitz_arena.ladder.entries import (
+    FORMAT,
     Entered,
     Entry,
     GameCancelled,
@@ -15,10 +16,8 @@ from kibitz_arena.ladder.journal import (
     GameRequested,
     Hosted,
     Kept,
-    encode_line,
     ended_entry,
     make_header,
-    parse,
 )
 from kibitz_arena.ladder.journal_file import LadderJournal
 from kibitz_protocol.wire.records import Cause, Result, SeatResult
@@ -43,7 +42,7 @@ ENTRIES: list[Entry] = [
 def test_lines_are_read_as_they_were_written() -> None:
     header = make_header(ladder())
     data = b"".join(map(encode_line, [header, *ENTRIES]))
-    found = parse(data)
+    found = FORMAT.parse(data)
     assert (found.header, list(found.entries), found.torn) == (header, ENTRIES, b"")
 
 

@@ -8,22 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kibitz_arena.journal import (
+from kibitz_arena.entries import (
+    FORMAT,
     Entry,
     GameEnded,
     GameRequeued,
     GamesRequested,
-    Header,
-    JournalError,
-    JournalMismatchError,
     RunStarted,
     RunStopped,
-    encode_line,
     make_header,
-    parse,
-    require_same_tournament,
 )
-from kibitz_arena.runner.journal_file import Journal
+from kibitz_arena.journal import Header, JournalError, JournalMismatchError, encode_line
+from kibitz_arena.runner.journal_file import TournamentJournal
 from kibitz_arena.state import DueGame, TournamentState, original_tag
 from kibitz_arena.tournament import Tournament
 from kibitz_protocol.wire.records import Cause, Result
@@ -97,7 +93,7 @@ def test_an_event_cut_off_at_any_byte_goes_on_as_if_nothing_had_been(
     server = Server(failures=data.draw(st.integers(0, 3)))
     journal = b""
     for _ in range(data.draw(st.integers(1, 3))):
-        reading = parse(journal)
+        reading = FORMAT.parse(journal)
         progress = TournamentState.fold(form, reading.entries)
         lines = bytearray(journal[: reading.length] or encode_line(make_header(form)))
 
@@ -111,7 +107,7 @@ def test_an_event_cut_off_at_any_byte_goes_on_as_if_nothing_had_been(
         # More is cut off than can be lost, as lines that were synced stay: tags make up for it.
         cut = data.draw(st.integers(reading.length, len(lines)))
         journal = bytes(lines[:cut])
-    progress = TournamentState.fold(form, parse(journal).entries)
+    progress = TournamentState.fold(form, FORMAT.parse(journal).entries)
     play(progress, server)
     assert progress.finished
     assert counts(progress) == counts(whole)
@@ -136,7 +132,8 @@ def test_the_fold_of_the_lines_is_the_live_progress(form: Tournament, most: int)
 
     play(live, Server(failures=2), write=write, most=most)
     again = TournamentState.fold(
-        form, parse(encode_line(make_header(form)) + b"".join(map(encode_line, entries))).entries
+        form,
+        FORMAT.parse(encode_line(make_header(form)) + b"".join(map(encode_line, entries))).entries,
     )
     assert again.due(7) == live.due(7)
     assert again.outstanding == live.outstanding
@@ -272,86 +269,92 @@ def test_a_game_gives_each_player_the_share_of_the_others_beaten() -> None:
 def test_a_bad_line_in_the_middle_is_an_error_with_its_number() -> None:
     lines = bytes_of(event(2), Server()).splitlines(keepends=True)
     with pytest.raises(JournalError, match="line 3: expected an entry"):
-        parse(b"".join([*lines[:2], b'{"kind": "x"}\n', *lines[2:]]))
+        FORMAT.parse(b"".join([*lines[:2], b'{"kind": "x"}\n', *lines[2:]]))
     with pytest.raises(JournalError, match="line 1: expected the header"):
-        parse(b"[]\n")
+        FORMAT.parse(b"[]\n")
 
 
 def test_another_event_is_refused_with_what_differs() -> None:
     old, new = event(4, seed=1), event(4, seed=2, blocks=3)
     with pytest.raises(JournalMismatchError) as caught:
-        require_same_tournament(make_header(old), new)
+        FORMAT.require_same(make_header(old), make_header(new))
     assert caught.value.differences == ("blocks is 3 and was not given", "seed is 2 and was 1")
     renamed = event(4, seed=1).dump()
     renamed["entrants"][2]["name"] = "Zoe"
     with pytest.raises(JournalMismatchError, match=r'entrants\.2\.name is "Zoe" and was "Cyd"'):
-        require_same_tournament(make_header(old), Tournament.model_validate(renamed))
+        FORMAT.require_same(make_header(old), make_header(Tournament.model_validate(renamed)))
 
 
 def test_what_says_nothing_of_the_games_may_change() -> None:
-    require_same_tournament(make_header(event(4)), event(4, concurrency=3, retries=9))
+    FORMAT.require_same(make_header(event(4)), make_header(event(4, concurrency=3, retries=9)))
 
 
 # The file
 
 
 def test_a_file_is_begun_gone_on_with_and_finished(tmp_path: Path) -> None:
-    form, path = event(4, blocks=2), tmp_path / "event.jsonl"
-    with Journal(path, form) as journal:
+    form, path = event(4, blocks=2), tmp_path / "journal.jsonl"
+    with TournamentJournal(path, form) as journal:
         play(journal.state, write=journal.append, most=5)
         assert isinstance(Header.model_validate_json(path.read_bytes().splitlines()[0]), Header)
     path.write_bytes(path.read_bytes() + b'{"kind": "arran')
-    with Journal(path, form) as journal:
+    with TournamentJournal(path, form) as journal:
         assert journal.torn == b'{"kind": "arran'
         assert journal.state.played == 5
         assert path.read_bytes().endswith(b"}\n")
         play(journal.state, write=journal.append)
-    with Journal(path, form) as journal:
+    with TournamentJournal(path, form) as journal:
         assert journal.torn == b""
         assert journal.state.finished
         assert journal.state.sessions == 2
 
 
 def test_what_was_appended_is_on_the_disk_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "event.jsonl"
-    with Journal(path, event(2)) as journal:
+    path = tmp_path / "journal.jsonl"
+    with TournamentJournal(path, event(2)) as journal:
         journal.append(RunStarted(at_ms=7), GamesRequested(at_ms=8, tags=["b1.1"]))
-        assert [entry.kind for entry in parse(path.read_bytes()).entries] == ["began", "arranged"]
+        assert [entry.kind for entry in FORMAT.parse(path.read_bytes()).entries] == [
+            "began",
+            "arranged",
+        ]
 
 
 def test_what_cannot_be_is_not_written(tmp_path: Path) -> None:
-    path = tmp_path / "event.jsonl"
-    with Journal(path, event(2)) as journal:
+    path = tmp_path / "journal.jsonl"
+    with TournamentJournal(path, event(2)) as journal:
         with pytest.raises(JournalError, match="unknown game"):
             journal.append(
                 RunStarted(at_ms=7), GamesRequested(at_ms=8, tags=["x"]), RunStarted(at_ms=9)
             )
-        assert [entry.kind for entry in parse(path.read_bytes()).entries] == ["began"]
+        assert [entry.kind for entry in FORMAT.parse(path.read_bytes()).entries] == ["began"]
         assert journal.state.sessions == 1
 
 
 def test_a_file_has_one_writer(tmp_path: Path) -> None:
-    path, form = tmp_path / "event.jsonl", event(2)
-    with Journal(path, form), pytest.raises(JournalError, match="another arena runs this event"):
-        Journal(path, form)
-    with Journal(path, form) as journal:
+    path, form = tmp_path / "journal.jsonl", event(2)
+    with (
+        TournamentJournal(path, form),
+        pytest.raises(JournalError, match="another arena runs this tournament"),
+    ):
+        TournamentJournal(path, form)
+    with TournamentJournal(path, form) as journal:
         assert journal.state.played == 0
 
 
 def test_a_file_of_another_event_is_left_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "event.jsonl"
-    with Journal(path, event(2)):
+    path = tmp_path / "journal.jsonl"
+    with TournamentJournal(path, event(2)):
         pass
     before = path.read_bytes() + b"half a li"
     path.write_bytes(before)
     with pytest.raises(JournalMismatchError, match="seed is 3"):
-        Journal(path, event(2, seed=3))
+        TournamentJournal(path, event(2, seed=3))
     assert path.read_bytes() == before
 
 
 def test_a_header_cut_in_two_is_begun_anew(tmp_path: Path) -> None:
-    path = tmp_path / "event.jsonl"
+    path = tmp_path / "journal.jsonl"
     path.write_bytes(encode_line(make_header(event(2)))[:20])
-    with Journal(path, event(2)) as journal:
+    with TournamentJournal(path, event(2)) as journal:
         assert journal.state.due(1)
-    assert parse(path.read_bytes()).header == make_header(event(2))
+    assert FORMAT.parse(path.read_bytes()).header == make_header(event(2))

@@ -1,0 +1,90 @@
+"""The entries of a tournament's journal.
+
+A line is written before what it tells takes effect: games are `arranged` before they are requested,
+and `ended` lines are on the disk before anybody counts them. So a tournament that is cut off at any
+byte can go on:
+
+- what `ended` is never played again;
+- what was `arranged` and has not ended is *outstanding*: requested again by the same tag, which
+  a server that knows the tag answers with what became of it;
+- everything else is still to come, in the order of the schedule.
+
+A game that failed for a reason of the infrastructure is `requeued`: it goes on as ``b17.2~1`` and
+its failed attempt is never counted.
+
+`state.TournamentState` is the fold over the entries, `runner.journal_file` the file.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import Field, TypeAdapter
+
+from kibitz_arena.journal import EntryBase, Header, JournalFormat
+from kibitz_arena.tournament import CHANGEABLE_KEYS, Tournament
+from kibitz_protocol.wire.records import Result
+from kibitz_protocol.wire.values import Key, Line, Millis
+
+IsolationTool: TypeAlias = Literal["bwrap", "setpriv", "none"]
+
+
+class RunStarted(EntryBase):
+    """Somebody began to run the tournament, or to go on with it."""
+
+    kind: Literal["began"] = "began"
+    isolation: IsolationTool | None = None
+    """What kept entrants of foreign code apart; None where there were none, or nobody said."""
+
+
+class GamesRequested(EntryBase):
+    """These games are about to be asked for."""
+
+    kind: Literal["arranged"] = "arranged"
+    tags: list[str] = Field(min_length=1)
+
+
+class GameEnded(EntryBase):
+    """A game ended, and counts. `players` are entrants by seat, as in `result`."""
+
+    kind: Literal["ended"] = "ended"
+    tag: str
+    match: Key
+    players: list[str]
+    result: Result
+    used_ms: list[Millis] | None = None
+    record: str | None = Field(None, description="path, from the tournament's directory")
+    report: str | None = Field(
+        None, description="path of the forensic report, where a seat was at fault"
+    )
+
+
+class GameRequeued(EntryBase):
+    """A game failed for a reason of the infrastructure; it is played again under a new tag."""
+
+    kind: Literal["requeued"] = "requeued"
+    tag: str
+    match: Key | None = None
+    detail: Line = ""
+
+
+class RunStopped(EntryBase):
+    """The tournament stops. After ``decided`` it never goes on, else when it is begun again."""
+
+    kind: Literal["stopped"] = "stopped"
+    reason: Literal["decided", "deadline", "asked", "failed"]
+    detail: Line = ""
+
+
+Entry: TypeAlias = RunStarted | GamesRequested | GameEnded | GameRequeued | RunStopped
+FORMAT: Final[JournalFormat[Entry]] = JournalFormat(
+    "kibitz-tournament/1",
+    TypeAdapter(list[Annotated[Entry, Field(discriminator="kind")]]),
+    CHANGEABLE_KEYS,
+)
+
+
+def make_header(tournament: Tournament) -> Header:
+    """Return the first line of a tournament's journal, which has the seed."""
+    assert tournament.seed is not None, "a tournament begins with a seed"
+    return FORMAT.header(tournament.dump())
