@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -113,6 +113,11 @@ class TournamentState:
     def outstanding(self) -> list[DueGame]:
         """What was arranged and has not ended, in the order in which it was arranged."""
         return [DueGame(tag, self._games[own]) for tag, own in self._outstanding.items()]
+
+    @property
+    def outstanding_tags(self) -> Collection[str]:
+        """The tags of the games that are outstanding."""
+        return self._outstanding.keys()
 
     @property
     def stuck(self) -> list[str]:

@@ -3,8 +3,7 @@ them.
 
 It knows one lobby and one journal. Whatever happens to either, it can be begun again with both:
 games that the journal has as outstanding are asked for once more by their tags, and the server
-answers with what became of them meanwhile. News only says when to look; games are asked after from
-time to time as well, so lost news costs a moment.
+answers with what became of them meanwhile.
 
 Whoever is in the lobby, connected and ready is paired when it is free. It is free unless it has a
 game that runs, or that can begin because all its players are here: a game whose players are not all
@@ -15,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
 from kibitz_arena.ladder.config import Ladder
@@ -31,6 +30,12 @@ from kibitz_arena.ladder.hosting import settings as lobby_settings
 from kibitz_arena.ladder.journal_file import LadderJournal
 from kibitz_arena.ladder.pairing import Candidate, Names, Terms, pair, seating
 from kibitz_arena.ladder.state import LadderState, PlayedGame
+from kibitz_arena.runner.arranged_lobby import (
+    ArrangedLobby,
+    ArrangingClient,
+    LobbyGoneError,
+    uninterrupted,
+)
 from kibitz_protocol.client.errors import RefusedError
 from kibitz_protocol.wire.lobbies import (
     Arrangement,
@@ -40,12 +45,8 @@ from kibitz_protocol.wire.lobbies import (
     MatchBrief,
     Member,
 )
-from kibitz_protocol.wire.messages import Arranged, LobbyClosed, LobbyNews, MatchEnded, MatchStarted
-from kibitz_protocol.wire.records import Cause
 from kibitz_protocol.wire.refusals import Code
 
-POLL_SECONDS: Final = 10.0
-"""How often all outstanding games are asked after."""
 STEP_SECONDS: Final = 0.25
 """How often is looked who waits long enough, while somebody is free; else four times as rarely."""
 UNABLE_SECONDS: Final = 30.0
@@ -68,17 +69,11 @@ LOBBY_REFUSALS: Final = frozenset({Code.NO_SUCH_LOBBY, Code.CLOSED, Code.DAMAGED
 Tell = Callable[[str], None]
 
 
-class LobbyGoneError(Exception):
-    """The lobby of a ladder is closed; the ladder goes on in another one."""
-
-
-class ArrangingClient(Protocol):
+class HostClient(ArrangingClient, Protocol):
     """What a keeper asks of a connection; `kibitz_protocol.client.client.Client` has it."""
 
-    def news(self) -> AsyncIterator[object]: ...
     async def start(self, lobby: str) -> object: ...
     async def close_lobby(self, lobby: str) -> object: ...
-    async def arrange(self, lobby: str, matches: Sequence[Arrangement]) -> Arranged: ...
 
 
 class Thread(Protocol):
@@ -112,7 +107,7 @@ class LadderKeeper:
 
     def __init__(
         self,
-        host: ArrangingClient,
+        host: HostClient,
         lobby: str,
         journal: LadderJournal,
         *,
@@ -124,7 +119,10 @@ class LadderKeeper:
         draw: Callable[[], int | str] = lambda: secrets.token_hex(32),
     ) -> None:
         self._host = host
-        self._lobby = lobby
+        self._key = lobby
+        self._lobby = ArrangedLobby(
+            host, lobby, lambda: self.state.outstanding.keys(), self._apply_view
+        )
         self._journal = journal
         self._now = now
         self._rating = rating
@@ -132,22 +130,13 @@ class LadderKeeper:
         self._tell = tell
         self._in_thread = aside
         self._draw = draw
-        self.view: LobbyView | None = None
-        """What the lobby looked like last."""
         self._here: dict[str, Member] = {}
         """Members that are connected and ready, by entrant."""
-        self._began: set[str] = set()
-        """Tags of outstanding games that run."""
-        self._reported: dict[str, MatchBrief] = {}
-        """Games that are over and not in the journal yet, by tag."""
         self._free_since: dict[str, float] = {}
         self._unable_until: dict[str, float] = {}
         self._outdated = False
         """Whether the lobby was opened by another file of the ladder."""
         self._stopping = False
-        self._closed: str | None = None
-        self._wake = asyncio.Event()
-        self._asked_at = float("-inf")
 
     @property
     def state(self) -> LadderState:
@@ -165,7 +154,7 @@ class LadderKeeper:
     def stop(self) -> None:
         """Request no more games, and end when those that run have ended."""
         self._stopping = True
-        self._wake.set()
+        self._lobby.wake()
 
     async def keep(self) -> None:
         """Keep the ladder until it is told to stop and no game runs any more.
@@ -173,15 +162,10 @@ class LadderKeeper:
         Games that wait for somebody who is away stay outstanding. Raises `LobbyGoneError`,
         `OSError` of the journal, and what ends the connection.
         """
-        async with asyncio.TaskGroup() as group:
-            ear = group.create_task(self._listen())
-            while not self._done:
-                await self._step()
-            ear.cancel()
+        await self._lobby.play(self._step, self._is_done)
 
-    @property
-    def _done(self) -> bool:
-        return self._stopping and not self._reported and not self._live
+    def _is_done(self) -> bool:
+        return self._stopping and not self._lobby.over and not self._live
 
     @property
     def _live(self) -> list[GameRequested]:
@@ -189,60 +173,41 @@ class LadderKeeper:
         return [
             game
             for game in self.state.outstanding.values()
-            if game.tag in self._began or all(name in self._here for name in game.entrants)
+            if game.tag in self._lobby.started or all(name in self._here for name in game.entrants)
         ]
 
     async def _step(self) -> None:
-        self._wake.clear()
         if await self._write_ended():
             return
-        if self._closed is not None:
-            raise LobbyGoneError(f"the lobby of the ladder is gone: {self._closed}")
+        if self._lobby.closed is not None:
+            raise LobbyGoneError(f"the lobby of the ladder is gone: {self._lobby.closed}")
         await self._start_lobby()
-        await self._poll()
-        if not self._running or not await self._request_games():
-            await self._wait()
-
-    async def _wait(self) -> None:
-        """Until something has happened, or somebody has waited long enough."""
-        pause = STEP_SECONDS if self._free_since else 4 * STEP_SECONDS
-        try:
-            async with asyncio.timeout(pause):
-                await self._wake.wait()
-        except TimeoutError:
-            pass
+        if self._lobby.take_poll():
+            games = self.state.outstanding.values()
+            await self._arrange([each for each in games if each.tag not in self._lobby.over])
+        if not self._lobby.running or not await self._request_games():
+            # Somebody may have waited long enough by then.
+            await self._lobby.wait(STEP_SECONDS if self._free_since else 4 * STEP_SECONDS)
 
     # The lobby
 
-    @property
-    def _running(self) -> bool:
-        return self.view is not None and self.view.state == "running"
-
     async def _start_lobby(self) -> None:
         """Start a lobby that gathers: an arranged one begins with whoever is there."""
-        if self.view is not None and self.view.state == "gathering":
+        view = self._lobby.view
+        if view is not None and view.state == "gathering":
             try:
-                await self._host.start(self._lobby)
+                await self._host.start(self._key)
             except RefusedError as error:
                 if error.code is not Code.WRONG_STATE:  # it has started, and news says so soon
                     self._tell(f"the lobby does not start: {error}")
         elif self._is_spent and not self.state.outstanding and not self._stopping:
             self._tell("the ladder goes on in a new lobby")
-            await self._host.close_lobby(self._lobby)
+            await self._host.close_lobby(self._key)
 
     @property
     def _is_spent(self) -> bool:
         """Whether the ladder moves on: the lobby is full of games, or not as its file has it."""
         return self.state.requested_there >= MAX_REQUESTS or self._outdated
-
-    async def _poll(self) -> None:
-        """Ask what became of all outstanding games, when it is time to."""
-        moment = asyncio.get_running_loop().time()
-        if not self._running or moment < self._asked_at + POLL_SECONDS:
-            return
-        self._asked_at = moment
-        games = [each for each in self.state.outstanding.values() if each.tag not in self._reported]
-        await self._arrange(games)
 
     # Pairing
 
@@ -307,20 +272,16 @@ class LadderKeeper:
         if not games:
             return
         try:
-            answer = await self._host.arrange(self._lobby, [*map(self._arrangement, games)])
+            await self._lobby.arrange([*map(self._arrangement, games)])
         except RefusedError as error:
             await self._apply_refusal(games, error)
-            return
-        for game, brief in zip(games, answer.matches, strict=True):
-            if brief is not None:
-                self._report(game.tag, brief)
 
     async def _apply_refusal(self, games: Sequence[GameRequested], error: RefusedError) -> None:
         if error.code in TRANSIENT_REFUSALS:
             self._tell(f"the server refuses games, which are asked for again soon: {error}")
-            self._asked_at = asyncio.get_running_loop().time() - POLL_SECONDS + 1
+            self._lobby.poll_in(1)
         elif error.code in LOBBY_REFUSALS:
-            self._closed = str(error)
+            self._lobby.closed = str(error)
         elif error.code not in GAME_REFUSALS:
             raise error
         elif len(games) > 1:
@@ -343,63 +304,21 @@ class LadderKeeper:
 
     # What is heard
 
-    async def _listen(self) -> None:
-        async for message in self._host.news():
-            self._apply_message(message)
-        self._closed = "the connection has ended"
-        self._wake.set()
-
-    def _apply_message(self, message: object) -> None:
-        match message:
-            case LobbyNews(lobby=view) if view.lobby == self._lobby:
-                self._apply_view(view)
-            case MatchStarted(lobby=self._lobby, match=brief) if brief.tag is not None:
-                self._began.add(brief.tag)
-            case MatchEnded(lobby=self._lobby, match=brief) if brief.tag is not None:
-                self._apply_end(brief.tag, brief)
-            case LobbyClosed(lobby=self._lobby, reason=reason):
-                self._closed = reason
-            case _:
-                return
-        self._wake.set()
-
     def _apply_view(self, view: LobbyView) -> None:
-        if self.view is None:
+        if self._lobby.view is None:
             self._outdated = differs(view.settings, lobby_settings(self.ladder))
-        self.view = view
         ready = [each for each in view.members if each.connected and each.ready]
         self._here = {entrant_name(each, view): each for each in ready}
-        live = {each.tag for each in view.live if each.tag is not None}
-        if self._began - live - self._reported.keys():  # one has ended, and news of it was lost
-            self._asked_at = float("-inf")
-        self._began = live
-
-    def _apply_end(self, tag: str, brief: MatchBrief) -> None:
-        """Believe a result; what failed may be played once more by the server, so ask."""
-        self._began.discard(tag)
-        if brief.result is None or brief.result.cause is Cause.INFRASTRUCTURE:
-            self._asked_at = float("-inf")
-        else:
-            self._report(tag, brief)
-
-    def _report(self, tag: str, brief: MatchBrief) -> None:
-        """Note that a game is over, if it is and is not in the journal yet."""
-        if brief.result is None and not brief.void:
-            self._began.add(tag)
-        elif tag in self.state.outstanding:
-            self._reported[tag] = brief
 
     async def _write_ended(self) -> bool:
         """Write down what is over; return whether anything was."""
-        reported = dict(self._reported)
-        ended = [self._ended(tag, brief) for tag, brief in reported.items()]
+        over = dict(self._lobby.over)
+        ended = [self._ended(tag, brief) for tag, brief in over.items()]
         if not ended:
             return False
         before = self.state.played
         await self._write(ended)
-        for tag in reported:
-            del self._reported[tag]
-            self._began.discard(tag)
+        self._lobby.forget(over.keys())
         for game in self.state.last_results:
             if game.number > before:
                 self._on_ended(game)
@@ -424,9 +343,4 @@ class LadderKeeper:
     async def _write(self, entries: Sequence[Entry]) -> None:
         """Append to the journal and wait for the disk, also when this task is to end."""
         lines = self._journal.fold(*entries)
-        writing = asyncio.ensure_future(self._in_thread(self._journal.write, lines))
-        try:
-            await asyncio.shield(writing)
-        except asyncio.CancelledError:
-            await asyncio.wait({writing})
-            raise
+        await uninterrupted(self._in_thread(self._journal.write, lines))

@@ -20,11 +20,12 @@ from kibitz_arena.ladder.entries import Kept
 from kibitz_arena.ladder.feed import FeedResult
 from kibitz_arena.ladder.hosting import LadderHost, find_lobby, moving_entries
 from kibitz_arena.ladder.journal_file import LadderJournal
-from kibitz_arena.ladder.keeper import LadderKeeper, LobbyGoneError
+from kibitz_arena.ladder.keeper import LadderKeeper
 from kibitz_arena.ladder.publisher import Publisher
 from kibitz_arena.ladder.reports import Fetch, LossReports
 from kibitz_arena.ladder.state import PlayedGame
 from kibitz_arena.ladder.webhook import Webhook, post_json
+from kibitz_arena.runner.arranged_lobby import LobbyGoneError
 from kibitz_arena.runner.errors import first_error
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import HelloRefusedError, SessionError

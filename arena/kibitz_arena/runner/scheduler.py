@@ -2,32 +2,33 @@
 
 It knows one lobby whose games it arranges, and one journal. Whatever happens to either, it can
 be begun again with both: games that the journal has as outstanding are requested once more by
-their tags, and the server answers with what became of them meanwhile. News only says when to look;
-games are polled from time to time as well, so lost news costs a moment.
+their tags, and the server answers with what became of them meanwhile.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from kibitz_arena.entries import GameEnded, GameRequeued, GamesRequested, RunStopped
+from kibitz_arena.runner.arranged_lobby import (
+    POLL_SECONDS,
+    ArrangedLobby,
+    ArrangingClient,
+    LobbyGoneError,
+    uninterrupted,
+)
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
 from kibitz_arena.runner.journal_file import TournamentJournal
 from kibitz_arena.state import DueGame, TournamentState
 from kibitz_arena.tournament import Tournament
 from kibitz_protocol.client.errors import RefusedError
 from kibitz_protocol.wire.lobbies import Arrangement, LobbyView, MatchBrief, ProgrammeItem
-from kibitz_protocol.wire.messages import Arranged as Answered
-from kibitz_protocol.wire.messages import LobbyClosed, LobbyNews, MatchEnded
-from kibitz_protocol.wire.records import Cause
 from kibitz_protocol.wire.refusals import Code
 
-POLL_SECONDS: Final = 10.0
-"""How often all outstanding games are asked after."""
 TRANSIENT_REFUSALS: Final = frozenset({Code.NO_SUCH_PLAYER, Code.RATE_LIMITED, Code.UNAVAILABLE})
 """Refusals of games that may be taken a little later: somebody is away, or too much is asked."""
 LOOKAHEAD: Final = 16
@@ -35,13 +36,6 @@ LOOKAHEAD: Final = 16
 
 Reason: TypeAlias = Literal["decided", "deadline", "asked", "failed"]
 Tell = Callable[[str], None]
-
-
-class ArrangingClient(Protocol):
-    """What the scheduler asks of a connection; `kibitz_protocol.client.client.Client` has it."""
-
-    def news(self) -> AsyncIterator[object]: ...
-    async def arrange(self, lobby: str, matches: Sequence[Arrangement]) -> Answered: ...
 
 
 @dataclass(frozen=True)
@@ -56,10 +50,6 @@ class CollectedRecord:
 
 Fetch = Callable[[str], Awaitable[CollectedRecord | None]]
 RunInThread = Callable[..., Awaitable[None]]
-
-
-class LobbyGoneError(Exception):
-    """The lobby of an event is closed; the event can go on in another one."""
 
 
 def programme_item(tournament: Tournament) -> ProgrammeItem:
@@ -92,18 +82,15 @@ class GameScheduler:
         tell: Tell,
         aside: RunInThread = asyncio.to_thread,
     ) -> None:
-        self._host = host
-        self._lobby = lobby
+        self._lobby = ArrangedLobby(
+            host, lobby, lambda: self.progress.outstanding_tags, self._apply_view
+        )
         self._journal = journal
         self._concurrency = width
         self._now = now
         self._fetch = fetch
         self._tell = tell
         self._in_thread = aside
-        self.view: LobbyView | None = None
-        """What the lobby looked like last."""
-        self._reported: dict[str, MatchBrief] = {}
-        """Games that are over and not in the journal yet, by tag."""
         self._stop: tuple[Reason, str] | None = None
         self._abandoned: set[str] = set()
         """Entrants for whom nobody plays any more: their games are not waited for."""
@@ -111,10 +98,6 @@ class GameScheduler:
         """The server's ids of the entrants that were seen in the lobby."""
         self._connected: set[str] = set()
         """Entrants that are connected."""
-        self._closed: str | None = None
-        self._wake = asyncio.Event()
-        self._asked_at = float("-inf")
-        """When all outstanding games were asked after."""
 
     @property
     def progress(self) -> TournamentState:
@@ -124,17 +107,22 @@ class GameScheduler:
     def tournament(self) -> Tournament:
         return self.progress.tournament
 
+    @property
+    def view(self) -> LobbyView | None:
+        """What the lobby looked like last."""
+        return self._lobby.view
+
     # From outside
 
     def stop(self, reason: Reason, detail: str = "", lost: Iterable[str] = ()) -> None:
         """Begin no more games; those of `lost` entrants are not waited for either."""
         self._stop = self._stop or (reason, detail)
         self._abandoned |= {*lost}
-        self._wake.set()
+        self._lobby.wake()
 
     def wake(self) -> None:
         """Look what there is to do, for something has changed."""
-        self._wake.set()
+        self._lobby.wake()
 
     # The games
 
@@ -143,20 +131,15 @@ class GameScheduler:
 
         What stopped it is in the journal. Raises `LobbyGoneError`, and what ends the connection.
         """
-        async with asyncio.TaskGroup() as group:
-            ear = group.create_task(self._listen())
-            while not self._done:
-                await self._step()
-            ear.cancel()
+        await self._lobby.play(self._step, self._is_done)
         self._write_end()
 
-    @property
-    def _done(self) -> bool:
+    def _is_done(self) -> bool:
         """Whether nothing is waited for, and nothing more is to begin."""
         waited = any(
             self._abandoned.isdisjoint(due.game.players) for due in self.progress.outstanding
         )
-        return not waited and not self._reported and not self._may_begin
+        return not waited and not self._lobby.over and not self._may_begin
 
     @property
     def _may_begin(self) -> bool:
@@ -167,25 +150,16 @@ class GameScheduler:
         return len(self.progress.outstanding) + more
 
     async def _step(self) -> None:
-        """Ask, write down what is over, begin what there is room for; or wait."""
-        if self._closed is not None:
-            raise LobbyGoneError(f"the lobby of the event is gone: {self._closed}")
-        self._wake.clear()
+        """Poll, write down what is over, begin what there is room for; or wait."""
+        if self._lobby.closed is not None:
+            raise LobbyGoneError(f"the lobby of the tournament is gone: {self._lobby.closed}")
         self._check_deadline()
-        await self._poll()
+        if self._lobby.take_poll():
+            over = self._lobby.over
+            await self._arrange([due for due in self.progress.outstanding if due.tag not in over])
         worked = await self._write_ended()
         if not worked and not await self._request_games():
-            await self._wait()
-
-    async def _wait(self) -> None:
-        """Until something has happened, or it is time to ask."""
-        moment = asyncio.get_running_loop().time()
-        due = self._asked_at if self._running else moment
-        try:
-            async with asyncio.timeout_at(due + POLL_SECONDS):
-                await self._wake.wait()
-        except TimeoutError:  # a timer may be a hair early, and then it is time all the same
-            self._asked_at = float("-inf")
+            await self._lobby.wait(POLL_SECONDS)
 
     def _check_deadline(self) -> None:
         deadline = self.tournament.deadline
@@ -193,23 +167,9 @@ class GameScheduler:
         if past and self._may_begin:
             self.stop("deadline")
 
-    @property
-    def _running(self) -> bool:
-        return self.view is not None and self.view.state == "running"
-
-    async def _poll(self) -> None:
-        """Ask what became of all outstanding games, when it is time to."""
-        moment = asyncio.get_running_loop().time()
-        if not self._running or moment < self._asked_at + POLL_SECONDS:
-            return
-        self._asked_at = moment
-        await self._arrange(
-            [due for due in self.progress.outstanding if due.tag not in self._reported]
-        )
-
     async def _request_games(self) -> bool:
         """Ask for more games; return whether there were any."""
-        if self._stop is not None or not self._running:
+        if self._stop is not None or not self._lobby.running:
             return False
         chosen = self._choose_games(self._concurrency.current - len(self.progress.outstanding))
         if chosen:
@@ -237,15 +197,11 @@ class GameScheduler:
         if not able:
             return
         try:
-            answer = await self._host.arrange(self._lobby, [self._arrangement(due) for due in able])
+            await self._lobby.arrange([self._arrangement(due) for due in able])
         except RefusedError as error:
             if error.code not in TRANSIENT_REFUSALS:
                 raise
             self._tell(f"the server refuses games, which are asked for again soon: {error}")
-            return
-        for due, brief in zip(able, answer.matches, strict=True):
-            if brief is not None:
-                self._report(due.tag, brief)
 
     def _arrangement(self, due: DueGame) -> Arrangement:
         options = self.progress.schedule.options(due.game)
@@ -256,56 +212,20 @@ class GameScheduler:
             tag=due.tag, item=what, players=[self._player_ids[name] for name in due.game.players]
         )
 
-    # What is heard
-
-    async def _listen(self) -> None:
-        async for message in self._host.news():
-            self._apply_message(message)
-        self._closed = "the connection has ended"
-        self._wake.set()
-
-    def _apply_message(self, message: object) -> None:
-        match message:
-            case LobbyNews(lobby=view) if view.lobby == self._lobby:
-                self._apply_view(view)
-            case MatchEnded(lobby=self._lobby, match=brief) if brief.tag is not None:
-                self._apply_end(brief.tag, brief)
-            case LobbyClosed(lobby=self._lobby, reason=reason):
-                self._closed = reason
-            case _:
-                return
-        self._wake.set()
-
     def _apply_view(self, view: LobbyView) -> None:
         """Take in a view; the lobby's seats are the entrants, in the order of the event."""
-        self.view = view
         names = {member.player: self.tournament.names[member.seat] for member in view.members}
         self._player_ids |= {name: player for player, name in names.items()}
         self._connected = {names[member.player] for member in view.members if member.connected}
 
-    def _apply_end(self, tag: str, brief: MatchBrief) -> None:
-        """Believe a result; what failed may be played once more by the server, so ask."""
-        if brief.result is None or brief.result.cause is Cause.INFRASTRUCTURE:
-            self._asked_at = float("-inf")
-        else:
-            self._report(tag, brief)
-
-    def _report(self, tag: str, brief: MatchBrief) -> None:
-        """Note that a game is over, if it is and is not in the journal yet."""
-        if brief.result is None and not brief.void:
-            return
-        if any(due.tag == tag for due in self.progress.outstanding):
-            self._reported[tag] = brief
-
     async def _write_ended(self) -> bool:
         """Write down what is over; return whether anything was."""
-        if not self._reported:
+        over = dict(self._lobby.over)
+        if not over:
             return False
-        reported = dict(self._reported)
-        entries = await asyncio.gather(*(self._entry(*each) for each in reported.items()))
+        entries = await asyncio.gather(*(self._entry(*each) for each in over.items()))
         await self._write(*entries)
-        for tag in reported:
-            del self._reported[tag]
+        self._lobby.forget(over.keys())
         for entry in entries:
             self._tell(self._describe(entry))
         return True
@@ -340,12 +260,7 @@ class GameScheduler:
 
     async def _write(self, *entries: GameEnded | GameRequeued | GamesRequested) -> None:
         """Append to the journal and wait for the disk, also when this task is to end."""
-        writing = asyncio.ensure_future(self._in_thread(self._journal.append, *entries))
-        try:
-            await asyncio.shield(writing)
-        except asyncio.CancelledError:
-            await asyncio.wait({writing})
-            raise
+        await uninterrupted(self._in_thread(self._journal.append, *entries))
 
     def _write_end(self) -> None:
         """Say why the event ends here, unless it ends because all is played."""

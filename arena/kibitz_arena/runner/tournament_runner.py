@@ -16,6 +16,7 @@ from typing import Final
 from filelock import FileLock, Timeout
 
 from kibitz_arena.entries import RunStarted
+from kibitz_arena.runner.arranged_lobby import LobbyGoneError
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
 from kibitz_arena.runner.directory import TournamentDirectory
 from kibitz_arena.runner.errors import EntrantFailedError, first_error
@@ -25,7 +26,7 @@ from kibitz_arena.runner.live_file import LiveFile
 from kibitz_arena.runner.players import EntrantPlayers
 from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.records import RecordCollector
-from kibitz_arena.runner.scheduler import GameScheduler, LobbyGoneError
+from kibitz_arena.runner.scheduler import GameScheduler
 from kibitz_arena.runner.services import JoinInfo, Services
 from kibitz_arena.runner.session import NotReadyError, Session, ended_games_counter, is_unfinished
 from kibitz_arena.runner.supervisor import EntrantSupervisor

@@ -16,14 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kibitz_arena.entries import FORMAT, RunStarted
+from kibitz_arena.runner.arranged_lobby import POLL_SECONDS, LobbyGoneError
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
 from kibitz_arena.runner.journal_file import TournamentJournal
-from kibitz_arena.runner.scheduler import (
-    POLL_SECONDS,
-    CollectedRecord,
-    GameScheduler,
-    LobbyGoneError,
-)
+from kibitz_arena.runner.scheduler import CollectedRecord, GameScheduler
 from kibitz_arena.schedule import Schedule
 from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Tournament
@@ -124,7 +120,7 @@ def test_games_are_what_the_schedule_says(tmp_path: Path) -> None:
 
     async def main() -> None:
         sitting = SchedulerRun(lobby_of(cup), tmp_path / "j")
-        sitting.director._host = Watched(lobby_of(cup))
+        sitting.director._lobby._client = Watched(lobby_of(cup))
         await sitting.play()
 
     virtually(main())

@@ -1,0 +1,167 @@
+"""A lobby whose games are arranged from here, as its news and answers tell.
+
+News only says when to look: all outstanding games are polled from time to time as well, so lost
+news costs a moment. Whoever arranges games writes down those that are `over`, and forgets them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from typing import Final, Protocol
+
+from kibitz_protocol.wire.lobbies import Arrangement, LobbyView, MatchBrief
+from kibitz_protocol.wire.messages import Arranged, LobbyClosed, LobbyNews, MatchEnded, MatchStarted
+from kibitz_protocol.wire.records import Cause
+
+POLL_SECONDS: Final = 10.0
+"""How often all outstanding games are polled."""
+
+
+class LobbyGoneError(Exception):
+    """The lobby is closed; its games can go on in another one."""
+
+
+class ArrangingClient(Protocol):
+    """What is asked of a connection; `kibitz_protocol.client.client.Client` has it."""
+
+    def news(self) -> AsyncIterator[object]: ...
+    async def arrange(self, lobby: str, matches: Sequence[Arrangement]) -> Arranged: ...
+
+
+class ArrangedLobby:
+    """The lobby `key`. `outstanding` returns the tags of games that were requested and are not in
+    the journal yet; `viewed` is called with each new view, before `view` is that one."""
+
+    def __init__(
+        self,
+        client: ArrangingClient,
+        key: str,
+        outstanding: Callable[[], Collection[str]],
+        viewed: Callable[[LobbyView], None],
+    ) -> None:
+        self._client = client
+        self._key = key
+        self._outstanding = outstanding
+        self._viewed = viewed
+        self.view: LobbyView | None = None
+        """What the lobby looked like last."""
+        self.started: set[str] = set()
+        """Tags of outstanding games that run."""
+        self.over: dict[str, MatchBrief] = {}
+        """Games that are over and not in the journal yet, by tag."""
+        self.closed: str | None = None
+        """Why there is no such lobby any more."""
+        self._wake = asyncio.Event()
+        self._poll_at = -math.inf
+        """When all outstanding games are to be polled."""
+
+    @property
+    def running(self) -> bool:
+        """Whether games can be arranged."""
+        return self.view is not None and self.view.state == "running"
+
+    async def play(self, step: Callable[[], Awaitable[None]], is_done: Callable[[], bool]) -> None:
+        """Take steps until all is done, and listen to news meanwhile."""
+        async with asyncio.TaskGroup() as group:
+            listening = group.create_task(self._listen())
+            while not is_done():
+                self._wake.clear()
+                await step()
+            listening.cancel()
+
+    def wake(self) -> None:
+        """End `wait`, for something has changed."""
+        self._wake.set()
+
+    async def wait(self, seconds: float) -> None:
+        """Wait until something has changed or it is time to poll, at most so long."""
+        moment = asyncio.get_running_loop().time()
+        until = min(moment + seconds, self._poll_at if self.running else math.inf)
+        try:
+            async with asyncio.timeout_at(until):
+                await self._wake.wait()
+        except TimeoutError:
+            if until == self._poll_at:  # a timer may be a hair early: it is time all the same
+                self.poll_in(0)
+
+    def poll_in(self, seconds: float) -> None:
+        """Let the next poll be due after so long."""
+        self._poll_at = asyncio.get_running_loop().time() + seconds
+
+    def take_poll(self) -> bool:
+        """Return whether all outstanding games are to be polled now; the caller does so then."""
+        moment = asyncio.get_running_loop().time()
+        if not self.running or moment < self._poll_at:
+            return False
+        self._poll_at = moment + POLL_SECONDS
+        return True
+
+    async def arrange(self, games: Sequence[Arrangement]) -> None:
+        """Arrange games, new ones and known ones alike, and take in those that are over."""
+        answer = await self._client.arrange(self._key, games)
+        for game, brief in zip(games, answer.matches, strict=True):
+            if brief is not None:
+                self._report(game.tag, brief)
+
+    def forget(self, tags: Collection[str]) -> None:
+        """Forget games that are in the journal now."""
+        for tag in tags:
+            del self.over[tag]
+        self.started.difference_update(tags)
+
+    # What is heard
+
+    async def _listen(self) -> None:
+        async for message in self._client.news():
+            self._apply_message(message)
+        self.closed = "the connection has ended"
+        self._wake.set()
+
+    def _apply_message(self, message: object) -> None:
+        match message:
+            case LobbyNews(lobby=view) if view.lobby == self._key:
+                self._apply_view(view)
+            case MatchStarted(lobby=self._key, match=brief) if brief.tag is not None:
+                self.started.add(brief.tag)
+            case MatchEnded(lobby=self._key, match=brief) if brief.tag is not None:
+                self._apply_end(brief.tag, brief)
+            case LobbyClosed(lobby=self._key, reason=reason):
+                self.closed = reason
+            case _:
+                return
+        self._wake.set()
+
+    def _apply_view(self, view: LobbyView) -> None:
+        self._viewed(view)
+        self.view = view
+        live = {match.tag for match in view.live if match.tag is not None}
+        if self.started - live - self.over.keys():  # one has ended, and news of it was lost
+            self.poll_in(0)
+        self.started = live
+
+    def _apply_end(self, tag: str, brief: MatchBrief) -> None:
+        """Believe a result; what failed may be played once more by the server, so ask."""
+        self.started.discard(tag)
+        if brief.result is None or brief.result.cause is Cause.INFRASTRUCTURE:
+            self.poll_in(0)
+        else:
+            self._report(tag, brief)
+
+    def _report(self, tag: str, brief: MatchBrief) -> None:
+        """Note that a game is over, if it is and is not in the journal yet."""
+        if brief.result is None and not brief.void:
+            self.started.add(tag)
+        elif tag in self._outstanding():
+            self.over[tag] = brief
+
+
+async def uninterrupted(work: Awaitable[None]) -> None:
+    """Wait for work to end, also when this task is canceled meanwhile."""
+    working = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(working)
+    except asyncio.CancelledError:
+        await asyncio.wait({working})
+        raise
