@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,15 +10,11 @@ from kibitz_arena.ladder.config import Ladder
 from kibitz_arena.ladder.directory import LadderDirectory
 from kibitz_arena.ladder.entries import Entry, GameCancelled, Hosted
 from kibitz_arena.ladder.state import LadderState
+from kibitz_arena.runner.hosting import USUAL_AT_ONCE, connect_host, find_lobby
 from kibitz_protocol.client.client import Client
-from kibitz_protocol.client.errors import HelloRefusedError, RefusedError, UnansweredError
 from kibitz_protocol.wire.lobbies import HouseSeat, LobbySettings, OpenSeat
 from kibitz_protocol.wire.records import Conduct
-from kibitz_protocol.wire.refusals import Code
 
-USUAL_AT_ONCE: Final = 100
-"""How many matches of one lobby a server lets run at the same time by default; the keeper itself
-decides how many there are."""
 GRACE_MS: Final = 30_000
 """How long the seat of a lost connection is kept."""
 
@@ -33,24 +28,9 @@ class LadderHost:
     server: str
     token: str | None = None
 
-    @contextlib.asynccontextmanager
-    async def connect(self) -> AsyncIterator[Client]:
-        """Connect as the player that hosted before, or as a new one where the server does not know
-        it."""
-        session = None if self.token is not None else self.directory.host_session(self.server)
-        stack = contextlib.AsyncExitStack()
-        try:
-            resume = None if session is None else session.resume
-            client = await stack.enter_async_context(self._client(resume))
-        except HelloRefusedError as error:
-            if session is None or error.code != Code.UNAUTHORIZED:
-                raise
-            self.directory.forget_host_session()
-            client = await stack.enter_async_context(self._client(None))
-        async with stack:
-            if self.token is None:  # before anything is hosted, so that it is found again
-                self.directory.save_host_session(client.resume, self.server)
-            yield client
+    def connect(self) -> AbstractAsyncContextManager[Client]:
+        """Connect as the player that hosted before, or as a new one."""
+        return connect_host(self.directory, self.server, self._client, self.token is None)
 
     def _client(self, resume: str | None) -> Client:
         return Client(
@@ -65,42 +45,13 @@ class LadderHost:
         )
 
 
-async def find_lobby(client: Client, state: LadderState) -> str:
-    """Return the ladder's lobby, which is followed from now on.
+async def find_ladder_lobby(client: Client, state: LadderState) -> str:
+    """Return the ladder's lobby, which is followed from now on."""
 
-    It is the one of the journal while that is open; else one that this host has opened under the
-    ladder's name, when a keeper was killed before it could write that down; else a new one.
-    """
-    if state.lobby is not None and await _enter(client, state.lobby):
-        return state.lobby
-    while True:
-        lobby = await _own_lobby(client, state.ladder.lobby_name)
-        if lobby is None:
-            try:
-                lobby = (await client.host(settings(state.ladder))).lobby
-            except UnansweredError:
-                continue  # it may be open now
-        assert lobby is not None, "a lobby that was opened has a key"
-        await client.join(lobby, role="spectator")
-        return lobby
+    async def wanted() -> LobbySettings:
+        return settings(state.ladder)
 
-
-async def _enter(client: Client, lobby: str) -> bool:
-    """Follow a lobby; return whether it is still open."""
-    try:
-        await client.join(lobby, role="spectator")
-    except RefusedError as error:
-        if error.code in (Code.NO_SUCH_LOBBY, Code.CLOSED, Code.DAMAGED, Code.NOT_WATCHABLE):
-            return False
-        raise
-    return True
-
-
-async def _own_lobby(client: Client, name: str) -> str | None:
-    """Return a lobby of this name that this client has opened."""
-    lobbies = (await client.lobbies()).lobbies
-    own = (each.lobby for each in lobbies if each.name == name and each.host == client.name)
-    return next(own, None)
+    return await find_lobby(client, state.lobby, wanted, state.ladder.lobby_name)
 
 
 def settings(ladder: Ladder) -> LobbySettings:

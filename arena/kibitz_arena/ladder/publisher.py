@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
@@ -12,13 +11,12 @@ from kibitz_arena.ladder.feed import Feed, build_feed
 from kibitz_arena.ladder.page import render_page
 from kibitz_arena.ladder.rating import EntrantRating, rate_entrants
 from kibitz_arena.ladder.state import LadderState
+from kibitz_arena.runner.publication import Publication
 
-PAUSE_SECONDS: Final = 1.0
-"""The least time from one writing to the next."""
 SHARE: Final = 0.05
 """Of one core, what rating and writing may take: all games are rated at once each time."""
-REFRESH_SECONDS: Final = 15.0
-"""How often is written at least, for who has come and gone."""
+REFRESH_MS: Final = 15_000
+"""How often is written at least, for pauses that end and reports that come."""
 
 
 class Publisher:
@@ -45,8 +43,13 @@ class Publisher:
         self._here = here
         self._reports = reports
         self._now = now
-        self._tell = tell
-        self._failed = False
+        self.publication = Publication(
+            self._marks,
+            self._publish,
+            share=SHARE,
+            what="page and feed are",
+            tell=tell,
+        )
         self._ratings: Mapping[str, EntrantRating] = {}
         self._rated = 0
         """How many games the ratings are made of."""
@@ -64,35 +67,15 @@ class Publisher:
         middle = sum(anchors.values()) / len(anchors) if anchors else self._state.ladder.mean
         return anchors.get(entrant, middle)
 
-    async def run(self) -> None:
-        """Rate and write whenever games have ended, until this is cancelled."""
-        while True:
-            before = time.perf_counter()
-            games = self._state.played
-            await self.publish()
-            spent = time.perf_counter() - before
-            await self._wait(games, max(PAUSE_SECONDS, spent / SHARE))
+    def _marks(self) -> object:
+        """Return what differs when page and feed do."""
+        refresh = self._now() // REFRESH_MS
+        return self._state.played, len(self._state.outstanding), {*self._here()}, refresh
 
-    async def _wait(self, games: int, seconds: float) -> None:
-        """Wait that long, and then for a game, or until it is time to write in any case."""
-        await asyncio.sleep(seconds)
-        waited = seconds
-        while self._state.played == games and waited < REFRESH_SECONDS:
-            await asyncio.sleep(PAUSE_SECONDS)
-            waited += PAUSE_SECONDS
-
-    async def publish(self) -> None:
+    async def _publish(self) -> None:
         """Rate all games and write the files."""
         await asyncio.to_thread(self.rate)
-        feed = self.feed()
-        try:
-            await asyncio.to_thread(self._write, feed)
-        except OSError as error:
-            if not self._failed:
-                self._tell(f"page and feed are not up to date: {error}")
-            self._failed = True
-        else:
-            self._failed = False
+        await asyncio.to_thread(self._write, self.feed())
 
     def rate(self) -> None:
         """Rate all games that have ended; games are only ever added, so a thread may."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from kibitz_arena.ladder.config import Ladder
 from kibitz_arena.ladder.directory import LadderDirectory
 from kibitz_arena.ladder.entries import Kept
 from kibitz_arena.ladder.feed import FeedResult
-from kibitz_arena.ladder.hosting import LadderHost, find_lobby, moving_entries
+from kibitz_arena.ladder.hosting import LadderHost, find_ladder_lobby, moving_entries
 from kibitz_arena.ladder.journal_file import LadderJournal
 from kibitz_arena.ladder.keeper import LadderKeeper
 from kibitz_arena.ladder.publisher import Publisher
@@ -27,6 +26,8 @@ from kibitz_arena.ladder.state import PlayedGame
 from kibitz_arena.ladder.webhook import Webhook, post_json
 from kibitz_arena.runner.arranged_lobby import LobbyGoneError
 from kibitz_arena.runner.errors import first_error
+from kibitz_arena.runner.journal_file import now_ms
+from kibitz_arena.runner.publication import Publication
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import HelloRefusedError, SessionError
 from kibitz_protocol.wire.reports import MatchReport
@@ -107,10 +108,9 @@ class LadderRunner:
 
     def _open_journal(self) -> LadderJournal:
         journal = LadderJournal(self.directory.journal, self.ladder)
-        if journal.torn:
-            self.tell(f"the journal ended in half a line, which was cut off: {journal.torn!r}")
+        journal.tell_torn(self.tell)
         try:
-            journal.append(Kept(at_ms=_now(), ladder=self.ladder.dump()))
+            journal.append(Kept(at_ms=now_ms(), ladder=self.ladder.dump()))
         except BaseException:
             journal.close()
             raise
@@ -121,8 +121,8 @@ class LadderRunner:
         state = journal.state
         async with host.connect() as client:
             before = state.lobby
-            lobby = await find_lobby(client, state)
-            journal.append(*moving_entries(state, lobby, _now()))
+            lobby = await find_ladder_lobby(client, state)
+            journal.append(*moving_entries(state, lobby, now_ms()))
             where = "goes on" if lobby == before else "is played"
             self.tell(f"ladder {self.ladder.name} {where} in lobby {lobby} on {self.server}")
             reports = LossReports(
@@ -134,34 +134,39 @@ class LadderRunner:
                 self.server,
                 here=lambda: keeper.here,
                 reports=reports.files,
-                now=_now,
+                now=now_ms,
                 tell=self.tell,
             )
             keeper = LadderKeeper(
                 client,
                 lobby,
                 journal,
-                now=_now,
+                now=now_ms,
                 rating=publisher.rating,
                 ended=ended,
                 tell=self.tell,
             )
-            await self._keep(keeper, publisher, reports)
+            await self._keep(keeper, publisher.publication, reports)
 
-    async def _keep(self, keeper: LadderKeeper, publisher: Publisher, reports: LossReports) -> None:
+    async def _keep(
+        self, keeper: LadderKeeper, publication: Publication, reports: LossReports
+    ) -> None:
         """Keep the ladder, and tell of it, until the keeper ends."""
         self._keeper = keeper
         if self.stop_requested:
             keeper.stop()
         try:
             async with asyncio.TaskGroup() as group:
-                beside = [group.create_task(publisher.run()), group.create_task(reports.run())]
+                beside = [
+                    group.create_task(publication.run()),
+                    group.create_task(reports.run()),
+                ]
                 await keeper.keep()
                 for task in beside:
                     task.cancel()
         finally:
             self._keeper = None
-        await publisher.publish()
+        await publication.update()
 
     def _report_fetcher(self, client: Client) -> Fetch:
         async def fetch(match: str, path: Path) -> None:
@@ -169,7 +174,3 @@ class LadderRunner:
             await asyncio.to_thread(self.write_report, found, path)
 
         return fetch
-
-
-def _now() -> int:
-    return int(time.time() * 1000)

@@ -31,12 +31,12 @@ from kibitz_protocol.wire.values import Strict
 
 
 class HostSession(Strict):
-    """Where the games of an event are played, and the secret of whoever arranges them."""
+    """Where games are played, and the secret of whoever arranges them."""
 
     resume: str
     lobby: str | None = None
     server: str | None = None
-    """The address of a server that is not the event's own."""
+    """The address of a server that is not the tournament's own."""
 
 
 class Origin(Strict):
@@ -50,14 +50,42 @@ class NoTournamentError(OSError):
 
 
 @dataclass(frozen=True)
-class TournamentDirectory:
-    """The paths in an event's directory, and the small files that are read and written whole."""
+class RunDirectory:
+    """What the directories of tournaments and ladders have in common."""
 
     path: Path
 
     @property
     def journal(self) -> Path:
         return self.path / "journal.jsonl"
+
+    @property
+    def reports(self) -> Path:
+        return self.path / "reports"
+
+    def host_session(self) -> HostSession | None:
+        """Return where games were arranged before, if they were."""
+        try:
+            return HostSession.model_validate_json((self.path / "host.resume").read_bytes())
+        except (FileNotFoundError, ValidationError):
+            return None
+
+    def save_host_session(self, session: HostSession) -> None:
+        """Write down where games are arranged."""
+        self.write("host.resume", session.model_dump_json() + "\n", mode=0o600)
+
+    def remove_secrets(self) -> None:
+        """Throw the secrets away: the server that gave them does not know them any more."""
+        for path in (self.path / "host.resume", *(self.path / "bots").glob("*.resume")):
+            path.unlink(missing_ok=True)
+
+    def write(self, name: str, text: str, *, mode: int = 0o644, durable: bool = True) -> Path:
+        """Write a file of the directory; there is never a part of it under its name."""
+        return write_atomically(self.path / name, text, mode=mode, durable=durable)
+
+
+class TournamentDirectory(RunDirectory):
+    """The paths of a tournament, and the small files that are read and written whole."""
 
     @property
     def database(self) -> Path:
@@ -70,10 +98,6 @@ class TournamentDirectory:
     @property
     def records(self) -> Path:
         return self.path / "records"
-
-    @property
-    def reports(self) -> Path:
-        return self.path / "reports"
 
     def log_path(self, name: str) -> Path:
         """Return the log of an entrant."""
@@ -131,17 +155,6 @@ class TournamentDirectory:
 
     # Secrets
 
-    def host_session(self) -> HostSession | None:
-        """Return where the event was played before, if it was."""
-        try:
-            return HostSession.model_validate_json((self.path / "host.resume").read_bytes())
-        except (FileNotFoundError, ValidationError):
-            return None
-
-    def save_host_session(self, place: HostSession) -> None:
-        """Write down where the event is played."""
-        self.write("host.resume", place.model_dump_json() + "\n", mode=0o600)
-
     def load_secret(self, name: str) -> str | None:
         """Return an entrant's secret, None while it has none."""
         try:
@@ -157,21 +170,6 @@ class TournamentDirectory:
         """Write down the secret of the event's own server; each start of it has another one."""
         self.write("organizer.token", secret + "\n", mode=0o600)
 
-    def remove_secrets(self) -> None:
-        """Throw the secrets away: the server that gave them does not know them any more."""
-        for path in (self.path / "host.resume", *(self.path / "bots").glob("*.resume")):
-            path.unlink(missing_ok=True)
-
-    def write_live(self, text: str) -> None:
-        """Write what the page of the running event shows; nothing is lost when that is."""
-        partial = self.path / "live.json.part"
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(self.live)
-
-    def write(self, name: str, text: str, *, mode: int = 0o644) -> Path:
-        """Write a file of the directory; there is never a part of it under its name."""
-        return write_atomically(self.path / name, text, mode=mode)
-
 
 def other_directories(directories: Iterable[Path]) -> Iterator[Path]:
     """Yield the directories of other events beside the files of this one."""
@@ -180,13 +178,15 @@ def other_directories(directories: Iterable[Path]) -> Iterator[Path]:
             yield from (path.parent for path in sorted(directory.glob("*/journal.jsonl")))
 
 
-def write_atomically(path: Path, text: str, *, mode: int = 0o644) -> Path:
-    """Write a file whole or not at all."""
+def write_atomically(path: Path, text: str, *, mode: int = 0o644, durable: bool = True) -> Path:
+    """Write a file whole or not at all; a `durable` one is on the disk then."""
     partial = path.with_name(f"{path.name}.part")
-    with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w") as file:
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    with open(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
     return partial.replace(path)
 
 

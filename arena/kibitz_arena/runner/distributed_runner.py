@@ -31,7 +31,7 @@ from kibitz_arena.runner.block_task import (
 )
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
 from kibitz_arena.runner.directory import TournamentDirectory, write_atomically
-from kibitz_arena.runner.journal_file import TournamentJournal
+from kibitz_arena.runner.journal_file import TournamentJournal, now_ms
 from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.records import has_fault
 from kibitz_arena.runner.services import Services
@@ -111,12 +111,9 @@ class DistributedRunner:
         Raises `JournalError` where the journal is another tournament's, or open elsewhere.
         """
         with TournamentJournal(self.directory.journal, self.tournament) as journal:
-            if journal.torn:
-                self.display.say(
-                    f"the journal ended in half a line, which was cut off: {journal.torn!r}"
-                )
+            journal.tell_torn(self.display.say)
             if not journal.state.finished:
-                journal.append(RunStarted(at_ms=_now(), isolation=self.terms.isolation))
+                journal.append(RunStarted(at_ms=now_ms(), isolation=self.terms.isolation))
                 await self._play(journal)
                 self._write_end(journal)
             return journal.state
@@ -163,7 +160,7 @@ class DistributedRunner:
         room = len(state.outstanding) + self._size.blocks * self.tournament.seats
         games = self._first_blocks(state, state.due(room))
         if games:
-            journal.append(GamesRequested(at_ms=_now(), tags=[due.tag for due in games]))
+            journal.append(GamesRequested(at_ms=now_ms(), tags=[due.tag for due in games]))
         return games
 
     def _first_blocks(self, state: TournamentState, games: Sequence[DueGame]) -> list[DueGame]:
@@ -176,7 +173,7 @@ class DistributedRunner:
 
     def _is_past_deadline(self) -> bool:
         deadline = self.tournament.deadline
-        return deadline is not None and _now() >= deadline.timestamp() * 1000
+        return deadline is not None and now_ms() >= deadline.timestamp() * 1000
 
     def _task(self, games: Sequence[DueGame]) -> BlockTask:
         scheduled = [due.game for due in games]
@@ -236,7 +233,7 @@ class DistributedRunner:
                 report = self.services.report(record)
                 written = self.services.write_report(report, path, self.directory.reports)
                 paths["report"] = None if written is None else self._relative(written)
-        return game.ended.model_copy(update={"tag": tag, "at_ms": _now(), **paths})
+        return game.ended.model_copy(update={"tag": tag, "at_ms": now_ms(), **paths})
 
     def _relative(self, path: Path) -> str:
         return path.relative_to(self.directory.path).as_posix()
@@ -267,14 +264,10 @@ class DistributedRunner:
         if state.finished and state.played == state.planned:
             return
         if state.finished:
-            journal.append(RunStopped(at_ms=_now(), reason="decided"))
+            journal.append(RunStopped(at_ms=now_ms(), reason="decided"))
         elif self.failure is not None:
             detail = (self.failure.splitlines() or [""])[0][:200]
-            journal.append(RunStopped(at_ms=_now(), reason="failed", detail=detail))
+            journal.append(RunStopped(at_ms=now_ms(), reason="failed", detail=detail))
         else:
             reason = "deadline" if self._past_deadline else "asked"
-            journal.append(RunStopped(at_ms=_now(), reason=reason))
-
-
-def _now() -> int:
-    return int(time.time() * 1000)
+            journal.append(RunStopped(at_ms=now_ms(), reason=reason))

@@ -1,18 +1,19 @@
-"""Hosting: the connection that arranges a tournament's games, and its lobby."""
+"""Hosting: the connection that arranges games, and their lobby, found again or opened."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Final
 
-from kibitz_arena.runner.directory import HostSession, TournamentDirectory
+from kibitz_arena.runner.directory import HostSession, RunDirectory, TournamentDirectory
 from kibitz_arena.runner.players import EntrantPlayers
 from kibitz_arena.runner.scheduler import programme_item
 from kibitz_arena.tournament import Tournament
 from kibitz_protocol.client.client import Client
-from kibitz_protocol.client.errors import HelloRefusedError, RefusedError
+from kibitz_protocol.client.errors import HelloRefusedError, RefusedError, UnansweredError
 from kibitz_protocol.wire.lobbies import LobbySettings, ReservedSeat
 from kibitz_protocol.wire.records import Conduct, Spectating
 from kibitz_protocol.wire.refusals import Code
@@ -48,22 +49,19 @@ class TournamentHost:
         self._directory = directory
         self._options = options
 
-    @contextlib.asynccontextmanager
-    async def connect(self, url: str, organizer: str | None = None) -> AsyncIterator[Client]:
-        """Connect as the player that hosted before, or as a new one where the server does not know
-        it. `organizer` is the secret of a server of the tournament's own."""
-        session = self._host_session()
-        resume = None if session is None or self._options.token is not None else session.resume
-        stack = contextlib.AsyncExitStack()
-        try:
-            client = await stack.enter_async_context(self._client(url, organizer, resume))
-        except HelloRefusedError as error:
-            if resume is None or error.code != Code.UNAUTHORIZED:
-                raise
-            self._directory.remove_secrets()
-            client = await stack.enter_async_context(self._client(url, organizer, None))
-        async with stack:
-            yield client
+    def connect(
+        self, url: str, organizer: str | None = None
+    ) -> AbstractAsyncContextManager[Client]:
+        """Connect as the player that hosted before, or as a new one.
+
+        `organizer` is the secret of a server of the tournament's own.
+        """
+        return connect_host(
+            self._directory,
+            self._options.server,
+            lambda resume: self._client(url, organizer, resume),
+            self._options.token is None,
+        )
 
     def _client(self, url: str, organizer: str | None, resume: str | None) -> Client:
         return Client(
@@ -77,31 +75,20 @@ class TournamentHost:
             patience=120.0 if self._options.server else 10.0,
         )
 
-    def _host_session(self) -> HostSession | None:
-        """Return where the tournament was played before, if that is on this server."""
-        session = self._directory.host_session()
-        if session is None or session.server == self._options.server:
-            return session
-        self._directory.remove_secrets()  # secrets are worth nothing on another server
-        return None
-
     async def lobby(self, client: Client, players: EntrantPlayers) -> str:
-        """Return the tournament's lobby: the one from before if it is still open, or a new one.
+        """Return the tournament's lobby, which is followed from now on.
 
         In a new one each seat is kept for the player that its entrant is, whatever others are
         called.
         """
-        session = self._host_session()
-        if session is not None and session.lobby is not None:
-            with contextlib.suppress(RefusedError):
-                await client.join(session.lobby, role="spectator")
-                return session.lobby
-        keys = await players.register(self._tournament.entrants)
-        lobby = (await client.host(self._settings(keys))).lobby
-        assert lobby is not None
-        self._directory.save_host_session(
-            HostSession(resume=client.resume, lobby=lobby, server=self._options.server)
-        )
+
+        async def settings() -> LobbySettings:
+            return self._settings(await players.register(self._tournament.entrants))
+
+        session = self._directory.host_session()
+        assert session is not None, "the session is saved as the host connects"
+        lobby = await find_lobby(client, session.lobby, settings)
+        self._directory.save_host_session(session.model_copy(update={"lobby": lobby}))
         return lobby
 
     def _most_at_once(self) -> int:
@@ -131,3 +118,81 @@ class TournamentHost:
             ),
             commitment=self._tournament.commitment,
         )
+
+
+@contextlib.asynccontextmanager
+async def connect_host(
+    directory: RunDirectory,
+    server: str | None,
+    make: Callable[[str | None], Client],
+    anonymous: bool,
+) -> AsyncIterator[Client]:
+    """Connect as the player that hosted before, or as a new one where the server does not know it.
+
+    `make` makes a client, with the secret of the player if it is one that hosted before. A host
+    that is not `anonymous` has an account, which needs no secret.
+    """
+    session = directory.host_session()
+    if session is not None and session.server != server:
+        directory.remove_secrets()  # secrets are worth nothing on another server
+        session = None
+    resume = session.resume if session is not None and anonymous else None
+    stack = contextlib.AsyncExitStack()
+    try:
+        client = await stack.enter_async_context(make(resume))
+    except HelloRefusedError as error:
+        if resume is None or error.code != Code.UNAUTHORIZED:
+            raise
+        directory.remove_secrets()
+        session = None
+        client = await stack.enter_async_context(make(None))
+    async with stack:
+        # Before anything is hosted, so that it is found again.
+        lobby = None if session is None else session.lobby
+        directory.save_host_session(HostSession(resume=client.resume, lobby=lobby, server=server))
+        yield client
+
+
+async def find_lobby(
+    client: Client,
+    known: str | None,
+    settings: Callable[[], Awaitable[LobbySettings]],
+    own_name: str | None = None,
+) -> str:
+    """Return a lobby, which is followed from now on.
+
+    It is the `known` one while that is open; else one that this host has opened under `own_name`,
+    if its runner was killed before it could write that down; else a new one.
+    """
+    if known is not None and await _enter(client, known):
+        return known
+    while True:
+        lobby = None if own_name is None else await _own_lobby(client, own_name)
+        if lobby is None:
+            try:
+                lobby = (await client.host(await settings())).lobby
+            except UnansweredError:
+                if own_name is None:
+                    raise
+                continue  # it may be open now
+        assert lobby is not None, "a lobby that was opened has a key"
+        await client.join(lobby, role="spectator")
+        return lobby
+
+
+async def _enter(client: Client, lobby: str) -> bool:
+    """Follow a lobby; return whether it is still open."""
+    try:
+        await client.join(lobby, role="spectator")
+    except RefusedError as error:
+        if error.code in (Code.NO_SUCH_LOBBY, Code.CLOSED, Code.DAMAGED, Code.NOT_WATCHABLE):
+            return False
+        raise
+    return True
+
+
+async def _own_lobby(client: Client, name: str) -> str | None:
+    """Return a lobby of this name that this client has opened."""
+    lobbies = (await client.lobbies()).lobbies
+    own = (each.lobby for each in lobbies if each.name == name and each.host == client.name)
+    return next(own, None)

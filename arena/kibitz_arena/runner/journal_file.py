@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -162,6 +163,11 @@ class TournamentJournal(JournalFile[TournamentState, Entry]):
             lambda found: TournamentState.fold(tournament, found, schedule),
             "another arena runs this tournament",
         )
+
+
+def now_ms() -> int:
+    """Return the time of day as entries have it, in milliseconds since 1970."""
+    return int(time.time() * 1000)
 
 
 def _sync_folder(folder: Path) -> None:

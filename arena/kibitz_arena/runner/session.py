@@ -16,8 +16,8 @@ from typing import Final
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
 from kibitz_arena.runner.errors import EntrantFailedError, first_error, leaf_errors
 from kibitz_arena.runner.hosting import ServerOptions
-from kibitz_arena.runner.live_file import LiveFile
 from kibitz_arena.runner.progress import ProgressDisplay
+from kibitz_arena.runner.publication import Publication
 from kibitz_arena.runner.reminder import BackoffReminder
 from kibitz_arena.runner.scheduler import GameScheduler
 from kibitz_arena.runner.supervisor import EntrantSupervisor
@@ -50,7 +50,7 @@ class Session:
         concurrency: ConcurrencyLimit,
         options: ServerOptions,
         display: ProgressDisplay,
-        live: LiveFile,
+        live: Publication,
     ) -> None:
         self._client = client
         self._lobby = lobby
@@ -76,7 +76,7 @@ class Session:
                     group.create_task(self._wait_for_entrants()),
                     group.create_task(self._measure_latency()),
                     group.create_task(self._show()),
-                    group.create_task(self._live.keep()),
+                    group.create_task(self._live.run()),
                 ]
                 await self._scheduler.play()
                 for task in beside:
@@ -84,7 +84,7 @@ class Session:
                 await self._end(running)
         finally:
             self._display.show(self._scheduler.progress, self._concurrency)
-            self._live.write()
+            await self._live.update()
 
     async def _keep_running(self) -> None:
         """Keep the entrants running; stop when one cannot be, so that counts stay equal."""

@@ -21,8 +21,8 @@ from kibitz_arena.runner.concurrency import ConcurrencyLimit
 from kibitz_arena.runner.directory import TournamentDirectory
 from kibitz_arena.runner.errors import EntrantFailedError, first_error
 from kibitz_arena.runner.hosting import MAX_AT_ONCE, ServerOptions, TournamentHost
-from kibitz_arena.runner.journal_file import TournamentJournal
-from kibitz_arena.runner.live_file import LiveFile
+from kibitz_arena.runner.journal_file import TournamentJournal, now_ms
+from kibitz_arena.runner.live_file import live_file
 from kibitz_arena.runner.players import EntrantPlayers
 from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.records import RecordCollector
@@ -74,12 +74,9 @@ class TournamentRunner:
         Raises `JournalError` where the journal is another tournament's, or open elsewhere.
         """
         with TournamentJournal(self.directory.journal, self.tournament, self.schedule) as journal:
-            if journal.torn:
-                self.display.say(
-                    f"the journal ended in half a line, which was cut off: {journal.torn!r}"
-                )
+            journal.tell_torn(self.display.say)
             if not journal.state.finished:
-                journal.append(RunStarted(at_ms=_now(), isolation=self.services.isolation))
+                journal.append(RunStarted(at_ms=now_ms(), isolation=self.services.isolation))
                 await self._run_sessions(journal)
             return journal.state
 
@@ -114,7 +111,6 @@ class TournamentRunner:
             client = await stack.enter_async_context(host.connect(url, organizer))
             players = EntrantPlayers(self.directory, self.services, url, MAX_AT_ONCE, organizer)
             lobby = await host.lobby(client, players)
-            await client.join(lobby, role="spectator")
             own, say = organizer is not None, self.display.say
             if organizer is not None:
                 say(f"the event in a browser: {_event_page(url, organizer)}")
@@ -124,7 +120,7 @@ class TournamentRunner:
                 lobby,
                 journal,
                 self.concurrency,
-                now=_now,
+                now=now_ms,
                 fetch=records.collect,
                 tell=self.display.say_game,
             )
@@ -145,7 +141,7 @@ class TournamentRunner:
                 self.concurrency,
                 self.options,
                 self.display,
-                LiveFile(journal, self.directory, lobby, say),
+                live_file(journal, self.directory, lobby, say),
             )
             await self._play(scheduler, session)
 
@@ -190,7 +186,3 @@ def _event_page(url: str, organizer: str) -> str:
     The secret is in the fragment, which browsers do not send: the page says hello with it.
     """
     return f"http{url.removeprefix('ws')}/event#token={organizer}"
-
-
-def _now() -> int:
-    return int(time.time() * 1000)

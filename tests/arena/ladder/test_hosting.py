@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
-from kibitz_arena.ladder.directory import LadderDirectory
 from kibitz_arena.ladder.entries import Entered, GameRequested, Hosted
-from kibitz_arena.ladder.hosting import find_lobby, moving_entries, settings
+from kibitz_arena.ladder.hosting import find_ladder_lobby, moving_entries, settings
 from kibitz_arena.ladder.state import LadderState
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError, UnansweredError
@@ -72,7 +70,7 @@ def state(lobby: str | None = None) -> LadderState:
 
 
 async def find(server: FakeServer, of: LadderState) -> str:
-    return await find_lobby(cast(Client, server), of)
+    return await find_ladder_lobby(cast(Client, server), of)
 
 
 async def test_the_lobby_of_the_journal_is_gone_on_with() -> None:
@@ -127,16 +125,3 @@ def test_the_settings_have_house_bots_and_places() -> None:
     assert made.arranged
     assert made.rated
     assert not made.auto_start
-
-
-def test_a_secret_is_for_its_server_and_nobody_else_reads_it(tmp_path: Path) -> None:
-    directory = LadderDirectory(tmp_path / "l")
-    directory.create()
-    assert directory.host_session("ws://a") is None
-    directory.save_host_session("a secret", "ws://a")
-    found: Any = directory.host_session("ws://a")
-    assert found.resume == "a secret"
-    assert directory.host_session("ws://b") is None
-    assert (tmp_path / "l/host.resume").stat().st_mode & 0o777 == 0o600
-    directory.forget_host_session()
-    assert directory.host_session("ws://a") is None

@@ -34,7 +34,7 @@ def publisher(path: Path, told: list[str]) -> Publisher:
 async def test_page_and_feed_are_written(tmp_path: Path) -> None:
     of = publisher(tmp_path / "l", [])
     assert of.rating("ada@2") == 1000, "newcomers begin at the mean of the anchors"
-    await of.publish()
+    await of.publication.update()
     feed = json.loads((tmp_path / "l/public/ladder.json").read_text())
     assert feed["games"] == 4
     assert "ada@2" in (tmp_path / "l/public/index.html").read_text()
@@ -48,11 +48,11 @@ async def test_a_failing_disk_is_told_once_and_got_over(tmp_path: Path) -> None:
     of = publisher(tmp_path / "l", told)
     blocked = tmp_path / "l/public/ladder.json.part"
     blocked.mkdir()
-    await of.publish()
-    await of.publish()
+    await of.publication.update()
+    await of.publication.update()
     assert len(told) == 1
     blocked.rmdir()
-    await of.publish()
+    await of.publication.update()
     assert (tmp_path / "l/public/ladder.json").exists()
 
 

@@ -6,52 +6,53 @@ from pathlib import Path
 from kibitz_arena.live import LiveEvent
 from kibitz_arena.runner.directory import TournamentDirectory
 from kibitz_arena.runner.journal_file import TournamentJournal
-from kibitz_arena.runner.live_file import LiveFile
+from kibitz_arena.runner.live_file import live_file
+from kibitz_arena.runner.publication import Publication
 from tests.arena.tournaments import event, play
 
 
-def opened(path: Path) -> tuple[TournamentDirectory, TournamentJournal, list[str], LiveFile]:
+def opened(path: Path) -> tuple[TournamentDirectory, TournamentJournal, list[str], Publication]:
     directory = TournamentDirectory(path / "cup.arena")
     directory.create(path)
     journal, said = TournamentJournal(directory.journal, event(4, games=10)), list[str]()
-    return directory, journal, said, LiveFile(journal, directory, "L1", said.append)
+    return directory, journal, said, live_file(journal, directory, "L1", said.append)
 
 
-def test_the_file_follows_the_event(tmp_path: Path) -> None:
+async def test_the_file_follows_the_event(tmp_path: Path) -> None:
     directory, journal, said, live = opened(tmp_path)
     with journal:
         for most in (1, 5, 1000):
             play(journal.state, most=most, write=journal.append)
-            live.write()
+            await live.update()
             read = LiveEvent.model_validate_json(directory.live.read_bytes())
             assert read.results.played == journal.state.played
         assert journal.state.finished
     assert said == []
 
 
-def test_nothing_is_written_while_nothing_changes(tmp_path: Path) -> None:
+async def test_nothing_is_written_while_nothing_changes(tmp_path: Path) -> None:
     directory, journal, _, live = opened(tmp_path)
     with journal:
-        live.write()
+        await live.update()
         directory.live.unlink()
-        live.write()
+        await live.update()
         assert not directory.live.exists()
 
 
-def test_a_failure_is_told_once_and_made_up_for(tmp_path: Path) -> None:
+async def test_a_failure_is_told_once_and_made_up_for(tmp_path: Path) -> None:
     directory, journal, said, live = opened(tmp_path)
     with journal:
         (directory.path / "live.json.part").mkdir()  # in the way, as a full disk would be
-        live.write()
-        live.write()
+        await live.update()
+        await live.update()
         assert len(said) == 1
         assert "not up to date" in said[0]
         (directory.path / "live.json.part").rmdir()
-        live.write()
+        await live.update()
         assert directory.live.exists()
 
 
-def test_it_is_written_while_games_end_in_another_thread(tmp_path: Path) -> None:
+async def test_it_is_written_while_games_end_in_another_thread(tmp_path: Path) -> None:
     directory, journal, said, live = opened(tmp_path)
     with journal:
         playing = threading.Thread(
@@ -59,9 +60,9 @@ def test_it_is_written_while_games_end_in_another_thread(tmp_path: Path) -> None
         )
         playing.start()
         while playing.is_alive():
-            live.write()
+            await live.update()
         playing.join()
-        live.write()
+        await live.update()
         read = LiveEvent.model_validate_json(directory.live.read_bytes())
         assert read.results.played == read.results.planned == 60
     assert said == []
