@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import itertools
 import json
-import os
 import re
 from asyncio.subprocess import Process
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -23,15 +22,13 @@ from kibitz.lobby_progress import LobbyProgress
 from kibitz.options import match as options_match
 from kibitz.options.notation import GameChoice
 from kibitz.options.program import Program
-from kibitz.process.bot_launch import bot_launch
+from kibitz.player_launch import Place, is_foreign, player_launch, readable_paths
 from kibitz.process.child import child_process, log_tail
 from kibitz.process.event_loop import draining
 from kibitz.process.isolation.backends import TRUSTED, BackendError, Isolation, Wish, choose
-from kibitz.process.isolation.launch import Launch, isolated
-from kibitz.process.isolation.sandbox import directories_of_command, directories_of_file
+from kibitz.process.isolation.launch import Launch
 from kibitz.process.private_server import PrivateServer, private_server
 from kibitz.text import result_tables
-from kibitz_bots.llm.settings import environment_of
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbySettings, MatchBrief, ProgrammeItem, ReservedSeat
@@ -54,8 +51,6 @@ class MatchSeries:
 
     game: GameChoice
     bots: Sequence[str | Program]
-    program: Program | None = None
-    """One more player."""
     games: int | None = None
     """How many; None for one match, or one block where the game is played in blocks."""
     rotate: bool = True
@@ -73,8 +68,7 @@ class MatchSeries:
     @property
     def names(self) -> list[str]:
         """A name for each player, from what it is, told apart by numbers where that is the same."""
-        foreign = [] if self.program is None else [_unreserved(self.program.name)]
-        return distinct_names([*map(player_name, self.bots), *foreign])
+        return distinct_names([*map(player_name, self.bots)])
 
     def settings(self, keys: Sequence[str]) -> LobbySettings:
         """The lobby where it is played: a seat for each bot, by its player's key, and no other."""
@@ -243,9 +237,8 @@ async def _start(
 ) -> list[_BotProcess]:
     processes = []
     secrets = [stack.enter_context(secret_descriptor(each.secret)).fileno() for each in players]
-    for name, launching in zip(
-        plan.names, _launches(plan, server.url, lobby, secrets), strict=True
-    ):
+    launches = _launches(plan, server.url, lobby, secrets)
+    for name, launching in zip(plan.names, launches, strict=True):
         log = logs / f"{name}.log"
         launch = await stack.enter_async_context(launching)
         process = await stack.enter_async_context(
@@ -262,52 +255,17 @@ def _launches(
 
     `secrets` are the descriptors that the secrets of their players are read from.
     """
-    for name, bot, secret in zip(plan.names, plan.bots, secrets, strict=False):
-        if isinstance(bot, Program):
-            yield _program_launch(plan, bot, url, lobby, name, secret)
-            continue
-        place = ("--url", url, "--lobby", lobby, "--name", name, "--at-once", str(plan.at_once))
-        yield bot_launch(
-            [bot, *place],
-            url=url,
+    for name, bot, secret in zip(plan.names, plan.bots, secrets, strict=True):
+        yield player_launch(
+            bot,
+            Place(url=url, lobby=lobby, name=name, at_once=plan.at_once),
+            base=Path.cwd(),
             isolation=plan.isolation,
-            readable=directories_of_file(Path(bot)) if bot.endswith(".py") else None,
-            limits=plan.limits,
-            env=environment_of(bot, os.environ) | _credential(secret),
+            env={"KIBITZ_RESUME_FD": str(secret)},
             descriptors=[secret],
+            limits=plan.limits,
             memory=plan.memory,
         )
-    if plan.program is not None:
-        yield _program_launch(plan, plan.program, url, lobby, plan.names[-1], secrets[-1])
-
-
-def _program_launch(
-    plan: MatchSeries, program: Program, url: str, lobby: str, name: str, secret: int
-) -> contextlib.AbstractAsyncContextManager[Launch]:
-    words, env = program.launch(url, lobby, name, plan.at_once)
-    return isolated(
-        plan.isolation,
-        words,
-        url=url,
-        seen=_paths_of_program(program),
-        env=env | _credential(secret),
-        descriptors=[secret],
-    )
-
-
-def _credential(secret: int) -> dict[str, str]:
-    return {"KIBITZ_RESUME_FD": str(secret)}
-
-
-def readable_paths(plan: MatchSeries) -> list[Path]:
-    """Return what bots that are not ours have to read; nothing where there are none."""
-    readable = [] if plan.program is None else _paths_of_program(plan.program)
-    for bot in plan.bots:
-        if isinstance(bot, Program):
-            readable += _paths_of_program(bot)
-        elif bot.endswith(".py"):
-            readable += directories_of_file(Path(bot))
-    return readable
 
 
 def has_strangers(plan: MatchSeries) -> bool:
@@ -315,13 +273,7 @@ def has_strangers(plan: MatchSeries) -> bool:
 
     A single file or program is that of the person who plays it against house bots.
     """
-    foreign = {bot for bot in plan.bots if isinstance(bot, Program) or bot.endswith(".py")}
-    return len(foreign) + (plan.program is not None) > 1
-
-
-def _paths_of_program(program: Program) -> list[Path]:
-    """Return what a program of others has to read: itself, and where it was started."""
-    return [Path.cwd(), *directories_of_command(program.foreign.command, Path.cwd())]
+    return len({bot for bot in plan.bots if is_foreign(bot)}) > 1
 
 
 async def _wait_for_bots(players: Sequence[_BotProcess]) -> list[str]:
@@ -400,7 +352,7 @@ class _SeriesMonitor:
 
 def with_isolation(plan: MatchSeries, wish: Wish, records: Path, db: Path | None) -> MatchSeries:
     """Return the plan with the isolation that its bots need and that works here."""
-    readable = readable_paths(plan)
+    readable = [path for bot in plan.bots for path in readable_paths(bot, Path.cwd())]
     if not readable:
         return plan
     hidden = [] if db is None else [db.absolute()]
@@ -417,13 +369,13 @@ def check(plan: MatchSeries) -> None:
     from kibitz_games.core.game import GameError
 
     try:
-        programs = [bot for bot in (*plan.bots, plan.program) if isinstance(bot, Program)]
+        programs = [bot for bot in plan.bots if isinstance(bot, Program)]
         for bot in plan.bots:
             if not isinstance(bot, Program):
                 check_bot(bot)
         _check_game(plan)
-        for each in programs:
-            each.check(plan.game.name, plan.game.options)
+        for program in programs:
+            program.check(plan.game.name, plan.game.options)
     except (SpecError, GameError) as error:
         raise click.UsageError(str(error)) from None
 

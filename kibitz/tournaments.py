@@ -9,7 +9,6 @@ over an inherited descriptor and in no other way.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,18 +16,19 @@ from typing import TYPE_CHECKING
 from kibitz import fault_report, record_download
 from kibitz.options import connection
 from kibitz.options.match import limit_arguments
-from kibitz.process.bot_launch import bot_launch
+from kibitz.options.program import Program
+from kibitz.player_launch import Place, player_launch, readable_paths
 from kibitz.process.child import child_process, log_tail
 from kibitz.process.isolation.backends import TRUSTED, Isolation, Tool, Wish, choose
-from kibitz.process.isolation.launch import Launch, isolated
-from kibitz.process.isolation.sandbox import directories_of_command, directories_of_file
+from kibitz.process.isolation.launch import Launch
 from kibitz.process.limits import MIB
 from kibitz.process.private_server import private_server
 from kibitz_arena.runner.directory import TournamentDirectory, other_directories
 from kibitz_arena.runner.scheduler import programme_item
 from kibitz_arena.runner.services import JoinInfo, OwnServer
 from kibitz_arena.tournament import Entrant, Tournament
-from kibitz_bots.llm.settings import environment_of
+from kibitz_bots.adapters.external_program import ExternalProgram
+from kibitz_bots.adapters.launcher import ProcessLimits
 from kibitz_protocol.wire.recordfile import Record
 from kibitz_protocol.wire.reports import MatchReport
 from kibitz_server.housebots.process import secret_descriptor
@@ -36,8 +36,6 @@ from kibitz_server.housebots.wait_exit import wait_exit
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
-
-    from kibitz_bots.adapters.launcher import ProcessLimits
 
 
 class LocalServices:
@@ -102,80 +100,25 @@ class LocalServices:
     ) -> AsyncIterator[Launch]:
         """Give what starts an entrant's process; the block is left when it has ended."""
         with secret_descriptor(secret) as handed:
-            number = handed.fileno()
-            env = _identity(entrant, join, number)
-            if entrant.command is not None:
-                launching = self._own_protocol(entrant, entrant.command, join, env, number)
-            else:
-                launching = self._bot(entrant, join, env, [number, hold])
-            async with launching as launch:
+            kind = "RESUME" if entrant.token_file is None else "TOKEN"
+            descriptors = [handed.fileno()]
+            if entrant.command is None:
+                descriptors.append(hold)
+            name = entrant.name if entrant.token_file is None else None
+            memory, cpu = limits_of(self._tournament, entrant)
+            item = programme_item(self._tournament).model_dump_json()
+            async with player_launch(
+                player_of(self._tournament, entrant),
+                Place(url=join.url, lobby=join.lobby, name=name, at_once=join.at_once),
+                base=self._base,
+                isolation=self._isolation,
+                env={f"KIBITZ_{kind}_FD": str(handed.fileno())},
+                descriptors=descriptors,
+                words=["--warm", f"[{item}]", "--hold", str(hold)],
+                limits=limit_arguments(memory, cpu),
+                memory=memory,
+            ) as launch:
                 yield launch
-
-    def _own_protocol(
-        self,
-        entrant: Entrant,
-        command: Sequence[str],
-        join: JoinInfo,
-        env: dict[str, str],
-        secret: int,
-    ) -> contextlib.AbstractAsyncContextManager[Launch]:
-        """Start a program that speaks the server's protocol itself."""
-        from kibitz_bots.adapters.launcher import launch_command
-
-        return isolated(
-            self._isolation,
-            launch_command(command, self._limits(entrant), supervised=True),
-            url=join.url,
-            seen=readable_paths(entrant, self._base),
-            env=env,
-            descriptors=[secret],
-        )
-
-    def _bot(
-        self, entrant: Entrant, join: JoinInfo, env: dict[str, str], descriptors: Sequence[int]
-    ) -> contextlib.AbstractAsyncContextManager[Launch]:
-        """Start a bot, or the adapter of a program, with ``python -m kibitz_bots``."""
-        memory, cpu = limits_of(self._tournament, entrant)
-        # A program is limited by its adapter, which is no bot itself.
-        is_bot = entrant.bot is not None
-        return bot_launch(
-            self._words(entrant, join, descriptors[-1]),
-            url=join.url,
-            isolation=self._isolation,
-            readable=readable_paths(entrant, self._base) if is_untrusted(entrant) else None,
-            limits=limit_arguments(memory, cpu) if is_bot else [],
-            env=environment_of(entrant.bot or "", os.environ) | env,
-            descriptors=descriptors,
-            memory=memory if is_bot else None,
-        )
-
-    def _words(self, entrant: Entrant, join: JoinInfo, hold: int) -> list[str]:
-        """Return the command line of `kibitz_bots`; which bot it is comes last."""
-        place = ["--url", join.url, "--lobby", join.lobby, "--at-once", str(join.at_once)]
-        name = [] if entrant.token_file is not None else ["--name", entrant.name]
-        item = programme_item(self._tournament).model_dump_json()
-        return [*place, *name, "--warm", f"[{item}]", "--hold", str(hold), *self._spec(entrant)]
-
-    def _spec(self, entrant: Entrant) -> list[str]:
-        from kibitz_bots.adapters.external_program import ExternalProgram
-
-        if entrant.bot is not None:
-            is_file = entrant.bot.endswith(".py")
-            return [str(self._base / entrant.bot) if is_file else entrant.bot]
-        games, limits = (self._tournament.game.name,), self._limits(entrant)
-        if entrant.stdio is not None:
-            program = ExternalProgram(
-                kind="stdio", command=entrant.stdio, games=games, limits=limits
-            )
-        else:
-            engine = entrant.gomocup or []
-            program = ExternalProgram(kind="gomocup", command=engine, games=games, limits=limits)
-        return program.argv()
-
-    def _limits(self, entrant: Entrant) -> ProcessLimits:
-        from kibitz_bots.adapters.launcher import ProcessLimits
-
-        return ProcessLimits(*limits_of(self._tournament, entrant))
 
     def log_tail(self, name: str) -> str:
         """Return the last lines of an entrant's log."""
@@ -207,26 +150,22 @@ class _EntrantProcess:
         return await wait_exit(self._process)
 
 
-def _identity(entrant: Entrant, join: JoinInfo, secret: int) -> dict[str, str]:
-    """Return what the environment says of who the entrant is, and where it plays."""
-    kind = "RESUME" if entrant.token_file is None else "TOKEN"
-    told = {f"KIBITZ_{kind}_FD": str(secret)}
-    if entrant.command is None:
-        return told
-    name = {"KIBITZ_NAME": entrant.name} if entrant.token_file is None else {}
-    return told | {"KIBITZ_SERVER": join.url, "KIBITZ_LOBBY": join.lobby} | name
+def player_of(tournament: Tournament, entrant: Entrant) -> str | Program:
+    """Return what is started for an entrant that is not remote."""
+    if entrant.bot is not None:
+        return entrant.bot
+    program = ExternalProgram(
+        kind="gomocup" if entrant.gomocup is not None else "stdio",
+        command=getattr(entrant, entrant.source),
+        games=(tournament.game.name,),
+        limits=ProcessLimits(*limits_of(tournament, entrant)),
+    )
+    return Program(program, connects=entrant.command is not None)
 
 
 def is_untrusted(entrant: Entrant) -> bool:
     """Return whether an entrant is foreign code that is started here."""
     return not (entrant.remote or entrant.is_house_bot)
-
-
-def readable_paths(entrant: Entrant, base: Path) -> list[Path]:
-    """Return what an entrant that is foreign code may read besides the system and Python."""
-    if entrant.bot is not None:
-        return directories_of_file(base / entrant.bot)
-    return [base, *directories_of_command(getattr(entrant, entrant.source), base)]
 
 
 def limits_of(tournament: Tournament, entrant: Entrant) -> tuple[int | None, int | None]:
@@ -248,7 +187,8 @@ def choose_isolation(
     foreign = [each for each in tournament.entrants if is_untrusted(each)]
     if not foreign:
         return TRUSTED
-    readable = {path for each in foreign for path in readable_paths(each, base)}
+    players = [player_of(tournament, each) for each in foreign]
+    readable = {path for player in players for path in readable_paths(player, base)}
     own = [base / each.token_file for each in tournament.entrants if each.token_file is not None]
     hidden = {directory.path.absolute(), *own, *tokens}
     return choose(wish, sorted(readable), sorted(hidden), [*other_directories(readable)])

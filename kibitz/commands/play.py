@@ -91,11 +91,11 @@ def play(
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--option") from None
     entrants = [program_of_word(bot, given) or bot for bot in bots]
-    programs = [each for each in entrants if isinstance(each, Program)]
+    program = trailing_program(given, [each for each in entrants if isinstance(each, Program)])
+    entrants += [] if program is None else [program]
     plan = MatchSeries(
         game=merged,
         bots=entrants,
-        program=trailing_program(given, programs),
         games=given["each"],
         rotate=options_match.rotates(game.name, given["each"], rotate=given["rotate"]),
         strict=given["strict"],

@@ -13,17 +13,14 @@ from typing import Any
 
 import click
 
-from kibitz.process.parent_death import child_command
 from kibitz_bots.adapters.external_program import (
     KINDS,
     ExternalProgram,
     program_words,
     require_command,
 )
-from kibitz_bots.adapters.launcher import launch_command
 from kibitz_bots.adapters.line_process import program_name
 from kibitz_bots.spec import SpecError
-from kibitz_protocol.wire.server_address import websocket_url
 
 
 def bot_or_program(bots: Sequence[str]) -> tuple[str, ...]:
@@ -58,19 +55,6 @@ class Program:
             raise SpecError(f"{self.foreign.gomocup_options[0]} is for an engine: add --gomocup")
         if engine:
             require_playable(game, options)
-
-    def launch(
-        self, url: str, lobby: str, name: str, at_once: int
-    ) -> tuple[list[str], dict[str, str]]:
-        """Return the command line that seats it, under a supervisor, and what it is told."""
-        if self.connects:
-            place = websocket_url(url)
-            variables = {"KIBITZ_SERVER": place, "KIBITZ_LOBBY": lobby, "KIBITZ_NAME": name}
-            return launch_command(
-                self.foreign.command, self.foreign.limits, supervised=True
-            ), variables
-        words = ["--url", url, "--lobby", lobby, "--name", name, "--at-once", str(at_once)]
-        return child_command("kibitz_bots", *words, *self.foreign.argv(), supervised=True), {}
 
 
 def program_of_word(word: str, options: Mapping[str, Any]) -> Program | None:

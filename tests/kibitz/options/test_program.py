@@ -56,33 +56,6 @@ def test_options_of_a_program_need_one(words: list[str]) -> None:
         said(*words)
 
 
-def test_a_program_that_connects_finds_the_place_in_its_environment(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("KIBITZ_TOKEN", "of-another-server")
-    read = said("--cpu", "3", "--", "bot", "-x")
-    assert read is not None
-    command, env = read.launch("https://here/kibitz", "L1", "ada", 2)
-    assert command[-5:] == ["--cpu", "3", "--", "bot", "-x"]
-    assert [env[f"KIBITZ_{word}"] for word in ("SERVER", "LOBBY", "NAME")] == [
-        "wss://here/kibitz/",
-        "L1",
-        "ada",
-    ]
-    assert "KIBITZ_TOKEN" not in env
-
-
-def test_a_program_that_is_spoken_to_is_a_bot_of_ours() -> None:
-    read = said("--gomocup", "--pause", "0", "--", "engine")
-    assert read is not None
-    command, env = read.launch("ws://here", "L1", "ada", 2)
-    assert env == {}, "it has no secret, and what it is told is in its command line"
-    assert command[-12:] == [
-        *("--url", "ws://here", "--lobby", "L1", "--name", "ada", "--at-once", "2"),
-        *("--gomocup", "--pause=0", "--", "engine"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -1,0 +1,108 @@
+"""The launch of a player: a bot of ours, a Python file, or a program in any language.
+
+Files and programs are foreign code and run in isolation. Bots of ours are trusted, and only their
+parameters come from others, so limits are enough for them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from kibitz.options.program import Program
+from kibitz.process.bot_launch import bot_launch
+from kibitz.process.isolation.backends import Isolation
+from kibitz.process.isolation.launch import Launch, isolated
+from kibitz.process.isolation.sandbox import directories_of_command, directories_of_file
+from kibitz_bots.adapters.launcher import launch_command
+from kibitz_bots.llm.settings import environment_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a player plays, and how many matches at the same time."""
+
+    url: str
+    lobby: str
+    name: str | None
+    """What to be called there; None for an account, which has a name."""
+    at_once: int
+
+    @property
+    def words(self) -> list[str]:
+        """The place as options of `kibitz_bots`."""
+        name = [] if self.name is None else ["--name", self.name]
+        return ["--url", self.url, "--lobby", self.lobby, *name, "--at-once", str(self.at_once)]
+
+    @property
+    def env(self) -> dict[str, str]:
+        """The place as a program that connects by itself finds it in its environment."""
+        name = {} if self.name is None else {"KIBITZ_NAME": self.name}
+        return {"KIBITZ_SERVER": self.url, "KIBITZ_LOBBY": self.lobby} | name
+
+
+def player_launch(
+    player: str | Program,
+    place: Place,
+    *,
+    base: Path,
+    isolation: Isolation,
+    env: Mapping[str, str],
+    descriptors: Sequence[int],
+    words: Sequence[str] = (),
+    limits: Sequence[str] = (),
+    memory: int | None = None,
+) -> AbstractAsyncContextManager[Launch]:
+    """Give what starts a player, to be started within the block and once.
+
+    Relative paths are seen from `base`. `env` comes on top of what says the place, `descriptors`
+    are inherited, and `words` are further options of `kibitz_bots`. `limits` and `memory` are those
+    of `bot_launch` and hold for bots; a program has its own.
+    """
+    readable = readable_paths(player, base)
+    if isinstance(player, str):
+        return bot_launch(
+            [*place.words, *words, str(base / player) if player.endswith(".py") else player],
+            url=place.url,
+            isolation=isolation,
+            readable=readable or None,
+            limits=limits,
+            env={**environment_of(player, os.environ), **env},
+            descriptors=descriptors,
+            memory=memory,
+        )
+    if not player.connects:
+        return bot_launch(
+            [*place.words, *words, *player.foreign.argv()],
+            url=place.url,
+            isolation=isolation,
+            readable=readable,
+            env=env,
+            descriptors=descriptors,
+        )
+    return isolated(
+        isolation,
+        launch_command(player.foreign.command, player.foreign.limits, supervised=True),
+        url=place.url,
+        seen=readable,
+        env={**place.env, **env},
+        descriptors=descriptors,
+    )
+
+
+def is_foreign(player: str | Program) -> bool:
+    """Return whether a player is a file or a program, which may be somebody else's."""
+    return isinstance(player, Program) or player.endswith(".py")
+
+
+def readable_paths(player: str | Program, base: Path) -> list[Path]:
+    """Return what a player that is foreign code may read besides the system and Python.
+
+    None for a bot of ours. A program may read where it was started.
+    """
+    if isinstance(player, Program):
+        return [base, *directories_of_command(player.foreign.command, base)]
+    return directories_of_file(base / player) if is_foreign(player) else []
