@@ -75,7 +75,7 @@ async def _played(task: BlockTask, base: Path) -> BlockOutcome:
     directory = TournamentDirectory(base / "event.arena")
     directory.create(base)
     isolation = choose_isolation(event, directory, task.isolation, [])
-    schedule = FixedSchedule(event, [game.scheduled() for game in task.games])
+    schedule = FixedSchedule(event, task.games)
     runner = TournamentRunner(
         event,
         directory,

@@ -273,7 +273,7 @@ def test_an_intruder_only_plays_in_an_event(public: Kibitz, tool: str) -> None:
 def test_an_intruder_only_plays_in_blocks_of_workers(public: Kibitz) -> None:
     who = ["--players", "planner/planner.py", "statistics.py", "--name", "foul"]
     game = ["--game", "line-nim:free=12", "--games", "2", "--workers", "1", "--jail", "bwrap"]
-    log = "foul.arena/event.jsonl"  # the logs of its bots are in the block's directory
+    log = "foul.arena/journal.jsonl"  # the logs of its bots are in the block's directory
     found = intrude(public, python_for("bwrap"), log, "arena", *game, *who)
     assert found.status == 0, found.said
     assert {game["cause"] for game in found.results["games"]} == {"rules"}

@@ -24,34 +24,6 @@ MAX_AWAY: Final = 200
 Status = Literal["here", "paused", "away", "retired"]
 
 
-class FeedResult(Tolerant):
-    """A game that counted."""
-
-    number: int = Field(description="from 1, in the order in which they ended; none is left out")
-    at_ms: int
-    match: str
-    lobby: str
-    entrants: list[str] = Field(description="by seat")
-    ranks: list[int] = Field(description="by seat; 1 is best, ties share one")
-    causes: list[Cause | None] = Field(description="why a seat dropped out, by seat")
-    plies: int
-    reason: str
-
-    @classmethod
-    def of(cls, game: PlayedGame) -> FeedResult:
-        return cls(
-            number=game.number,
-            at_ms=game.at_ms,
-            match=game.match,
-            lobby=game.lobby,
-            entrants=list(game.entrants),
-            ranks=list(game.ranks),
-            causes=list(game.causes),
-            plies=game.plies,
-            reason=game.reason,
-        )
-
-
 class FeedLoss(Tolerant):
     """One of an entrant's last losses."""
 
@@ -116,7 +88,7 @@ class Feed(Tolerant):
     running: int
     entrants: int
     lines: list[FeedLine]
-    results: list[FeedResult] = Field(description="the newest first")
+    results: list[PlayedGame] = Field(description="the newest first")
 
 
 def build_feed(
@@ -151,7 +123,7 @@ def build_feed(
         running=len(state.outstanding),
         entrants=len(state.entrants),
         lines=[line.model_copy(update={"place": place}) for place, line in enumerate(shown, 1)],
-        results=[FeedResult.of(game) for game in reversed(state.last_results)],
+        results=[*reversed(state.last_results)],
     )
 
 

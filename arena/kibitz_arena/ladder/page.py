@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from kibitz_arena.ladder.feed import Feed, FeedResult
+from kibitz_arena.ladder.feed import Feed
+from kibitz_arena.ladder.state import PlayedGame
 from kibitz_arena.report import formatting
 from kibitz_arena.report.html import page_environment, template_source
 
@@ -39,7 +40,7 @@ def plain_elo(value: float | None) -> str:
     )
 
 
-def placed(game: FeedResult) -> str:
+def placed(game: PlayedGame) -> str:
     """Write who ended where, the best first: ``1. ada  2. bob (crash)``."""
     seats = sorted(zip(game.ranks, game.entrants, game.causes, strict=True), key=lambda s: s[:2])
     return "  ".join(

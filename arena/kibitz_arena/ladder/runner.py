@@ -16,7 +16,6 @@ from typing import Final
 from kibitz_arena.ladder.config import Ladder
 from kibitz_arena.ladder.directory import LadderDirectory
 from kibitz_arena.ladder.entries import Kept
-from kibitz_arena.ladder.feed import FeedResult
 from kibitz_arena.ladder.hosting import LadderHost, find_ladder_lobby, moving_entries
 from kibitz_arena.ladder.journal_file import LadderJournal
 from kibitz_arena.ladder.keeper import LadderKeeper
@@ -103,7 +102,7 @@ class LadderRunner:
         webhook = Webhook(self.ladder.webhook, post_json, self.tell)
         async with asyncio.TaskGroup() as group:
             sending = group.create_task(webhook.run())
-            yield lambda game: webhook.put(FeedResult.of(game))
+            yield webhook.put
             sending.cancel()
 
     def _open_journal(self) -> LadderJournal:

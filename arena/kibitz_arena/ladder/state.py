@@ -15,6 +15,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
+from pydantic import Field
+
 from kibitz_arena.journal import JournalError, apply_entries
 from kibitz_arena.ladder.config import Ladder
 from kibitz_arena.ladder.entries import (
@@ -28,6 +30,7 @@ from kibitz_arena.ladder.entries import (
 )
 from kibitz_arena.ratings import RatedGame
 from kibitz_protocol.wire.records import Cause, PlayerKind
+from kibitz_protocol.wire.values import Tolerant
 
 FORM: Final = 10
 """How many of an entrant's last games its form tells."""
@@ -44,19 +47,16 @@ Group: TypeAlias = frozenset[str]
 Outcome: TypeAlias = Literal["W", "D", "L"]
 
 
-@dataclass(frozen=True, slots=True)
-class PlayedGame:
+class PlayedGame(Tolerant):
     """A game that counted."""
 
-    number: int
-    """From 1, in the order in which they ended."""
+    number: int = Field(description="from 1, in the order in which they ended; none is left out")
     at_ms: int
-    tag: str
     match: str
     lobby: str
-    entrants: tuple[str, ...]
-    ranks: tuple[int, ...]
-    causes: tuple[Cause | None, ...]
+    entrants: tuple[str, ...] = Field(description="by seat")
+    ranks: tuple[int, ...] = Field(description="by seat; 1 is best, ties share one")
+    causes: tuple[Cause | None, ...] = Field(description="why a seat dropped out, by seat")
     plies: int
     reason: str
 
@@ -216,7 +216,6 @@ class LadderState:
         game = PlayedGame(
             number=self.played + 1,
             at_ms=entry.at_ms,
-            tag=entry.tag,
             match=entry.match,
             lobby=self.lobby or "",
             entrants=tuple(requested.entrants),

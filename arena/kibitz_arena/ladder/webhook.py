@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from kibitz_arena.ladder.feed import FeedResult
+from kibitz_arena.ladder.state import PlayedGame
 
 CAPACITY: Final = 1000
 """How many results wait at most."""
@@ -42,14 +42,14 @@ class Webhook:
         self._url = url
         self._post = post
         self._tell = tell
-        self._queue: deque[FeedResult] = deque()
+        self._queue: deque[PlayedGame] = deque()
         self._filled = asyncio.Event()
         self.delivered = 0
         self.dropped = 0
         """Results that were given up: there were too many, or they were refused."""
         self._failing = False
 
-    def put(self, result: FeedResult) -> None:
+    def put(self, result: PlayedGame) -> None:
         """Let a result be sent; never waits."""
         if len(self._queue) >= CAPACITY:
             self._queue.popleft()
@@ -86,7 +86,7 @@ class Webhook:
         self._take(result)
         return True
 
-    def _take(self, result: FeedResult) -> None:
+    def _take(self, result: PlayedGame) -> None:
         """Remove a result that is done, unless it was dropped meanwhile."""
         if self._queue and self._queue[0] is result:
             self._queue.popleft()

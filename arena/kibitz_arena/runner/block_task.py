@@ -15,27 +15,10 @@ from pydantic import Field
 from kibitz_arena.entries import GameEnded
 from kibitz_arena.schedule import ScheduledGame
 from kibitz_arena.tournament import Tournament
-from kibitz_protocol.wire.values import SeedText, Strict
+from kibitz_protocol.wire.values import Strict
 
 _OF_THE_WHOLE = {"stop", "claims", "deadline"}
 """Keys of an event that concern all of its games together, not those of a block."""
-
-
-class TaskGame(Strict):
-    """A game of the schedule, as a task has it (see `schedule.ScheduledGame`)."""
-
-    tag: str
-    block: str
-    round: int | None
-    players: list[str]
-    seed: SeedText
-    opening: int
-
-    def scheduled(self) -> ScheduledGame:
-        """Return the game of the schedule."""
-        return ScheduledGame(
-            self.tag, self.block, self.round, tuple(self.players), self.seed, self.opening
-        )
 
 
 class TaskFile(Strict):
@@ -51,7 +34,7 @@ class BlockTask(Strict):
 
     event: dict[str, Any]
     """The event with the entrants of these games only."""
-    games: list[TaskGame] = Field(min_length=1)
+    games: list[ScheduledGame] = Field(min_length=1)
     files: list[TaskFile] = Field(default_factory=list)
     contents: dict[str, str] = Field(default_factory=dict)
     """Contents in base64, by hash; those that the worker said it lacks."""
@@ -107,18 +90,3 @@ def task_event(
     event = {key: value for key, value in tournament.dump().items() if key not in _OF_THE_WHOLE}
     entrants = [each for each in event["entrants"] if each["name"] in playing]
     return event | {"entrants": entrants, "concurrency": concurrency}
-
-
-def task_games(games: Sequence[ScheduledGame]) -> list[TaskGame]:
-    """Return games as a task has them."""
-    return [
-        TaskGame(
-            tag=game.tag,
-            block=game.block,
-            round=game.round,
-            players=[*game.players],
-            seed=game.seed,
-            opening=game.opening,
-        )
-        for game in games
-    ]

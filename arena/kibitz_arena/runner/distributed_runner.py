@@ -27,7 +27,6 @@ from kibitz_arena.runner.block_task import (
     TaskFile,
     WorkerLostError,
     task_event,
-    task_games,
 )
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
 from kibitz_arena.runner.directory import TournamentDirectory, write_atomically
@@ -179,7 +178,7 @@ class DistributedRunner:
         scheduled = [due.game for due in games]
         return BlockTask(
             event=task_event(self.tournament, scheduled, self.terms.concurrency),
-            games=task_games(scheduled),
+            games=scheduled,
             files=[*self.terms.files],
             isolation=self.terms.isolation or "none",
             wait=self.terms.wait,

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from kibitz_arena.ladder.feed import FeedResult
+from kibitz_arena.ladder.state import PlayedGame
 from kibitz_arena.ladder.webhook import CAPACITY, UndeliveredError, Webhook, post_json
 from tests.arena.ladder.runs import virtually
 
@@ -20,8 +20,8 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-def result(number: int) -> FeedResult:
-    return FeedResult(
+def result(number: int) -> PlayedGame:
+    return PlayedGame(
         number=number,
         at_ms=0,
         match=f"m{number}",

@@ -20,7 +20,6 @@ from kibitz_arena.runner.block_task import (
     PlayedGame,
     TaskFailedError,
     TaskFile,
-    TaskGame,
     WorkerLostError,
 )
 from kibitz_arena.runner.directory import TournamentDirectory
@@ -32,6 +31,7 @@ from kibitz_arena.runner.distributed_runner import (
 )
 from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.services import Services
+from kibitz_arena.schedule import Schedule, ScheduledGame
 from kibitz_arena.tournament import Tournament
 from kibitz_protocol.wire.records import Result, SeatResult
 
@@ -50,7 +50,7 @@ def event(**fields: Any) -> Tournament:
     return Tournament.model_validate(values | {"seed": 0} | fields)
 
 
-def played(game: TaskGame) -> PlayedGame:
+def played(game: ScheduledGame) -> PlayedGame:
     """The game as any worker plays it: its seed decides who wins."""
     first = 1 + int(game.seed, 16) % 2
     seats = [SeatResult(rank=first, score=2 - first), SeatResult(rank=3 - first, score=first - 1)]
@@ -118,13 +118,9 @@ def results(folder: TournamentDirectory) -> list[str]:
 
 
 def expected() -> list[str]:
-    from kibitz_arena.runner.block_task import task_games
-    from kibitz_arena.schedule import Schedule
 
     games = [game for block in Schedule(event()).blocks for game in block.games]
-    return sorted(
-        played(each).ended.model_dump_json(exclude={"at_ms"}) for each in task_games(games)
-    )
+    return sorted(played(each).ended.model_dump_json(exclude={"at_ms"}) for each in games)
 
 
 @pytest.mark.parametrize("seed", range(5))

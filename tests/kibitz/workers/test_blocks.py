@@ -13,8 +13,9 @@ from kibitz.workers.blocks import event_files, load_sentence, task_terms, worker
 from kibitz.workers.file_cache import FileCache, sha256
 from kibitz.workers.port import PoolError
 from kibitz.workers.process_pool import ProcessPool
-from kibitz_arena.runner.block_task import BlockTask, TaskFile, TaskGame
+from kibitz_arena.runner.block_task import BlockTask, TaskFile
 from kibitz_arena.runner.directory import TournamentDirectory
+from kibitz_arena.schedule import ScheduledGame
 from kibitz_arena.tournament import Tournament
 
 
@@ -107,8 +108,7 @@ def test_a_damaged_file_of_the_cache_is_missing(tmp_path: Path) -> None:
 
 
 async def test_a_task_is_not_played_without_its_files(tmp_path: Path) -> None:
-    names = ["Ada", "Zoe"]
-    game = TaskGame(tag="b1.1", block="b1", round=None, players=names, seed="0" * 64, opening=0)
+    game = ScheduledGame("b1.1", "b1", None, ("Ada", "Zoe"), "0" * 64, 0)
     file = TaskFile(path="ada.py", sha256=sha256(b"hi"))
     held = event({"name": "Ada", "bot": "ada.py"}).dump()
     task = BlockTask(event=held, games=[game], files=[file], wait=5.0)
