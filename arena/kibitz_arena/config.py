@@ -23,6 +23,7 @@ from kibitz_arena.tournament import (
     EntrantLimits,
     GameSpec,
     OpeningFile,
+    PlayedConfig,
     RandomPlies,
     RatingScale,
     StopRule,
@@ -36,6 +37,7 @@ from kibitz_games.core.game_file import GameFileError
 from kibitz_protocol.wire.values import Options, seed_number
 
 Config = TypeVar("Config", bound=ConfigModel)
+Played = TypeVar("Played", bound=PlayedConfig)
 
 
 def load(text: str, name: str, *, game_of: Callable[[str], Game] = registry.get) -> Tournament:
@@ -192,30 +194,30 @@ def _unknown_key(key: str, model: type[ConfigModel]) -> str:
 def _check_game(
     tournament: Tournament, values: Mapping[str, Any], game_of: Callable[[str], Game]
 ) -> tuple[Tournament, list[ConfigProblem]]:
-    """Return the event with options as the game takes them, and what the game objects to."""
-    game, flaws = find_game(tournament.game.name, game_of)
-    if game is None:
-        return tournament, flaws
-    if isinstance(values.get("game"), str):
-        spec = typed_options(tournament.game, game)
-        tournament = tournament.model_copy(update={"game": spec})
-    return tournament, [*_game_problems(tournament, game)]
+    """Return the tournament with options as the game takes them, and what the game objects to."""
+    tournament, game, flaws = resolve_game(tournament, values, game_of)
+    return tournament, flaws if game is None else [*_game_problems(tournament, game)]
 
 
-def find_game(name: str, game_of: Callable[[str], Game]) -> tuple[Game | None, list[ConfigProblem]]:
-    """Return the rules of a game, or what is wrong with its name."""
+def resolve_game(
+    config: Played, values: Mapping[str, Any], game_of: Callable[[str], Game]
+) -> tuple[Played, Game | None, list[ConfigProblem]]:
+    """Return a configuration with options as its game takes them, the game, and its name's flaws.
+
+    `values` are those that the configuration was made of.
+    """
+    spec = config.game
     try:
-        return game_of(name), []
+        game = game_of(spec.name)
     except GameError as error:
-        near = difflib.get_close_matches(name, registry.names(), n=1)
+        near = difflib.get_close_matches(spec.name, registry.names(), n=1)
         more = f"; did you mean {near[0]!r}?" if near else ""
-        return None, [ConfigProblem(("game",), f"{error}{more}")]
-
-
-def typed_options(spec: GameSpec, game: Game) -> GameSpec:
-    """Return a game that was given as one text with its options as the game takes them."""
-    typed = {key: str(value) for key, value in spec.options.items()}
-    return spec.model_copy(update={"options": game_spec.parse_options(game, typed)})
+        return config, None, [ConfigProblem(("game",), f"{error}{more}")]
+    if isinstance(values.get("game"), str):
+        typed = {key: str(value) for key, value in spec.options.items()}
+        spec = spec.model_copy(update={"options": game_spec.parse_options(game, typed)})
+        config = config.model_copy(update={"game": spec})
+    return config, game, []
 
 
 def _game_problems(tournament: Tournament, game: Game) -> Iterator[ConfigProblem]:

@@ -163,6 +163,26 @@ class GameSpec(ConfigModel):
     """Its options, as ``kibitz games NAME`` explains them."""
 
 
+class PlayedConfig(ConfigModel):
+    """A configuration of games, all of one kind."""
+
+    name: str
+    game: GameSpec
+    """The game with its options, as in ``chinese-checkers:size=3``."""
+
+    @field_validator("game", mode="before")
+    @classmethod
+    def _game(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        name, options = game_spec.split_spec(value)
+        return {"name": name, "options": options}
+
+    def dump(self) -> dict[str, Any]:
+        """Return it as JSON that makes the same again; defaults are left out."""
+        return self.model_dump(mode="json", exclude_defaults=True)
+
+
 class Entrant(ConfigModel):
     """Somebody who plays, with one of `bot`, `command`, `gomocup`, `stdio` and `remote`."""
 
@@ -244,7 +264,7 @@ class StopRule(ConfigModel):
     """How often H0 is accepted though A is `elo1` stronger."""
 
 
-class Tournament(ConfigModel):
+class Tournament(PlayedConfig):
     """A tournament; `config.load` and `config.build` make sound ones.
 
     The model alone checks each value only.
@@ -311,11 +331,6 @@ class Tournament(ConfigModel):
     deadline: Annotated[AwareDatetime, BeforeValidator(_parse_moment)] | None = None
     """No game begins after this moment."""
 
-    @field_validator("game", mode="before")
-    @classmethod
-    def _game(cls, value: Any) -> Any:
-        return _parse_game(value) if isinstance(value, str) else value
-
     @field_validator("openings", mode="before")
     @classmethod
     def _openings(cls, value: Any) -> Any:
@@ -365,18 +380,9 @@ class Tournament(ConfigModel):
         known = ((entrant.name, entrant.anchor) for entrant in self.entrants)
         return {name: anchor for name, anchor in known if anchor is not None}
 
-    def dump(self) -> dict[str, Any]:
-        """Return the event as JSON that makes the same event again; defaults are left out."""
-        return self.model_dump(mode="json", exclude_defaults=True)
-
     @property
     def hash(self) -> str:
         """SHA-256 of all that says which games there are, in hexadecimal."""
         facts = {key: value for key, value in self.dump().items() if key not in CHANGEABLE_KEYS}
         text = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _parse_game(text: str) -> dict[str, Any]:
-    name, options = game_spec.split_spec(text)
-    return {"name": name, "options": options}

@@ -15,17 +15,18 @@ of their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field
 
-from kibitz_arena import config, game_spec
+from kibitz_arena import config
 from kibitz_arena.config_error import ConfigError, ConfigProblem
 from kibitz_arena.tournament import (
     ConfigModel,
     GameSpec,
     OptionSet,
+    PlayedConfig,
     normalize_clock,
 )
 from kibitz_games.core import registry
@@ -65,13 +66,11 @@ class Pause(ConfigModel):
     """For how long at first; twice as long each time, until it has ended a game without."""
 
 
-class Ladder(ConfigModel):
+class Ladder(PlayedConfig):
     """A standing ladder; `load` makes a sound one. The model alone checks each value only."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")]
     """What bots say after ``--ladder``; also the name of its directory."""
-    game: GameSpec
-    """The game with its options, as in ``chinese-checkers:size=3``."""
     seats: Annotated[int, Field(ge=2, le=6)] = 2
     """How many play each game."""
     time_control: Annotated[str, BeforeValidator(normalize_clock)] = "none"
@@ -98,14 +97,6 @@ class Ladder(ConfigModel):
     webhook: Annotated[str, AfterValidator(_web_address), Field(max_length=1000)] | None = None
     """Each result is sent there."""
 
-    @field_validator("game", mode="before")
-    @classmethod
-    def _game(cls, value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        name, options = game_spec.split_spec(value)
-        return {"name": name, "options": options}
-
     @property
     def anchors(self) -> dict[str, float]:
         """The known ratings, by entrant."""
@@ -115,10 +106,6 @@ class Ladder(ConfigModel):
     def lobby_name(self) -> str:
         """What its lobby is called, by which bots find it."""
         return lobby_name(self.name)
-
-    def dump(self) -> dict[str, Any]:
-        """Return the ladder as JSON that makes the same one again; defaults are left out."""
-        return self.model_dump(mode="json", exclude_defaults=True)
 
     def item(self, block: int = 0, seed: int | str | None = None) -> ProgrammeItem:
         """Return what a game is whose players have had every seat `block` times before."""
@@ -153,11 +140,8 @@ def load(text: str, name: str, *, game_of: Callable[[str], Game] = registry.get)
     document = config.read_document(text, name)
     lines = config.plain_lines(document.lines)
     ladder = config.validated(Ladder, document.value, name, lines, _PARTS)
-    game, flaws = config.find_game(ladder.game.name, game_of)
+    ladder, game, flaws = config.resolve_game(ladder, document.value, game_of)
     if game is not None:
-        if isinstance(document.value.get("game"), str):
-            spec = config.typed_options(ladder.game, game)
-            ladder = ladder.model_copy(update={"game": spec})
         options, openings = ladder.game.options, ladder.openings
         flaws += config.game_problems(game, ladder.seats, options, openings)
     flaws += _problems(ladder)

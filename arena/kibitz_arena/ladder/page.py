@@ -42,7 +42,4 @@ def plain_elo(value: float | None) -> str:
 
 def placed(game: PlayedGame) -> str:
     """Write who ended where, the best first: ``1. ada  2. bob (crash)``."""
-    seats = sorted(zip(game.ranks, game.entrants, game.causes, strict=True), key=lambda s: s[:2])
-    return "  ".join(
-        f"{rank}. {name}" + (f" ({cause})" if cause else "") for rank, name, cause in seats
-    )
+    return formatting.placings(game.ranks, game.entrants, game.causes)

@@ -98,6 +98,14 @@ def points_column(values: Sequence[float]) -> list[str]:
     return [f"{value:.0f}" if whole else f"{value:.1f}" for value in values]
 
 
+def placings(ranks: Sequence[int], names: Sequence[str], causes: Sequence[Cause | None]) -> str:
+    """Return who ended where, the best first: ``1. ada  2. bob (crash)``."""
+    seats = sorted(zip(ranks, names, causes, strict=True), key=lambda seat: seat[:2])
+    return "  ".join(
+        f"{rank}. {name}" + (f" ({cause})" if cause else "") for rank, name, cause in seats
+    )
+
+
 def percent(share: float | None, places: int = 0) -> str:
     """Write a share of 1 in percent; what is nearly none or all is not rounded to it."""
     if share is None:

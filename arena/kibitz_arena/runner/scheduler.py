@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from kibitz_arena.entries import GameEnded, GameRequeued, GamesRequested, RunStopped
+from kibitz_arena.report.formatting import placings
 from kibitz_arena.runner.arranged_lobby import (
     POLL_SECONDS,
     ArrangedLobby,
@@ -248,11 +249,9 @@ class GameScheduler:
     def _describe(self, entry: GameEnded | GameRequeued) -> str:
         if isinstance(entry, GameRequeued):
             return f"{entry.tag} is played again: {entry.detail or 'the server had trouble'}"
-        seats = zip(entry.result.seats, entry.players, strict=True)
-        ranked = sorted(seats, key=lambda pair: pair[0].rank)
-        placed = "  ".join(
-            f"{seat.rank}. {name}" + (f" ({seat.cause})" if seat.cause else "")
-            for seat, name in ranked
+        seats = entry.result.seats
+        placed = placings(
+            [seat.rank for seat in seats], entry.players, [seat.cause for seat in seats]
         )
         return f"{entry.tag} ends after {entry.result.plies} plies: {placed}"
 
