@@ -44,7 +44,7 @@ SHARES = (0.5, 0.95, 0.99, 0.999, 1.0)
 
 @dataclass
 class Lateness(ConcurrencyLimit):
-    """The width of an event that says how many games there are at once; keeps all it is told."""
+    """The width of a tournament that says how many games run at once; keeps all it is told."""
 
     all: list[float] = field(default_factory=list)
 
@@ -55,7 +55,7 @@ class Lateness(ConcurrencyLimit):
 
 
 class Until(ProgressDisplay):
-    """Shows how far an event is, and drains it once it has enough moves, or no more time."""
+    """Shows how far a tournament is, and drains it once it has enough moves, or no more time."""
 
     house: TournamentRunner
 
@@ -80,7 +80,7 @@ def moves(progress: TournamentState) -> int:
 
 
 def event(arguments: argparse.Namespace) -> Tournament:
-    """Return an event with more games than there will be."""
+    """Return a tournament with more games than there will be."""
     entrants = [
         {"name": f"random-{n}", "bot": f"{arguments.bot}:seed={n}"} for n in range(1, ENTRANTS + 1)
     ]

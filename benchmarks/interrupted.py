@@ -45,7 +45,7 @@ END_SECONDS = 120.0
 
 
 class OutOfTime(Exception):
-    """An event took longer than it was given."""
+    """A tournament took longer than it was given."""
 
 
 @dataclass
@@ -111,7 +111,7 @@ class Run:
 
 
 def flaws(run: Run, event: Tournament) -> Iterator[str]:
-    """Yield everything that an event which was cut off should not have lost or doubled."""
+    """Yield everything that a tournament which was cut off should not have lost or doubled."""
     ended, results = run.ended(), run.results
     for what, keys in (
         ("tag", [each.tag for each in ended]),
@@ -180,7 +180,7 @@ def _rating(results: Results, name: str) -> float:
 def held(
     event: Tournament, seeds: Sequence[int], folder: Path, arguments: argparse.Namespace
 ) -> bool:
-    """Hold an event once a seed and print what comes of it; return whether all was well."""
+    """Hold a tournament once a seed and print what comes of it; return whether all was well."""
     well, runs = True, []
     for seed in seeds:
         seeded = event.model_copy(update={"seed": seed})
@@ -222,7 +222,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--minutes", type=float, default=60.0, help="for each event and seed")
     parser.add_argument("--concurrency", default=str(os.cpu_count() or 1))
-    parser.add_argument("--dir", type=Path, help="where the events' directories are kept")
+    parser.add_argument("--dir", type=Path, help="where the tournaments' directories are kept")
     arguments = parser.parse_args()
     kernels.set_mode("plain")
     with contextlib.ExitStack() as stack:

@@ -13,49 +13,51 @@ from kibitz_arena.config_error import ConfigProblem
 from kibitz_arena.tournament import Entrant, Tournament
 
 
-def startup_problems(event: Tournament, base: Path, server: str | None) -> Iterator[ConfigProblem]:
+def startup_problems(
+    tournament: Tournament, base: Path, server: str | None
+) -> Iterator[ConfigProblem]:
     """Yield what cannot be started here, before anything is."""
-    if event.rated and server is None:
+    if tournament.rated and server is None:
         yield ConfigProblem(
-            ("rated",), "expected --server: a server of the event's own has no ladder"
+            ("rated",), "expected --server: a server of the tournament's own has no rating list"
         )
-    if event.rated and (event.openings or event.game.options):
+    if tournament.rated and (tournament.openings or tournament.game.options):
         yield ConfigProblem(
             ("rated",), "expected no options and no openings, for rated games have the usual ones"
         )
-    if event.comments == "spectators" and server is not None:
+    if tournament.comments == "spectators" and server is not None:
         yield ConfigProblem(
             ("comments",), "expected no --server: an entrant could watch there as somebody else"
         )
-    for index, entrant in enumerate(event.entrants):
-        for key, sentence in _entrant_problems(event, entrant, base, server):
+    for index, entrant in enumerate(tournament.entrants):
+        for key, sentence in _entrant_problems(tournament, entrant, base, server):
             yield ConfigProblem(("entrants", index, key), sentence)
 
 
 def _entrant_problems(
-    event: Tournament, entrant: Entrant, base: Path, server: str | None
+    tournament: Tournament, entrant: Entrant, base: Path, server: str | None
 ) -> Iterator[tuple[str, str]]:
     """Yield the key and the sentence of everything that keeps an entrant from playing."""
     from kibitz_bots.spec import SpecError
 
     try:
-        _check(event, entrant, base)
+        _check(tournament, entrant, base)
     except SpecError as error:
         yield entrant.source, str(error)
     if entrant.remote and server is None:
-        yield "remote", "expected --server: nobody can join a server of the event's own"
+        yield "remote", "expected --server: nobody can join a server of the tournament's own"
     if entrant.token_file is not None and server is None:
-        yield "token_file", "expected --server: a server of the event's own has no accounts"
+        yield "token_file", "expected --server: a server of the tournament's own has no accounts"
     elif entrant.token_file is not None:
         try:
             connection.token(base / entrant.token_file)
         except click.BadParameter as error:
             yield "token_file", error.message
-    elif event.rated and not entrant.remote:
+    elif tournament.rated and not entrant.remote:
         yield "token_file", "expected the token of an account, since guests are not rated"
 
 
-def _check(event: Tournament, entrant: Entrant, base: Path) -> None:
+def _check(tournament: Tournament, entrant: Entrant, base: Path) -> None:
     """Raise `SpecError` for what cannot be started."""
     from kibitz_bots.adapters.external_program import require_command
     from kibitz_bots.adapters.gomocup_client import require_playable
@@ -65,7 +67,7 @@ def _check(event: Tournament, entrant: Entrant, base: Path) -> None:
     elif not entrant.remote:
         require_command(_resolve_program(base, getattr(entrant, entrant.source)), entrant.source)
     if entrant.gomocup is not None:
-        require_playable(event.game.name, event.game.options)
+        require_playable(tournament.game.name, tournament.game.options)
 
 
 def _resolve_program(base: Path, command: Sequence[str]) -> list[str]:

@@ -25,13 +25,13 @@ from kibitz_arena.yaml_positions import Path as Place
 from kibitz_bots.adapters.external_program import program_words
 
 EXIT_UNABLE = 2
-"""The exit status of an event that could not begin."""
+"""The exit status of a tournament that could not begin."""
 
 
 def resolve(
     words: Sequence[str], given: dict[str, Any]
 ) -> tuple[Tournament, TournamentDirectory, Path]:
-    """Return the event, its directory, and where its paths are seen from; refuse nonsense."""
+    """Return the tournament, its directory, and where its paths are seen from; refuse nonsense."""
     from kibitz_games.compiled import kernels
 
     kernels.set_mode("plain")
@@ -40,7 +40,9 @@ def resolve(
             return _from_flags(words, given)
         _refuse_flags(given)
         if len(words) != 1:
-            raise click.UsageError("expected an event's file or directory, or --game and --players")
+            raise click.UsageError(
+                "expected a tournament's file or directory, or --game and --players"
+            )
         path = Path(words[0])
         return _from_directory(path, given) if path.is_dir() else _from_file(path, given)
     except (ConfigError, NoTournamentError, JournalError) as error:
@@ -52,18 +54,18 @@ def _from_file(path: Path, given: dict[str, Any]) -> tuple[Tournament, Tournamen
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise NoTournamentError(f"{path}: expected an event's file: {error}") from None
-    event = load(text, str(path))
-    folder = TournamentDirectory(given["directory"] or path.parent / f"{event.name}.arena")
+        raise NoTournamentError(f"{path}: expected a tournament's file: {error}") from None
+    tournament = load(text, str(path))
+    folder = TournamentDirectory(given["directory"] or path.parent / f"{tournament.name}.arena")
     given["server"] = given["server"] or _previous_server(folder)
-    problems = [*startup_problems(event, path.parent, given["server"])]
+    problems = [*startup_problems(tournament, path.parent, given["server"])]
     if problems:
         raise ConfigError(str(path), problems, _normalize_paths(Document.read(text).lines))
-    return event, folder, path.parent
+    return tournament, folder, path.parent
 
 
 def _previous_server(folder: TournamentDirectory) -> str | None:
-    """Return the server that an event goes on on, if that is not one of its own."""
+    """Return the server that a tournament goes on on, if that is not one of its own."""
     place = folder.host_session()
     return None if place is None else place.server
 
@@ -72,12 +74,12 @@ def _from_directory(
     path: Path, given: dict[str, Any]
 ) -> tuple[Tournament, TournamentDirectory, Path]:
     folder = TournamentDirectory(path)
-    event, base = folder.tournament(), folder.base()
+    tournament, base = folder.tournament(), folder.base()
     given["server"] = given["server"] or _previous_server(folder)
-    problems = [*startup_problems(event, base, given["server"])]
+    problems = [*startup_problems(tournament, base, given["server"])]
     if problems:
         raise ConfigError(str(folder.journal), problems, {})
-    return event, folder, base
+    return tournament, folder, base
 
 
 _FLAGS = {
@@ -91,7 +93,7 @@ _FLAGS = {
     "seed": "seed",
     "concurrency": "concurrency",
 }
-"""Flags that are keys of an event, and which."""
+"""Flags that are keys of a tournament, and which."""
 _IN_FILES = {flag: f"--{flag}" for flag in _FLAGS if flag != "concurrency"} | {
     "players": "--players",
     "remote": "--remote",
@@ -104,7 +106,7 @@ _IN_FILES = {flag: f"--{flag}" for flag in _FLAGS if flag != "concurrency"} | {
     "rated": "--rated",
     "title": "--name",
 }
-"""What an event's file says in place of a flag, and the flag."""
+"""What a tournament's file says in place of a flag, and the flag."""
 
 
 def _from_flags(
@@ -124,18 +126,20 @@ def _from_flags(
         values["concurrency"] = _number(given["concurrency"])
     if given["sprt"]:
         values["stop"] = _stop(given["sprt"], values["entrants"])
-    event = build(values, "flags")
-    problems = [*startup_problems(event, Path(), given["server"])]
+    tournament = build(values, "flags")
+    problems = [*startup_problems(tournament, Path(), given["server"])]
     if problems:
         raise ConfigError("flags", problems, {})
     if not given["title"]:
-        # The same flags again are the same event, and others are another.
-        event = event.model_copy(update={"name": f"{event.game.name}-{event.hash[:8]}"})
-    return event, TournamentDirectory(given["directory"] or Path(f"{event.name}.arena")), Path()
+        # The same flags again are the same tournament, and others are another.
+        name = f"{tournament.game.name}-{tournament.hash[:8]}"
+        tournament = tournament.model_copy(update={"name": name})
+    directory = TournamentDirectory(given["directory"] or Path(f"{tournament.name}.arena"))
+    return tournament, directory, Path()
 
 
 def _game(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the game with its options, and the openings, as an event has them."""
+    """Return the game with its options, and the openings, as a tournament has them."""
     try:
         chosen = notation.parse_game(given["game"])
         options = chosen.options | notation.parse_options(given["options"], chosen.name)
@@ -187,17 +191,17 @@ def _stop(text: str, entrants: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_flags(given: dict[str, Any]) -> None:
-    """Refuse what an event's file says when a file is what is played."""
+    """Refuse what a tournament's file says when a file is what is played."""
     told = next((flag for key, flag in _IN_FILES.items() if given[key]), None)
     if told is not None or program_words():
         raise click.UsageError(
-            f"{told or 'a program after --'} goes with --game; an event's file says it itself"
+            f"{told or 'a program after --'} goes with --game; a tournament's file says it itself"
         )
 
 
-def with_concurrency(event: Tournament, concurrency: str) -> Tournament:
+def with_concurrency(tournament: Tournament, concurrency: str) -> Tournament:
     number = "auto" if concurrency == "auto" else _number(concurrency)
-    return event.model_copy(update={"concurrency": number})
+    return tournament.model_copy(update={"concurrency": number})
 
 
 def _number(text: str) -> int:
@@ -207,7 +211,7 @@ def _number(text: str) -> int:
 
 
 def _normalize_paths(lines: Mapping[Place, int]) -> dict[Place, int]:
-    """Return the lines by the paths of keys as the event has them, with underscores."""
+    """Return the lines by the paths of keys as the tournament has them, with underscores."""
     return {
         tuple(part.replace("-", "_") if isinstance(part, str) else part for part in path): line
         for path, line in lines.items()

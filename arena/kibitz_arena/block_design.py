@@ -14,8 +14,8 @@ moved on by one place at a time gives as many groups as there are entrants. How 
 entrants meet then depends only on their distance, so it is enough to balance the distances
 within a few base groups (R. C. Bose, "On the construction of balanced incomplete block
 designs", Annals of Eugenics 9, 1939). They are found by a hill climb that is the same for every
-event, so that a test of all numbers of entrants and seats shows that it always ends; the event's
-seed only says who stands where on the circle.
+tournament, so that a test of all numbers of entrants and seats shows that it always ends; the
+tournament's seed only says who stands where on the circle.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class CheckedClaim(Tolerant):
 
 
 def check(claim: Claim, games: Sequence[GameLine]) -> CheckedClaim:
-    """Hold a claim to the games of an event so far."""
+    """Hold a claim to the games of a tournament so far."""
     about = [game for game in games if set(claim.names) <= set(game.players)]
     outcomes = [_outcome(claim, game) for game in about]
     values = [*_sample(claim, about, outcomes)]

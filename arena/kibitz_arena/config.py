@@ -41,7 +41,7 @@ Played = TypeVar("Played", bound=PlayedConfig)
 
 
 def load(text: str, name: str, *, game_of: Callable[[str], Game] = registry.get) -> Tournament:
-    """Read the YAML `text` of an event; `name` is the file's: other files are beside it.
+    """Read the YAML `text` of a tournament; `name` is the file's: other files are beside it.
 
     `game_of` finds the rules, which check the options. The first call settles whether this
     process compiles kernels (see `kibitz_games.compiled.kernels`). Raises `ConfigError`.
@@ -61,7 +61,7 @@ def read_document(text: str, name: str) -> Document:
 def build(
     values: Mapping[str, Any], source: str, *, game_of: Callable[[str], Game] = registry.get
 ) -> Tournament:
-    """Make an event of `values`, such as flags; raises `ConfigError` that names `source`."""
+    """Make a tournament of `values`, such as flags; raises `ConfigError` that names `source`."""
     return _build(values, source, game_of, {})
 
 
@@ -83,7 +83,7 @@ def _build(
 def _with_openings(
     tournament: Tournament, openings: OpeningFile, base: FilePath, game_of: Callable[[str], Game]
 ) -> tuple[Tournament, list[ConfigProblem]]:
-    """Return the event with the openings of its file, or what is wrong with that."""
+    """Return the tournament with the openings of its file, or what is wrong with that."""
     path, game = base / openings.file, game_of(tournament.game.name)
     try:
         data = path.read_bytes()

@@ -12,7 +12,7 @@ from kibitz_arena.yaml_positions import Path
 
 @dataclass(frozen=True)
 class ConfigProblem:
-    """One thing that is wrong with an event: where, and the sentence that says what."""
+    """One thing that is wrong with a tournament: where, and the sentence that says what."""
 
     path: Path
     message: str

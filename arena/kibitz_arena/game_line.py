@@ -34,7 +34,7 @@ class GameLine(Tolerant):
 
     tag: str
     block: str
-    round: int | None = Field(None, description="the round of a Swiss event, from 1")
+    round: int | None = Field(None, description="the round of a Swiss tournament, from 1")
     match: str = Field(description="the key of the match on its server")
     players: list[str]
     places: list[int] = Field(description="1 is best, ties share it")
@@ -49,7 +49,9 @@ class GameLine(Tolerant):
     reason: str = Field("", description="in the game's words, such as `goal`")
     plies: int
     used_ms: list[int] | None = Field(None, description="time used, by seat, where it was noted")
-    record: str | None = Field(None, description="path of the record, from the event's directory")
+    record: str | None = Field(
+        None, description="path of the record, from the tournament's directory"
+    )
     report: str | None = Field(
         None, description="path of the forensic report, where a seat was at fault"
     )

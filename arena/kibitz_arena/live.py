@@ -22,12 +22,12 @@ class ScheduledPairing(Tolerant):
     """A game that runs or is to come; `players` are by seat."""
 
     tag: str = Field(description="as the lobby's matches have it")
-    round: int | None = Field(None, description="the round of a Swiss event, from 1")
+    round: int | None = Field(None, description="the round of a Swiss tournament, from 1")
     players: list[str]
 
 
 class LiveEvent(Tolerant):
-    """All that a page shows of an event, but for the positions, which the server has."""
+    """All that a page shows of a tournament, but for the positions, which the server has."""
 
     model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
 
@@ -39,7 +39,7 @@ class LiveEvent(Tolerant):
 
     @classmethod
     def of(cls, progress: TournamentState, lobby: str) -> LiveEvent:
-        """Return what there is to show of an event that is played in `lobby`."""
+        """Return what there is to show of a tournament that is played in `lobby`."""
         results = Results.of(progress.tournament, progress)
         outstanding = progress.outstanding
         return cls(

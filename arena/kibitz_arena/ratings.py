@@ -30,7 +30,7 @@ because an entrant of a gauntlet plays few blocks and those who win all theirs h
 their own to estimate; a sandwich from single blocks is too narrow there. Bounds are Student's t
 with the blocks' degrees of freedom.
 
-Measured over 1,000 simulated events each (`tests/arena/test_ratings.py`), the intervals
+Measured over 1,000 simulated tournaments each (`tests/arena/test_ratings.py`), the intervals
 hold the known strengths in 94.7 to 96% of cases: round robins, gauntlets, long matches, four and
 six seats, with draws, seats of unequal worth and luck shared by a block. With a deviation of 300
 or 10,000 Elo in the prior the share changes by less than one in a hundred. Where there are only
@@ -40,7 +40,7 @@ and six blocks).
 The scale
 ---------
 Differences are all that games tell. Without anchors the mean of all entrants is 0, as
-tournament programs print it, or what the event says; with anchors their ratings are given, and
+tournament programs print it, or what the tournament says; with anchors their ratings are given, and
 everybody's interval is what is left unsure with these held fixed.
 """
 

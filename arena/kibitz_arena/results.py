@@ -1,7 +1,7 @@
 """The results of a tournament so far, as one model.
 
 Tables, exports and pages are made from `Results` and from nothing else. It is complete at every
-moment of an event: before the first game all counts are 0 and all ratings None.
+moment of a tournament: before the first game all counts are 0 and all ratings None.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class TournamentInfo(Tolerant):
     time_control: str
     format: Format
     seed: Seed | None = Field(
-        description="what everything random follows from; absent while the event runs, where nobody"
-        " is to know it"
+        description="what everything random follows from; absent while the tournament runs, where"
+        " nobody is to know it"
     )
     commitment: str | None = Field(
         None, description="SHA-256 of the text of a seed of 64 digits, published from the start on"
@@ -62,7 +62,7 @@ class EntrantStanding(Tolerant):
         description="the share of the others that it has beaten, ties counting half, summed over"
         " its games; a game of two gives 1, 0.5 or 0. A bye gives what winning its block would"
     )
-    byes: int = Field(0, description="blocks of a Swiss event in which it had nobody to play")
+    byes: int = Field(0, description="blocks of a Swiss tournament in which it had nobody to play")
     rating: float | None = None
     low: float | None = None
     high: float | None = None
@@ -87,7 +87,7 @@ class HeadToHead(Tolerant):
 
 
 class Results(Tolerant):
-    """All that an event has shown so far.
+    """All that a tournament has shown so far.
 
     `standings` are sorted, best first; rows and columns of `crosstable` and `superiority` are in
     the same order. The cells of an entrant against itself are None.
@@ -104,25 +104,25 @@ class Results(Tolerant):
         " column; None too where one has no rating"
     )
     games: list[GameLine] = Field(description="in the order in which they ended")
-    planned: int = Field(description="games of the whole event")
+    planned: int = Field(description="games of the whole tournament")
     played: int = Field(description="games that count so far")
     finished: bool = Field(description="whether nothing is left to play")
-    stopped: str | None = Field(None, description="why the event ended before its last game")
+    stopped: str | None = Field(None, description="why the tournament ended before its last game")
     sequential: SprtResult | None = Field(None, description="where the sequential test stands")
     claims: list[CheckedClaim] = Field(
-        default_factory=list, description="what the event is held to show"
+        default_factory=list, description="what the tournament is held to show"
     )
     isolation: list[IsolationTool] = Field(
         default_factory=list,
         description="what kept entrants that are code of others apart; empty where none is",
     )
-    interruptions: int = Field(description="how often the event went on after it was cut off")
+    interruptions: int = Field(description="how often the tournament went on after it was cut off")
     requeued: int = Field(description="games repeated after a failure of the infrastructure")
-    seconds: float = Field(description="how long the event ran, breaks left out")
+    seconds: float = Field(description="how long the tournament ran, breaks left out")
 
     @classmethod
     def of(cls, tournament: Tournament, progress: TournamentState) -> Results:
-        """Return what `progress` shows of `event`."""
+        """Return what `progress` shows of `tournament`."""
         tallies = [_EntrantTotals(tournament, progress, entrant) for entrant in tournament.entrants]
         rated = _RatingLookup(tournament, progress)
         tallies.sort(key=lambda tally: (rated.sort_key(tally.name), -tally.points))
@@ -149,7 +149,7 @@ class Results(Tolerant):
 
 
 def _is_over(progress: TournamentState) -> bool:
-    """Return whether no game of the event will be played any more."""
+    """Return whether no game of the tournament will be played any more."""
     stopped = progress.stopped
     return progress.finished or (stopped is not None and stopped.reason == "deadline")
 

@@ -1,11 +1,11 @@
 """The schedule of a tournament: which games it has, in order.
 
 A *game* is one rotation of a *block*: one group of entrants, one seed, one opening. The same
-event has the same schedule in every process; a Swiss round follows from the event and from the
-points of the rounds before it.
+tournament has the same schedule in every process; a Swiss round follows from the tournament and
+from the points of the rounds before it.
 
 Every format plays in *cycles*, one block of every pairing or group and then the next, so that
-the counts of an event that ends early are as even as they can be:
+the counts of a tournament that ends early are as even as they can be:
 
     round-robin    everybody against everybody, by the circle method: an entrant plays again only
                    after (nearly) all others have played
@@ -43,8 +43,8 @@ Group: TypeAlias = tuple[str, ...]
 class ScheduledGame:
     """One game: who sits where, and all that the start of play depends on but the options.
 
-    `tag` is unique in the event and the same whenever its schedule is made: ``b17.2`` is the
-    second rotation of block 17, ``r3.b2.1`` belongs to the third round of a Swiss event.
+    `tag` is unique in the tournament and the same whenever its schedule is made: ``b17.2`` is the
+    second rotation of block 17, ``r3.b2.1`` belongs to the third round of a Swiss tournament.
     """
 
     tag: str
@@ -55,7 +55,7 @@ class ScheduledGame:
     seed: str
     """64 hexadecimal digits."""
     opening: int
-    """Which opening of the event it has, counted without end."""
+    """Which opening of the tournament it has, counted without end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Block:
 
 
 class Schedule:
-    """The blocks of an event. Only `add_round`, for Swiss events, ever adds to it."""
+    """The blocks of a tournament. Only `add_round`, for Swiss tournaments, ever adds to it."""
 
     def __init__(self, tournament: Tournament) -> None:
         self.tournament = tournament
@@ -77,7 +77,7 @@ class Schedule:
         self.byes: Counter[str] = Counter()
         """How many rounds each entrant had nobody to play in."""
         self.rounds = 0
-        """How many rounds of a Swiss event are known."""
+        """How many rounds of a Swiss tournament are known."""
         self._met: Counter[pairing.NamePair] = Counter()
         if tournament.format == "swiss":
             self.add_round(dict.fromkeys(tournament.names, 0.0))
@@ -91,14 +91,14 @@ class Schedule:
 
     @property
     def total(self) -> int:
-        """How many games the whole event has."""
+        """How many games the whole tournament has."""
         if self.tournament.format != "swiss":
             return sum(len(block.games) for block in self.blocks)
         pairs = len(self.tournament.entrants) // 2
         return (self.tournament.rounds or 0) * pairs * self.tournament.games_per_pairing
 
     def add_round(self, points: Mapping[str, float]) -> None:
-        """Add the next round of a Swiss event; call it once all games of the last have ended.
+        """Add the next round of a Swiss tournament; call it once all games of the last have ended.
 
         `points` are those of games alone; what byes are worth is known here.
         """
@@ -127,15 +127,15 @@ class Schedule:
             plies = openings.random_plies
             return options | random_opening(rules, options, self.tournament.seats, plies, seed)
         if isinstance(openings, OpeningFile):
-            raise AssertionError("the configuration of an event holds the openings of its file")
+            raise AssertionError("the configuration of a tournament holds the openings of its file")
         return options | openings[game.opening % len(openings)]
 
 
 class FixedSchedule(Schedule):
-    """Blocks of an event that somebody else has chosen: what a worker is given to play.
+    """Blocks of a tournament that somebody else has chosen: what a worker is given to play.
 
-    Rounds of a Swiss event are drawn from points that a worker does not know, so a worker is told
-    its games instead of computing them.
+    Rounds of a Swiss tournament are drawn from points that a worker does not know, so a worker is
+    told its games instead of computing them.
     """
 
     def __init__(self, tournament: Tournament, games: Sequence[ScheduledGame]) -> None:

@@ -47,7 +47,7 @@ class DueGame:
 
 
 class TournamentState:
-    """How far an event is: the fold over its entries.
+    """How far a tournament is: the fold over its entries.
 
     Every entry goes through `apply`, whether it has just been written or was read. `due` says
     what to ask for next; what it answers has to be written as `GamesRequested` and applied
@@ -55,7 +55,7 @@ class TournamentState:
     """
 
     def __init__(self, tournament: Tournament, schedule: Schedule | None = None) -> None:
-        """Begin at the start; `schedule` is the event's own unless another one is given."""
+        """Begin at the start; `schedule` is the tournament's own unless another one is given."""
         self.tournament = tournament
         self.schedule = schedule or Schedule(tournament)
         self._planned = self.schedule.total
@@ -65,11 +65,11 @@ class TournamentState:
         """What the entrants won in games, byes left out."""
         self.requeued = 0
         self.sessions = 0
-        """How often somebody began to run the event."""
+        """How often somebody began to run the tournament."""
         self.isolation: list[IsolationTool] = []
         """What kept entrants of foreign code apart, one after the other if it was not the same."""
         self.stopped: RunStopped | None = None
-        """Why the event stopped; None while it runs."""
+        """Why the tournament stopped; None while it runs."""
         self.running_ms = 0
         self._last_ms: int | None = None
         self._blocks: dict[str, Block] = {}
@@ -100,7 +100,7 @@ class TournamentState:
     def due(self, at_most: int) -> list[DueGame]:
         """Return the next games to ask for, so that at most `at_most` are outstanding.
 
-        Games that failed come first. There are none once the event has stopped or is decided.
+        Games that failed come first. There are none once the tournament has stopped or is decided.
         """
         room = at_most - len(self._outstanding)
         if room <= 0 or self.over:
@@ -121,12 +121,12 @@ class TournamentState:
 
     @property
     def stuck(self) -> list[str]:
-        """Games that failed more often than the event allows: the event cannot finish."""
+        """Games that failed more often than the tournament allows: the tournament cannot finish."""
         return [tag for tag in self._retry_queue if self._exhausted(tag)]
 
     @property
     def planned(self) -> int:
-        """How many games the whole event has."""
+        """How many games the whole tournament has."""
         return self._planned
 
     @property
@@ -148,13 +148,13 @@ class TournamentState:
 
     @property
     def decided(self) -> bool:
-        """Whether the sequential test has ended, or had when the event stopped for it."""
+        """Whether the sequential test has ended, or had when the tournament stopped for it."""
         by_entry = self.stopped is not None and self.stopped.reason == "decided"
         return by_entry or (self._sprt is not None and self._sprt.result.decided)
 
     @property
     def sprt_result(self) -> sprt.SprtResult | None:
-        """Where the sequential test stands, if the event has one."""
+        """Where the sequential test stands, if the tournament has one."""
         return self._sprt.result if self._sprt else None
 
     def game(self, tag: str) -> ScheduledGame:

@@ -50,20 +50,20 @@ Source: TypeAlias = Literal["bot", "command", "gomocup", "stdio", "remote"]
 SOURCES: Final[tuple[Source, ...]] = ("bot", "command", "gomocup", "stdio", "remote")
 """How an entrant is started, or that it comes by itself; each entrant has exactly one."""
 FOREIGN_CLOCK: Final = "move=60"
-"""The clock of an event with entrants that are not house bots, unless its file sets another."""
+"""The clock of a tournament with entrants that are not house bots, unless its file sets another."""
 MAX_ENTRANTS: Final = 64
 """As many as a lobby has seats."""
 MAX_GAMES: Final = 1_000_000
-"""An event with more is refused: nobody could wait for it, and its schedule is kept in memory."""
+"""A tournament with more is refused: nobody could wait for it, and its schedule is in memory."""
 CHANGEABLE_KEYS: Final = frozenset(
     {"claims", "concurrency", "deadline", "ratings", "retries", "limits", "stop"}
 )
-"""What may change when an event goes on: none of it says which games there are."""
+"""What may change when a tournament goes on: none of it says which games there are."""
 _SIZES: Final = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
 
 class ConfigModel(Strict):
-    """A part of an event; keys may be written with hyphens or underscores."""
+    """A part of a tournament; keys may be written with hyphens or underscores."""
 
     @model_validator(mode="before")
     @classmethod
@@ -150,7 +150,7 @@ class EntrantLimits(ConfigModel):
     memory: Annotated[int, Field(ge=2**20), BeforeValidator(_parse_bytes)] | None = None
     """Bytes, also written ``512M`` or ``2G``; whole MiB count."""
     cpu: Annotated[int, Field(ge=1, lt=2**31)] | None = None
-    """Seconds of CPU time. A bot's process lives as long as the event, that of a program on
+    """Seconds of CPU time. A bot's process lives as long as the tournament, that of a program on
     `stdio` as long as a game; one that has used up its time ends, and is started again."""
 
 
@@ -198,15 +198,15 @@ class Entrant(ConfigModel):
     stdio: Command | None = None
     """A program that reads and writes one JSON object a line."""
     remote: Annotated[bool, BeforeValidator(_require_true)] | None = None
-    """It connects from elsewhere, under its name, and joins the event's lobby by itself."""
+    """It connects from elsewhere, under its name, and joins the tournament's lobby by itself."""
     token_file: Annotated[str, Field(min_length=1)] | None = None
     """Holds the token of its account on the server; without one it is a guest."""
     limits: EntrantLimits | None = None
-    """In place of the event's."""
+    """In place of the tournament's."""
     anchor: Annotated[float, Field(ge=-10_000, le=10_000)] | None = None
     """The rating that this entrant is known to have; it fixes the scale."""
     seeding: Annotated[int, Field(ge=1)] | None = None
-    """Place in the order of a Swiss event's first round; 1 is first, those without come after."""
+    """Place in the order of the first round of a Swiss tournament; 1 is first, others are last."""
 
     @property
     def source(self) -> Source:
@@ -228,17 +228,17 @@ class Entrant(ConfigModel):
 
 
 class RandomPlies(ConfigModel):
-    """Openings of so many random moves, drawn from the event's seed, one for each block."""
+    """Openings of so many random moves, drawn from the tournament's seed, one for each block."""
 
     random_plies: Annotated[int, Field(ge=1, le=100)]
     """How many moves are drawn at random; the game needs an option ``opening``."""
 
 
 class OpeningFile(ConfigModel):
-    """Openings from a file of another program; the event keeps them, not the file's name."""
+    """Openings from a file of another program; the tournament keeps them, not the file's name."""
 
     file: Annotated[str, Field(min_length=1)]
-    """Beside the event's file: lines of a Gomocup opening file (``.txt``), a game of Piskvork
+    """Beside the tournament's file: lines of a Gomocup opening file (``.txt``), a game of Piskvork
     (``.psq``), or games in ``.sgf``; five in a row reads them."""
 
 
@@ -250,7 +250,7 @@ class RatingScale(ConfigModel):
 
 
 class StopRule(ConfigModel):
-    """Ends the event as soon as it is clear whether A is better than B."""
+    """Ends the tournament as soon as it is clear whether A is better than B."""
 
     better: tuple[str, str]
     """The names of A and B."""
@@ -279,7 +279,7 @@ class Tournament(PlayedConfig):
     time_control: Annotated[str, BeforeValidator(normalize_clock)] | None = None
     """In cutechess notation, seconds: ``10+0.1``, or ``none``. Without it there is no clock among
     house bots, and ``move=60`` if anybody else takes part: an entrant that never answers would stop
-    the event."""
+    the tournament."""
     format: Format = "round-robin"
     """``round-robin``: everybody meets everybody; ``gauntlet``: the first ``challengers`` meet all
     others; ``swiss``: so many ``rounds`` of pairs with equal points; ``free-for-all``: groups of
@@ -291,13 +291,13 @@ class Tournament(PlayedConfig):
     balanced: bool = True
     """False lets the last block of a pairing end before everybody has had every seat."""
     rounds: Annotated[int, Field(ge=1, le=1000)] | None = None
-    """Rounds of a Swiss event."""
+    """Rounds of a Swiss tournament."""
     challengers: Annotated[int, Field(ge=1)] = 1
     """Gauntlet: so many entrants, the first of the list, play against all the others."""
     seed: Seed | None = None
     """Everything random follows from it: a whole number, or 64 hexadecimal digits. Without one 256
-    bits are drawn as the event begins; their SHA-256 is published then, and they themselves when
-    the event is over."""
+    bits are drawn as the tournament begins; their SHA-256 is published then, and they themselves
+    when the tournament is over."""
     deals: Literal["block", "game"] = "block"
     """Whether the games of a block share one seed, or each has its own. Where a game hides
     something, a bot that remembers the first game of a block would know what the others hide."""
@@ -315,14 +315,14 @@ class Tournament(PlayedConfig):
     )
     """Sentences that the results confirm or not, such as ``Ada is better than Bob``."""
     stop: StopRule | None = None
-    """A sequential test that ends the event early."""
+    """A sequential test that ends the tournament early."""
     limits: EntrantLimits = EntrantLimits()
     """For every entrant that has none of its own."""
     rated: bool = False
-    """Whether the ladder of the server counts the games."""
+    """Whether the rating list of the server counts the games."""
     comments: Literal["after", "spectators"] = "after"
     """When spectators see what entrants say about their moves: ``after`` the game, or
-    ``spectators`` for at once. The latter needs an event's own server, which entrants cannot
+    ``spectators`` for at once. The latter needs a tournament's own server, which entrants cannot
     watch."""
     spectator_delay: Annotated[float, Field(ge=0, le=3600)] = 0
     """How many seconds later spectators see each move of a game."""
@@ -343,14 +343,14 @@ class Tournament(PlayedConfig):
 
     @property
     def base_seed(self) -> int | str:
-        """The seed; 0 of an event that has not begun and whose seed is not drawn yet, where all
+        """The seed; 0 of a tournament that has not begun and whose seed is not drawn yet, where all
         that is asked is whether it can be played."""
         return 0 if self.seed is None else self.seed
 
     @property
     def commitment(self) -> str | None:
-        """The SHA-256 of a seed that is secret while the event runs; None of one that anybody can
-        guess."""
+        """The SHA-256 of a seed that is secret while the tournament runs; None of one that anybody
+        can guess."""
         return seed_commitment(self.seed, "") if isinstance(self.seed, str) else None
 
     @property
@@ -361,7 +361,7 @@ class Tournament(PlayedConfig):
 
     @property
     def games_per_pairing(self) -> int:
-        """How many games each pairing or group plays; in a Swiss event, each pairing of a round."""
+        """How many games each pairing or group plays; in Swiss ones, each pairing of a round."""
         return self.games or (self.blocks or 1) * self.seats
 
     @property
@@ -371,7 +371,7 @@ class Tournament(PlayedConfig):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The entrants' names, in the order of the event."""
+        """The entrants' names, in the order of the tournament."""
         return tuple(entrant.name for entrant in self.entrants)
 
     @property

@@ -16,10 +16,10 @@ from docs.generate import (
     bots,
     configuration,
     environments,
-    event_files,
     experiments,
     messages,
     strength,
+    tournament_files,
 )
 from kibitz.builtin_games import load_games
 from kibitz.commands.serve import SETTINGS
@@ -52,7 +52,7 @@ def pages() -> Mapping[Path, str]:
         ),
         DOCS / "reference" / "house-bots.md": bots.page(games, results.load()),
         DOCS / "reference" / "configuration.md": configuration.page(SETTINGS),
-        DOCS / "reference" / "event-files.md": event_files.page(),
+        DOCS / "reference" / "tournament-files.md": tournament_files.page(),
         DOCS / "reference" / "messages.md": messages.messages_page(_schema("messages")),
         DOCS / "reference" / "records.md": messages.records_page(_schema("record")),
     }

@@ -52,8 +52,8 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
 
 
 @click.command(cls=WithProgram, short_help="Run a tournament with ratings.")
-@click.argument("words", nargs=-1, metavar="[EVENT.yaml | DIRECTORY]")
-@click.option("--game", metavar="GAME", help="Hold an event that these flags say.")
+@click.argument("words", nargs=-1, metavar="[TOURNAMENT.yaml | DIRECTORY]")
+@click.option("--game", metavar="GAME", help="Hold a tournament that these flags say.")
 @click.option("--players", multiple=True, metavar="BOT...", help="Who plays: bots, Python files.")
 @click.option("--remote", multiple=True, metavar="NAME", help="Who plays and comes by itself.")
 @click.option("--stdio", "kind", flag_value="stdio", help="Speak lines of JSON to PROGRAM.")
@@ -66,7 +66,7 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
 @click.option("--seats", type=click.IntRange(2, 6), help="Seats of a game.")
 @click.option("--games", type=COUNT, help="Games of each pairing or group.")
 @click.option("--blocks", type=COUNT, help="The same in blocks: games in all seats.")
-@click.option("--rounds", type=COUNT, help="Rounds of a Swiss event.")
+@click.option("--rounds", type=COUNT, help="Rounds of a Swiss tournament.")
 @click.option("--challengers", type=COUNT, help="Gauntlet: the first so many do.")
 @click.option("--tc", metavar="TC", help="10+0.1, move=1, none, ...")
 @click.option(
@@ -83,17 +83,17 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
     help="Options of a block, each set in turn; or random=N moves, or file=FILE of openings.",
 )
 @click.option("--sprt", metavar="ELO0,ELO1", help="Stop once the first is better than the second.")
-@click.option("--rated", is_flag=True, help="The server's ladder counts the games.")
+@click.option("--rated", is_flag=True, help="The server's rating list counts the games.")
 @click.option("--concurrency", metavar="N|auto", help="Games at the same time.  [default: auto]")
-@click.option("--name", "title", help="What the event is called.")
+@click.option("--name", "title", help="What the tournament is called.")
 @click.option(
     "--dir",
     "directory",
     type=OutputPath(directory=True),
-    help="The event's directory.  [default: NAME.arena beside its file]",
+    help="The tournament's directory.  [default: NAME.arena beside its file]",
 )
 @workers_option
-@click.option("--server", metavar="URL", help="Play on this server, not on one of the event's own.")
+@click.option("--server", metavar="URL", help="Play on this server, not on a private one.")
 @click.option("--token-file", type=click.Path(path_type=Path), help="Holds your token there.")
 @click.option(
     "--wait",
@@ -110,17 +110,17 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
 @click.option("-q", "--quiet", is_flag=True, help="Do not tell how it goes.")
 @click.option("-v", "--verbose", is_flag=True, help="Tell of every game.")
 def arena(words: tuple[str, ...], **given: Any) -> None:
-    """Hold the event that EVENT.yaml says, or flags do, or go on with the one in DIRECTORY.
+    """Hold the tournament of TOURNAMENT.yaml or of flags, or go on with the one in DIRECTORY.
 
     Every entrant is one process, isolated from the others where it is code of others, and so is
-    the event's own server; or it plays on the one at --server, where others may join from
+    the tournament's own server; or it plays on the one at --server, where others may join from
     elsewhere. Ctrl-C lets the running games end, and prints the command that goes on; a second one
     ends at once. Whatever ends it, the same command again goes on with nothing lost and nothing
     played twice.
 
     The status is 0 when all is played and all was well, 1 when a bot crashed, answered illegally,
-    went away or lost on time, or the event cannot go on, 2 when it could not begin, 130 when it was
-    interrupted.
+    went away or lost on time, or the tournament cannot go on, 2 when it could not begin, 130 when
+    it was interrupted.
 
     \b
     kibitz arena final.yaml
@@ -172,7 +172,7 @@ async def _run_on_workers(
     display: ProgressDisplay,
     given: dict[str, Any],
 ) -> tuple[Runner, TournamentState]:
-    """Hold the event on workers; return what ran it as well."""
+    """Hold the tournament on workers; return what ran it as well."""
     async with worker_pool(given["workers"]) as pool:
         terms = task_terms(tournament, directory, services.isolation, pool, given["wait"])
         sentence = load_sentence(tournament, pool)
@@ -205,7 +205,7 @@ def _services(
 
 
 async def _run(runner: Runner, resume: str) -> TournamentState:
-    """Hold the event; the first Ctrl-C, SIGTERM or SIGHUP lets it drain."""
+    """Hold the tournament; the first Ctrl-C, SIGTERM or SIGHUP lets it drain."""
 
     async def drain() -> None:
         runner.display.say("finishing the running games; Ctrl-C ends at once")
@@ -289,7 +289,7 @@ def _exit_status(runner: Runner, state: TournamentState, resume: str) -> int:
     if state.finished or (stopped is not None and stopped.reason == "deadline"):
         return 1 if _abnormal(state) else 0
     if stopped is not None and stopped.reason == "failed" and runner.failure is None:
-        echo(f"Error: the event cannot go on: {stopped.detail}", err=True)
+        echo(f"Error: the tournament cannot go on: {stopped.detail}", err=True)
     echo(f"go on with: {resume}", err=True)
     if runner.failure is not None:
         return 1 if state.played else EXIT_UNABLE

@@ -1,6 +1,6 @@
-"""The task that plays blocks of games, and what an event sends with it.
+"""The task that plays blocks of games, and what a tournament sends with it.
 
-A worker plays them as `kibitz arena` plays an event on one machine: a private server, a process
+A worker plays them as `kibitz arena` plays a tournament on one machine: a private server, a process
 for each entrant, isolated where it is foreign code. All of it is in a temporary directory.
 """
 
@@ -31,7 +31,7 @@ from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Entrant, Tournament
 
 MOST_BYTES: Final = 64 << 20
-"""Bytes of all files of an event; more belongs on the machines beforehand."""
+"""Bytes of all files of a tournament; more belongs on the machines beforehand."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ async def play(given: Json, cache: FileCache | None = None) -> Json:
     cache.add(task.contents)
     if missing := cache.missing(task.files):
         return BlockOutcome(missing=missing).model_dump(mode="json")
-    # Entrants that are other users must reach their files; the event's own directory is hidden.
+    # Entrants that are other users must reach their files; the tournament's directory is hidden.
     with tempfile.TemporaryDirectory(prefix="kibitz-block-") as temporary:
         base = Path(temporary)
         os.chmod(temporary, 0o755)
@@ -71,16 +71,16 @@ async def _played(task: BlockTask, base: Path) -> BlockOutcome:
     from kibitz_games.compiled import kernels
 
     kernels.set_mode("plain")  # openings are drawn here; bots compile what they need
-    event = Tournament.model_validate(task.event)
+    tournament = Tournament.model_validate(task.tournament)
     directory = TournamentDirectory(base / "event.arena")
     directory.create(base)
-    isolation = choose_isolation(event, directory, task.isolation, [])
-    schedule = FixedSchedule(event, task.games)
+    isolation = choose_isolation(tournament, directory, task.isolation, [])
+    schedule = FixedSchedule(tournament, task.games)
     runner = TournamentRunner(
-        event,
+        tournament,
         directory,
         ServerOptions(wait=task.wait),
-        LocalServices(event, directory, isolation),
+        LocalServices(tournament, directory, isolation),
         ProgressDisplay(io.StringIO(), quiet=True),
         schedule,
     )
@@ -101,40 +101,40 @@ def _failure(runner: TournamentRunner, state: TournamentState) -> str | None:
     return runner.failure or stopped or "the block ended before all of its games"
 
 
-# What an event sends
+# What a tournament sends
 
 
-def worker_problem(event: Tournament, server: str | None) -> str | None:
-    """Return what keeps an event from being played by workers, None where nothing does."""
+def worker_problem(tournament: Tournament, server: str | None) -> str | None:
+    """Return what keeps a tournament from being played by workers, None where nothing does."""
     if server is not None:
         return "expected no --server: workers play on servers of their own"
-    remote = next((entrant.name for entrant in event.entrants if entrant.remote), None)
+    remote = next((entrant.name for entrant in tournament.entrants if entrant.remote), None)
     if remote is not None:
         return f"{remote} comes from elsewhere, and workers play on servers of their own"
     return None
 
 
 def task_terms(
-    event: Tournament,
+    tournament: Tournament,
     directory: TournamentDirectory,
     isolation: IsolationTool | None,
     pool: WorkerPool,
     wait: float,
 ) -> TaskTerms:
-    """Return what all tasks of an event have in common; raises `PoolError`."""
+    """Return what all tasks of a tournament have in common; raises `PoolError`."""
     try:
-        files, contents = event_files(event, directory.base())
+        files, contents = entrant_files(tournament, directory.base())
     except (OSError, ValueError) as error:
         raise PoolError(str(error)) from None
-    # Games at once are for the whole event, as on one machine; a worker plays one at least.
-    games = 1 if event.concurrency == "auto" else max(1, event.concurrency // pool.size)
+    # Games at once are for the whole tournament, as on one machine; a worker plays one at least.
+    games = 1 if tournament.concurrency == "auto" else max(1, tournament.concurrency // pool.size)
     return TaskTerms(isolation, files, contents, games, wait)
 
 
-def load_sentence(event: Tournament, pool: WorkerPool) -> str | None:
+def load_sentence(tournament: Tournament, pool: WorkerPool) -> str | None:
     """Return a warning where workers of this machine are more than its processors bear."""
     cores = cpu_count()
-    if pool.shared_machine and pool.size > cores and event.clock.limited:
+    if pool.shared_machine and pool.size > cores and tournament.clock.limited:
         return (
             f"{pool.size} workers share {cores} processors; bots may lose on time what they "
             "did not lose at the board"
@@ -142,14 +142,17 @@ def load_sentence(event: Tournament, pool: WorkerPool) -> str | None:
     return None
 
 
-def event_files(event: Tournament, base: Path) -> tuple[tuple[TaskFile, ...], dict[str, str]]:
+def entrant_files(
+    tournament: Tournament, base: Path
+) -> tuple[tuple[TaskFile, ...], dict[str, str]]:
     """Return the files that entrants need, and their contents in base64 by hash.
 
-    Those are the file of a bot with the Python files beside it, and each file below the event's
-    base that a word of a program's command names. Everything else has to be on the machines.
+    Those are the file of a bot with the Python files beside it, and each file below the
+    tournament's base that a word of a program's command names. Everything else has to be on the
+    machines.
     Raises `ValueError` where they are too large or outside of the base.
     """
-    paths = sorted({path for entrant in event.entrants for path in _paths(entrant, base)})
+    paths = sorted({path for entrant in tournament.entrants for path in _paths(entrant, base)})
     files, contents, total = [], {}, 0
     for path in paths:
         total += path.stat().st_size
@@ -173,8 +176,8 @@ def _paths(entrant: Entrant, base: Path) -> Iterator[Path]:
         file = Path(os.path.normpath(base / entrant.bot))
         if not file.is_relative_to(base):
             raise ValueError(
-                f"{entrant.name}: expected a bot below {base}, the event's base, for workers to "
-                f"be sent, not {entrant.bot}"
+                f"{entrant.name}: expected a bot below {base}, the tournament's base, for workers"
+                f" to be sent, not {entrant.bot}"
             )
         yield file
         yield from (path for path in file.parent.glob("*.py") if path.is_file())

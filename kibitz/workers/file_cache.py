@@ -57,7 +57,7 @@ class FileCache:
         for file in files:
             path = base / file.path
             if not path.resolve().is_relative_to(base.resolve()):
-                raise ValueError(f"expected a path below the event's base, not {file.path!r}")
+                raise ValueError(f"expected a path below the tournament's base, not {file.path!r}")
             content = self._content(file.sha256)
             if content is None:
                 raise ValueError(f"the file {file.path} is not in the cache any more")

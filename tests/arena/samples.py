@@ -1,4 +1,4 @@
-"""Results as events make them: a league on its way, a melee of six, a Swiss event, hard names.
+"""Results as events make them: a league on its way, a melee of six, a Swiss tournament, hard names.
 
 The games are drawn from a seed, so results are the same in every process. Ratings are the
 strengths that the games are drawn with: what is tested here is how results are shown.
@@ -50,7 +50,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class Sample:
-    """What an event is like; `results` plays it."""
+    """What a tournament is like; `results` plays it."""
 
     name: str
     strengths: Mapping[str, float]
@@ -296,7 +296,7 @@ def crowd() -> Results:
 
 
 def untouched() -> Results:
-    """An event whose first game has not ended."""
+    """A tournament whose first game has not ended."""
     return Sample(
         name="early",
         strengths=STRENGTHS,

@@ -59,7 +59,7 @@ def counts(progress: TournamentState) -> Counter[tuple[str, ...]]:
 
 
 def bytes_of(form: Tournament, server: Server, most: int = 10**9) -> bytes:
-    """Play an event, or its first `most` games, and return its journal."""
+    """Play a tournament, or its first `most` games, and return its journal."""
     progress = TournamentState(form)
     data = bytearray(encode_line(make_header(form)))
 

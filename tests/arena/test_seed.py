@@ -1,4 +1,4 @@
-"""The seed of an event: drawn where none is given, committed to while it runs, then published."""
+"""A tournament's seed: drawn where none is given, committed to while it runs, then published."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def results(cup: Tournament, *, over: bool) -> Results:
 
 
 class _Over(TournamentState):
-    """An event of which no game is left."""
+    """A tournament of which no game is left."""
 
     @property
     def finished(self) -> bool:

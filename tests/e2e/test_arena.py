@@ -22,7 +22,7 @@ from tests.tools.server_process import free_port
 RANDOM, GREEDY = "line-nim/random", "line-nim/greedy"
 GAME = "line-nim:free=12"
 SECONDS = 300
-"""For a whole event on a machine that has other things to do."""
+"""For a whole tournament on a machine that has other things to do."""
 
 SLOW = """
 import time
@@ -72,7 +72,7 @@ GAMES = 6 * 3 * 2
 
 
 def event(kibitz: Kibitz, *words: str) -> tuple[int, dict[str, Any], str]:
-    """Hold an event; return its status, its results and what it said."""
+    """Hold a tournament; return its status, its results and what it said."""
     done = kibitz.run("arena", *words, "--json", seconds=SECONDS)
     return done.returncode, json.loads(done.stdout), done.stderr
 
@@ -87,7 +87,7 @@ def ends(path: Path) -> list[GameEnded]:
 
 
 def until_ended(arena: Running, path: Path, more: int) -> None:
-    """Wait until so many more games of an event have ended, which is not over by then."""
+    """Wait until so many more games of a tournament have ended, which is not over by then."""
     wanted = len(ends(path)) + more
     while len(ends(path)) < wanted:
         assert arena.process.poll() is None, arena.log.read_text()
@@ -126,7 +126,7 @@ def test_an_event_of_flags_leaves_all_results(kibitz: Kibitz) -> None:
 
 @pytest.fixture
 def cup(kibitz: Kibitz) -> Path:
-    """The file of an event that takes some time, and its bots."""
+    """The file of a tournament that takes some time, and its bots."""
     (kibitz.directory / "slow.py").write_text(SLOW)
     (kibitz.directory / "cup.yaml").write_text(CUP)
     return kibitz.directory / "cup.arena"
@@ -169,7 +169,7 @@ def test_another_event_does_not_go_on_in_the_same_place(kibitz: Kibitz, cup: Pat
         until_ended(arena, cup / "journal.jsonl", 1)
         other = kibitz.run("arena", "cup.yaml")
         assert other.returncode == 1
-        assert "another arena runs this event" in other.stderr
+        assert "another arena runs this tournament" in other.stderr
         arena.send(signal.SIGTERM)
         arena.rest(SECONDS)
     text = (kibitz.directory / "cup.yaml").read_text()

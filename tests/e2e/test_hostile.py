@@ -1,4 +1,4 @@
-"""An event with an entrant that does anything but play: it must gain nothing by it."""
+"""A tournament with an entrant that does anything but play: it must gain nothing by it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ GAINED = {"read", "became", "resigned", "killed", "descriptor", "spoilt", "fille
 
 @dataclass
 class AttackReport:
-    """An event that was held, and what became of it."""
+    """A tournament that was held, and what became of it."""
 
     status: int
     results: dict[str, Any]
@@ -49,7 +49,7 @@ class AttackReport:
     did: list[dict[str, str]]
     """What the hostile bot says that it achieved."""
     left: list[str] = field(default_factory=list)
-    """Its processes that outlived the event."""
+    """Its processes that outlived the tournament."""
 
     @property
     def gained(self) -> set[str]:
@@ -178,7 +178,7 @@ def test_without_isolation_nothing_outlives_the_event_and_it_is_said(public: Kib
     assert foray.results["isolation"] == ["none"]
 
 
-# --- the event's own server -----------------------------------------------------------------------
+# --- the tournament's own server -----------------------------------------------------------------
 
 SECRET_PLAN = "the plan that nobody else is to read"
 PLANNER = f"""
@@ -198,7 +198,7 @@ times as much."""
 
 @dataclass
 class Intrusion:
-    """An event or a series that was played with an intruder, and what that did."""
+    """A tournament or a series that was played with an intruder, and what that did."""
 
     status: int
     said: str
@@ -288,7 +288,7 @@ def test_an_intruder_only_plays_in_a_series(public: Kibitz) -> None:
     require_fended_off(found)
 
 
-# --- the event as a whole -------------------------------------------------------------------------
+# --- the tournament as a whole -------------------------------------------------------------------
 
 SHOUTER = """
 import os
@@ -336,7 +336,7 @@ class Deserter(Bot):
 
 
 def hold(kibitz: Kibitz, files: dict[str, str], *words: str) -> tuple[int, dict[str, Any], str]:
-    """Hold an event of an honest bot and of others; return its status, its results, and its log."""
+    """Hold a tournament of an honest bot and others; return its status, results, and log."""
     (kibitz.directory / "cache").mkdir()
     for name, text in {"honest/honest.py": HONEST, **files}.items():
         path = kibitz.directory / name

@@ -102,7 +102,7 @@ async def test_a_program_is_limited_by_its_bridge(folder: TournamentDirectory) -
 async def test_who_connects_by_itself_is_told_where_and_as_whom(
     folder: TournamentDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("KIBITZ_TOKEN", "that of whoever holds the event")
+    monkeypatch.setenv("KIBITZ_TOKEN", "that of whoever holds the tournament")
     folder.save_secret("Cyd", "secret-of-cyd")
     words, env, secret = await started(folder, "Cyd", limits={"cpu": 9})
     assert words[-4:] == ["--cpu", "9", "--", "./cyd"]

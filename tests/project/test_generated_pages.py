@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from benchmarks.strength.results import CaseResult
 from docs.generate import __main__ as command
-from docs.generate import event_files, json_schema, markdown, messages, strength
+from docs.generate import json_schema, markdown, messages, strength, tournament_files
 
 
 def player(name: str, score: float, **fields: Any) -> dict[str, Any]:
@@ -94,8 +94,8 @@ class Part(BaseModel):
 
 
 def test_the_keys_of_a_model_are_described_by_the_docstrings_of_its_fields() -> None:
-    with pytest.raises(event_files.UndocumentedFieldError, match="no docstring for kind, und"):
-        event_files.described(Part)
+    with pytest.raises(tournament_files.UndocumentedFieldError, match="no docstring for kind, und"):
+        tournament_files.described(Part)
 
 
 def test_values_are_said_in_words() -> None:

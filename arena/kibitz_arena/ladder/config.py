@@ -93,7 +93,7 @@ class Ladder(PlayedConfig):
     pause: Pause = Pause()
     """When who loses by failing is paused."""
     rated: bool = False
-    """Whether the server's own ladder counts the games as well."""
+    """Whether the server's rating list counts the games as well."""
     webhook: Annotated[str, AfterValidator(_web_address), Field(max_length=1000)] | None = None
     """Each result is sent there."""
 

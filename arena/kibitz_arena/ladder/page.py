@@ -1,6 +1,6 @@
 """A ladder as one page of HTML that needs nothing else, made of its feed.
 
-As the page of an event it loads nothing; it runs no script at all.
+As the page of a tournament it loads nothing; it runs no script at all.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ STOP_LABELS: Final = {
     "asked": "stopped on request",
     "failed": "stopped by a failure",
 }
-"""Why an event stopped, by the reason of its journal."""
+"""Why a tournament stopped, by the reason of its journal."""
 TERMINATION_LABELS: Final = (
     "normal",
     *TERMINATION_WORDS[1:-1],
@@ -190,7 +190,7 @@ def quantity(count: int, one: str, many: str = "") -> str:
 
 
 def progress(results: Results) -> str:
-    """Say how far the event is."""
+    """Say how far the tournament is."""
     done = f"{results.played:,} of {quantity(results.planned, 'game')}"
     if results.finished and results.played == results.planned:
         return f"{done}, finished"
@@ -248,7 +248,7 @@ def notes(results: Results) -> Iterator[str]:
         )
     if results.interruptions:
         yield (
-            f"The event was interrupted {quantity(results.interruptions, 'time')} and went on;"
+            f"The tournament was interrupted {quantity(results.interruptions, 'time')} and went on;"
             " nothing was played twice."
         )
 

@@ -18,11 +18,11 @@ from kibitz_arena.tournament import Tournament
 from kibitz_protocol.wire.values import Strict
 
 _OF_THE_WHOLE = {"stop", "claims", "deadline"}
-"""Keys of an event that concern all of its games together, not those of a block."""
+"""Keys of a tournament that concern all of its games together, not those of a block."""
 
 
 class TaskFile(Strict):
-    """A file that an entrant needs: its path from the event's base, and its content's hash."""
+    """A file that an entrant needs: its path from the tournament's base, and its content's hash."""
 
     path: str
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
@@ -32,8 +32,8 @@ class TaskFile(Strict):
 class BlockTask(Strict):
     """Games that one worker plays on a server of its own, beside its own bots."""
 
-    event: dict[str, Any]
-    """The event with the entrants of these games only."""
+    tournament: dict[str, Any]
+    """The tournament with the entrants of these games only."""
     games: list[ScheduledGame] = Field(min_length=1)
     files: list[TaskFile] = Field(default_factory=list)
     contents: dict[str, str] = Field(default_factory=dict)
@@ -82,11 +82,11 @@ class BlockWorkers(Protocol):
         part in it."""
 
 
-def task_event(
+def task_tournament(
     tournament: Tournament, games: Sequence[ScheduledGame], concurrency: int
 ) -> dict[str, Any]:
-    """Return the event of a task: its entrants, and as many games at once as it may play."""
+    """Return the tournament of a task: its entrants, and as many games at once as it may play."""
     playing = {name for game in games for name in game.players}
-    event = {key: value for key, value in tournament.dump().items() if key not in _OF_THE_WHOLE}
-    entrants = [each for each in event["entrants"] if each["name"] in playing]
-    return event | {"entrants": entrants, "concurrency": concurrency}
+    config = {key: value for key, value in tournament.dump().items() if key not in _OF_THE_WHOLE}
+    entrants = [each for each in config["entrants"] if each["name"] in playing]
+    return config | {"entrants": entrants, "concurrency": concurrency}

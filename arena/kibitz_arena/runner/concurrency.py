@@ -71,7 +71,7 @@ class ConcurrencyLimit:
 
     @classmethod
     def of(cls, concurrency: int | Literal["auto"], clock: TimeControl) -> ConcurrencyLimit:
-        """Return the width for what an event says; a number that it says is kept."""
+        """Return the width for what a tournament says; a number that it says is kept."""
         if concurrency == "auto":
             return cls(cpu_count(), latency_bound_ms(clock))
         return cls(concurrency)

@@ -1,17 +1,17 @@
 """The directory of a tournament: its journal, database, logs, secrets, records and results.
 
-journal.jsonl      the journal: the event itself, and what has happened (see `arena/journal`)
+journal.jsonl      the journal: the tournament itself, and what has happened (see `arena/journal`)
 kibitz.db        the database of its private server
 bots/NAME.log    what an entrant's process has said
 bots/NAME.resume the secret with which it comes back as the same player (mode 0600)
 host.resume      the same for whoever arranges the games, and in which lobby (mode 0600)
 records/         a record for each game
 reports/         a forensic report for each game in which a seat was at fault; for the host only
-organizer.token  the secret of the event's own server, for watching (mode 0600)
-live.json        what the page of the running event shows
+organizer.token  the secret of the tournament's own server, for watching (mode 0600)
+live.json        what the page of the running tournament shows
 results.json, results.csv, games.csv, results.html
 
-All of it is for who holds the event: the directory has mode 0700.
+All of it is for who holds the tournament: the directory has mode 0700.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ class HostSession(Strict):
 
 
 class Origin(Strict):
-    """Where an event comes from; paths in it are seen from there."""
+    """Where a tournament comes from; paths in it are seen from there."""
 
     base: str
 
 
 class NoTournamentError(OSError):
-    """A directory that holds no event; the message says what was looked for."""
+    """A directory that holds no tournament; the message says what was looked for."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class TournamentDirectory(RunDirectory):
         return self.path / "bots" / f"{safe_filename(name)}.resume"
 
     def create(self, base: Path) -> None:
-        """Make the directories; `base` is where the paths of the event are seen from.
+        """Make the directories; `base` is where the paths of the tournament are seen from.
 
         Nobody else may look inside, since entrants may be other users of this machine.
         """
@@ -119,7 +119,7 @@ class TournamentDirectory(RunDirectory):
         self.write("origin.json", origin.model_dump_json() + "\n")
 
     def base(self) -> Path:
-        """Return where the paths of the event are seen from."""
+        """Return where the paths of the tournament are seen from."""
         try:
             origin = Origin.model_validate_json((self.path / "origin.json").read_bytes())
         except (OSError, ValidationError):
@@ -132,11 +132,11 @@ class TournamentDirectory(RunDirectory):
             reading = entries.FORMAT.parse(self.journal.read_bytes())
         except FileNotFoundError:
             raise NoTournamentError(
-                f"{self.path}: expected an event's directory, with journal.jsonl"
+                f"{self.path}: expected a tournament's directory, with journal.jsonl"
             ) from None
         if reading.header is None:
             raise NoTournamentError(
-                f"{self.journal}: nothing has begun here; name the event's own file"
+                f"{self.journal}: nothing has begun here; name the tournament's own file"
             )
         return Tournament.model_validate(reading.header.config)
 
@@ -167,12 +167,12 @@ class TournamentDirectory(RunDirectory):
         self.write(f"bots/{safe_filename(name)}.resume", secret + "\n", mode=0o600)
 
     def save_organizer(self, secret: str) -> None:
-        """Write down the secret of the event's own server; each start of it has another one."""
+        """Write down the secret of the tournament's own server; each start has another one."""
         self.write("organizer.token", secret + "\n", mode=0o600)
 
 
 def other_directories(directories: Iterable[Path]) -> Iterator[Path]:
-    """Yield the directories of other events beside the files of this one."""
+    """Yield the directories of other tournaments beside the files of this one."""
     for directory in directories:
         with contextlib.suppress(OSError):
             yield from (path.parent for path in sorted(directory.glob("*/journal.jsonl")))

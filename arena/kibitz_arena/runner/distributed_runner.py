@@ -26,7 +26,7 @@ from kibitz_arena.runner.block_task import (
     TaskFailedError,
     TaskFile,
     WorkerLostError,
-    task_event,
+    task_tournament,
 )
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
 from kibitz_arena.runner.directory import TournamentDirectory, write_atomically
@@ -51,7 +51,7 @@ SHOW_SECONDS: Final = 0.25
 
 @dataclass(frozen=True)
 class TaskTerms:
-    """What all tasks of an event have in common."""
+    """What all tasks of a tournament have in common."""
 
     isolation: IsolationTool | None
     """What isolates entrants of foreign code; None where there are none."""
@@ -177,7 +177,7 @@ class DistributedRunner:
     def _task(self, games: Sequence[DueGame]) -> BlockTask:
         scheduled = [due.game for due in games]
         return BlockTask(
-            event=task_event(self.tournament, scheduled, self.terms.concurrency),
+            tournament=task_tournament(self.tournament, scheduled, self.terms.concurrency),
             games=scheduled,
             files=[*self.terms.files],
             isolation=self.terms.isolation or "none",
@@ -258,7 +258,7 @@ class DistributedRunner:
         self.display.say(f"a worker is lost with {len(games)} games from {first} on: {error}")
 
     def _write_end(self, journal: TournamentJournal) -> None:
-        """Say why the event ends here, unless it ends because all is played."""
+        """Say why the tournament ends here, unless it ends because all is played."""
         state = journal.state
         if state.finished and state.played == state.planned:
             return

@@ -85,7 +85,7 @@ def status_line(
 
 
 class ProgressDisplay:
-    """Tells how an event goes, on `stream`. `close` it at the end.
+    """Tells how a tournament goes, on `stream`. `close` it at the end.
 
     `loud` tells of every game; `quiet` tells nothing but what `say` is given.
     """
@@ -122,7 +122,7 @@ class ProgressDisplay:
             self.say(line)
 
     def show(self, progress: TournamentState, width: ConcurrencyLimit) -> None:
-        """Show how far the event is."""
+        """Show how far the tournament is."""
         now = self._clock()
         if self._rate is None:
             self._rate = GameRate(now, progress.played)

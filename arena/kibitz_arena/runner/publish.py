@@ -13,7 +13,7 @@ from kibitz_arena.runner.directory import TournamentDirectory, write_atomically
 
 
 def publish(results: Results, folder: TournamentDirectory, html: Path | None) -> None:
-    """Write the results into the event's directory, and the page to `html` too.
+    """Write the results into the tournament's directory, and the page to `html` too.
 
     The page links the record of every game, and the page that replays it where that is beside it.
     """

@@ -41,7 +41,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class CollectedRecord:
-    """A record that was fetched: its path from the event's schedulery, time used by seat."""
+    """A record that was fetched: its path from the tournament's directory, time used by seat."""
 
     path: str
     used_ms: tuple[int, ...]
@@ -54,7 +54,7 @@ RunInThread = Callable[..., Awaitable[None]]
 
 
 def programme_item(tournament: Tournament) -> ProgrammeItem:
-    """Return what every game of an event is, before its opening and seed."""
+    """Return what every game of a tournament is, before its opening and seed."""
     return ProgrammeItem(
         game=tournament.game.name,
         options=tournament.game.options,
@@ -64,7 +64,7 @@ def programme_item(tournament: Tournament) -> ProgrammeItem:
 
 
 class GameScheduler:
-    """Plays what is left of an event. `play` returns when nothing is outstanding any more.
+    """Plays what is left of a tournament. `play` returns when nothing is outstanding any more.
 
     `now` is the time of day in milliseconds since 1970; `fetch` stores the record of a match, or
     returns None where it cannot; `tell` is given a line for everything that a person may want
@@ -214,7 +214,7 @@ class GameScheduler:
         )
 
     def _apply_view(self, view: LobbyView) -> None:
-        """Take in a view; the lobby's seats are the entrants, in the order of the event."""
+        """Take in a view; the lobby's seats are the entrants, in the order of the tournament."""
         names = {member.player: self.tournament.names[member.seat] for member in view.members}
         self._player_ids |= {name: player for player, name in names.items()}
         self._connected = {names[member.player] for member in view.members if member.connected}
@@ -262,7 +262,7 @@ class GameScheduler:
         await uninterrupted(self._in_thread(self._journal.append, *entries))
 
     def _write_end(self) -> None:
-        """Say why the event ends here, unless it ends because all is played."""
+        """Say why the tournament ends here, unless it ends because all is played."""
         reason = self._stop_reason()
         if reason is not None and self.progress.stopped is None:
             self._journal.append(RunStopped(at_ms=self._now(), reason=reason[0], detail=reason[1]))

@@ -28,7 +28,7 @@ class JoinInfo:
 
 @dataclass(frozen=True)
 class OwnServer:
-    """A server that is the event's own."""
+    """A server that is the tournament's own."""
 
     url: str
     organizer: str = field(repr=False)

@@ -176,7 +176,7 @@ class Session:
 
 
 def is_unfinished(progress: TournamentState) -> bool:
-    """Whether the event is to go on, now or when it is begun again."""
+    """Whether the tournament is to go on, now or when it is begun again."""
     if progress.stopped is not None:
         return progress.stopped.reason not in ("decided", "deadline")
     return not progress.finished

@@ -51,7 +51,7 @@ class TournamentRunner:
     services: Services
     display: ProgressDisplay
     schedule: Schedule | None = None
-    """What is played, where that is not the whole event."""
+    """What is played, where that is not the whole tournament."""
     concurrency: ConcurrencyLimit = field(init=False)
     stop_requested: bool = False
     """Whether somebody asked to stop."""
@@ -113,7 +113,7 @@ class TournamentRunner:
             lobby = await host.lobby(client, players)
             own, say = organizer is not None, self.display.say
             if organizer is not None:
-                say(f"the event in a browser: {_event_page(url, organizer)}")
+                say(f"the tournament in a browser: {_event_page(url, organizer)}")
             records = RecordCollector(url, client, self.directory, self.services, own, say)
             scheduler = GameScheduler(
                 client,
@@ -181,7 +181,7 @@ async def _wait_for_database(database: Path) -> None:
 
 
 def _event_page(url: str, organizer: str) -> str:
-    """Return the page that the event's own server has of it; `url` is where clients connect.
+    """Return the page that the tournament's own server has of it; `url` is where clients connect.
 
     The secret is in the fragment, which browsers do not send: the page says hello with it.
     """

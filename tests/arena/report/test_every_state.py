@@ -1,4 +1,4 @@
-"""Whatever an event has come to, every way of showing it takes what the journal's fold gives."""
+"""Every way of showing a tournament takes whatever the fold of its journal gives."""
 
 from __future__ import annotations
 

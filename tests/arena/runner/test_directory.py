@@ -1,4 +1,4 @@
-"""The directory of an event: secrets, paths, names."""
+"""The directory of a tournament: secrets, paths, names."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def test_it_knows_the_event_that_was_begun_in_it(folder: TournamentDirectory) ->
 
 def test_where_nothing_has_begun_there_is_no_event(folder: TournamentDirectory) -> None:
     with pytest.raises(
-        NoTournamentError, match=r"expected an event's directory, with journal\.jsonl"
+        NoTournamentError, match=r"expected a tournament's directory, with journal\.jsonl"
     ):
         folder.tournament()
     folder.journal.touch()
     with pytest.raises(
-        NoTournamentError, match=r"nothing has begun here; name the event's own file"
+        NoTournamentError, match=r"nothing has begun here; name the tournament's own file"
     ):
         folder.tournament()
 

@@ -1,4 +1,4 @@
-"""What a person sees while an event runs."""
+"""What a person sees while a tournament runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Clock:
 
 
 def progress(games: int, *, flags: int = 0) -> TournamentState:
-    """An event of twelve games of which so many have ended, some of them by a flag."""
+    """A tournament of twelve games of which so many have ended, some of them by a flag."""
     made = TournamentState(event(4, blocks=1))
     late = iter(range(flags))
 

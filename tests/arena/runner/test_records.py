@@ -1,4 +1,4 @@
-"""What an event keeps of its games: whose fault a game was, and where the time went."""
+"""What a tournament keeps of its games: whose fault a game was, and where the time went."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from kibitz_arena.config import load
 from kibitz_arena.tournament import Entrant, EntrantLimits, StopRule, Tournament
 
 ROOT = Path(__file__).parents[3]
-PAGES = ("how-to/tournaments.md", "how-to/isolation.md", "reference/event-files.md")
+PAGES = ("how-to/tournaments.md", "how-to/isolation.md", "reference/tournament-files.md")
 PAGE = "".join((ROOT / "docs" / page).read_text() for page in PAGES)
 WHO = ["--players", "line-nim/random", "line-nim/greedy"]
 FILE = """\
@@ -49,11 +49,11 @@ def refused(*words: str) -> str:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([], "expected an event's file or directory, or --game and --players"),
-        (["cup.yaml", "more.yaml"], "expected an event's file or directory"),
-        (["none.yaml"], "none.yaml: expected an event's file"),
-        (["."], ".: expected an event's directory, with journal.jsonl"),
-        (["cup.yaml", "--tc", "9"], "--tc goes with --game; an event's file says it itself"),
+        ([], "expected a tournament's file or directory, or --game and --players"),
+        (["cup.yaml", "more.yaml"], "expected a tournament's file or directory"),
+        (["none.yaml"], "none.yaml: expected a tournament's file"),
+        (["."], ".: expected a tournament's directory, with journal.jsonl"),
+        (["cup.yaml", "--tc", "9"], "--tc goes with --game; a tournament's file says it itself"),
         (["cup.yaml", "--memory", "9"], "--memory goes with --game"),
         (["cup.yaml", "--", "x"], "a program after -- goes with --game"),
         (["cup.yaml", "--concurrency", "0"], "expected a number from 1, or auto, not '0'"),

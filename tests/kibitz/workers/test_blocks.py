@@ -1,4 +1,4 @@
-"""What an event sends with its tasks, and what keeps it from being played by workers."""
+"""What a tournament sends with its tasks, and what keeps it from being played by workers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kibitz.workers import blocks
-from kibitz.workers.blocks import event_files, load_sentence, task_terms, worker_problem
+from kibitz.workers.blocks import entrant_files, load_sentence, task_terms, worker_problem
 from kibitz.workers.file_cache import FileCache, sha256
 from kibitz.workers.port import PoolError
 from kibitz.workers.process_pool import ProcessPool
@@ -33,7 +33,7 @@ def test_files_of_a_bot_and_of_a_program_are_sent_by_hash(tmp_path: Path) -> Non
     engine = tmp_path / "engine"
     engine.write_text("#!/bin/sh\n")
     engine.chmod(0o755)
-    files, contents = event_files(
+    files, contents = entrant_files(
         event({"name": "Ada", "bot": "ada/bot.py"}, {"name": "Eve", "gomocup": ["./engine", "-x"]}),
         tmp_path,
     )
@@ -61,7 +61,7 @@ def test_files_that_are_too_large_are_refused(
     monkeypatch.setattr(blocks, "MOST_BYTES", 10)
     (tmp_path / "ada.py").write_text("x" * 11)
     with pytest.raises(ValueError, match="expected less"):
-        event_files(event({"name": "Ada", "bot": "ada.py"}), tmp_path)
+        entrant_files(event({"name": "Ada", "bot": "ada.py"}), tmp_path)
 
 
 def test_events_with_others_servers_or_entrants_are_refused() -> None:
@@ -97,7 +97,7 @@ def test_a_cache_refuses_wrong_contents_and_wrong_places(tmp_path: Path) -> None
     assert (base / "a/b.py").read_bytes() == b"hi"
     assert (base / "a/b.py").stat().st_mode & 0o777 == 0o755
     for path in ("../out.py", "/tmp/out.py"):
-        with pytest.raises(ValueError, match="below the event's base"):
+        with pytest.raises(ValueError, match="below the tournament's base"):
             cache.lay_out([file.model_copy(update={"path": path})], base)
 
 
@@ -111,7 +111,7 @@ async def test_a_task_is_not_played_without_its_files(tmp_path: Path) -> None:
     game = ScheduledGame("b1.1", "b1", None, ("Ada", "Zoe"), "0" * 64, 0)
     file = TaskFile(path="ada.py", sha256=sha256(b"hi"))
     held = event({"name": "Ada", "bot": "ada.py"}).dump()
-    task = BlockTask(event=held, games=[game], files=[file], wait=5.0)
+    task = BlockTask(tournament=held, games=[game], files=[file], wait=5.0)
     answer = await blocks.play(task.model_dump(mode="json"), FileCache(tmp_path))
     assert answer["missing"] == [file.sha256]
     assert answer["games"] == []

@@ -1,4 +1,4 @@
-"""The reference of event files, from the models that read them and their fields' docstrings."""
+"""The reference of tournament files, from the models that read them and fields' docstrings."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from docs.generate.markdown import table
 from kibitz_arena import tournament
 from kibitz_arena.tournament import CHANGEABLE_KEYS, Tournament
 
-HEAD = """# Event files
+HEAD = """# Tournament files
 
-A file of `kibitz arena` is YAML. [Run tournaments](../how-to/tournaments.md) says how events are
-held, and [Your first tournament](../tutorial/first-tournament.md) shows one step by step. Keys
+A file of `kibitz arena` is YAML. [Run tournaments](../how-to/tournaments.md) says how they
+are held, and [Your first tournament](../tutorial/first-tournament.md) shows one step by step. Keys
 may be written with hyphens or underscores. What is wrong in a file is reported with its line, its
 path and what was expected. [How ratings are computed](../explanation/ratings.md) explains claims,
 ratings and the sequential test.
 
-Keys marked with a star may be changed before an interrupted event goes on. A change of any other
-key is refused, because it would be another event."""
+Keys marked with a star may be changed before an interrupted tournament goes on. A change of any
+other key is refused, because it would be another tournament."""
 PARTS: tuple[tuple[str, str], ...] = (
     ("Entrant", "Entrants"),
     ("GameSpec", "The game"),
@@ -31,16 +31,16 @@ PARTS: tuple[tuple[str, str], ...] = (
     ("StopRule", "The sequential test"),
     ("RatingScale", "The scale of the ratings"),
 )
-"""The models of the parts of an event, and their titles on the page."""
+"""The models of the parts of a tournament, and their titles on the page."""
 
 
 class UndocumentedFieldError(LookupError):
-    """A field of an event that has no docstring."""
+    """A field of a tournament that has no docstring."""
 
 
 def page() -> str:
-    """Return the page: the keys of an event, then those of its parts."""
-    sections = [f"{HEAD}\n", "## Keys of an event\n", _keys(Tournament, CHANGEABLE_KEYS)]
+    """Return the page: the keys of a tournament, then those of its parts."""
+    sections = [f"{HEAD}\n", "## Keys of a tournament\n", _keys(Tournament, CHANGEABLE_KEYS)]
     for name, title in PARTS:
         model: type[BaseModel] = getattr(tournament, name)
         sections += [f"## {title}\n", f"{_first_line(model)}\n", _keys(model)]
