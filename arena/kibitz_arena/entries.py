@@ -68,11 +68,14 @@ class GameRequeued(EntryBase):
     detail: Line = ""
 
 
+StopReason: TypeAlias = Literal["decided", "deadline", "asked", "failed"]
+
+
 class RunStopped(EntryBase):
     """The tournament stops. After ``decided`` it never goes on, else when it is begun again."""
 
     kind: Literal["stopped"] = "stopped"
-    reason: Literal["decided", "deadline", "asked", "failed"]
+    reason: StopReason
     detail: Line = ""
 
 

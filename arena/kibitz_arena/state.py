@@ -20,6 +20,7 @@ from kibitz_arena.entries import (
     IsolationTool,
     RunStarted,
     RunStopped,
+    StopReason,
 )
 from kibitz_arena.journal import JournalError, apply_entries
 from kibitz_arena.schedule import Block, Schedule, ScheduledGame
@@ -188,6 +189,20 @@ class TournamentState:
             record=record,
             report=report,
         )
+
+    def stop_entry(self, at_ms: int, stop: tuple[StopReason, str] | None) -> RunStopped | None:
+        """Return the entry of why play ends now; None where all is played, or that is known.
+
+        `stop` is why no more games were to begin, with details.
+        """
+        if self.finished:
+            stop = ("decided", "") if self.played < self.planned else None
+        elif stop is None and self.stuck:
+            games = ", ".join(self.stuck[:3])
+            stop = "failed", f"{games} failed more than {self.tournament.retries} times"
+        if stop is None or self.stopped is not None:
+            return None
+        return RunStopped(at_ms=at_ms, reason=stop[0], detail=stop[1])
 
     # What happened
 

@@ -353,6 +353,10 @@ class Tournament(PlayedConfig):
         can guess."""
         return seed_commitment(self.seed, "") if isinstance(self.seed, str) else None
 
+    def is_past_deadline(self, at_ms: int) -> bool:
+        """Return whether no game may begin at a time of day, in milliseconds since 1970."""
+        return self.deadline is not None and at_ms >= self.deadline.timestamp() * 1000
+
     @property
     def clock(self) -> TimeControl:
         """The time control as the protocol has it."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from kibitz_arena.entries import GameEnded, GamesRequested, IsolationTool, RunStarted, RunStopped
+from kibitz_arena.entries import GameEnded, GamesRequested, IsolationTool, RunStarted, StopReason
 from kibitz_arena.runner.block_task import (
     BlockOutcome,
     BlockTask,
@@ -153,7 +153,7 @@ class DistributedRunner:
         left = [due for due in state.outstanding if due.tag not in self._assigned]
         if left:
             return self._first_blocks(state, left)
-        self._past_deadline = self._past_deadline or self._is_past_deadline()
+        self._past_deadline |= self.tournament.is_past_deadline(now_ms())
         if self._past_deadline:
             return []
         room = len(state.outstanding) + self._size.blocks * self.tournament.seats
@@ -169,10 +169,6 @@ class DistributedRunner:
         blocks = itertools.groupby(games, key=lambda due: due.game.block)
         chosen = itertools.islice(blocks, max(1, min(self._size.blocks, share)))
         return [due for _, inside in chosen for due in inside]
-
-    def _is_past_deadline(self) -> bool:
-        deadline = self.tournament.deadline
-        return deadline is not None and now_ms() >= deadline.timestamp() * 1000
 
     def _task(self, games: Sequence[DueGame]) -> BlockTask:
         scheduled = [due.game for due in games]
@@ -259,14 +255,9 @@ class DistributedRunner:
 
     def _write_end(self, journal: TournamentJournal) -> None:
         """Say why the tournament ends here, unless it ends because all is played."""
-        state = journal.state
-        if state.finished and state.played == state.planned:
-            return
-        if state.finished:
-            journal.append(RunStopped(at_ms=now_ms(), reason="decided"))
-        elif self.failure is not None:
-            detail = (self.failure.splitlines() or [""])[0][:200]
-            journal.append(RunStopped(at_ms=now_ms(), reason="failed", detail=detail))
-        else:
-            reason = "deadline" if self._past_deadline else "asked"
-            journal.append(RunStopped(at_ms=now_ms(), reason=reason))
+        stop: tuple[StopReason, str] = "deadline" if self._past_deadline else "asked", ""
+        if self.failure is not None:
+            stop = "failed", (self.failure.splitlines() or [""])[0][:200]
+        entry = journal.state.stop_entry(now_ms(), stop)
+        if entry is not None:
+            journal.append(entry)

@@ -11,9 +11,9 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
-from kibitz_arena.entries import GameEnded, GameRequeued, GamesRequested, RunStopped
+from kibitz_arena.entries import GameEnded, GameRequeued, GamesRequested, StopReason
 from kibitz_arena.report.formatting import placings
 from kibitz_arena.runner.arranged_lobby import (
     POLL_SECONDS,
@@ -35,7 +35,6 @@ TRANSIENT_REFUSALS: Final = frozenset({Code.NO_SUCH_PLAYER, Code.RATE_LIMITED, C
 LOOKAHEAD: Final = 16
 """How many games further down the schedule one may be taken because its players are free."""
 
-Reason: TypeAlias = Literal["decided", "deadline", "asked", "failed"]
 Tell = Callable[[str], None]
 
 
@@ -92,7 +91,7 @@ class GameScheduler:
         self._fetch = fetch
         self._tell = tell
         self._in_thread = aside
-        self._stop: tuple[Reason, str] | None = None
+        self._stop: tuple[StopReason, str] | None = None
         self._abandoned: set[str] = set()
         """Entrants for whom nobody plays any more: their games are not waited for."""
         self._player_ids: dict[str, str] = {}
@@ -115,7 +114,7 @@ class GameScheduler:
 
     # From outside
 
-    def stop(self, reason: Reason, detail: str = "", lost: Iterable[str] = ()) -> None:
+    def stop(self, reason: StopReason, detail: str = "", lost: Iterable[str] = ()) -> None:
         """Begin no more games; those of `lost` entrants are not waited for either."""
         self._stop = self._stop or (reason, detail)
         self._abandoned |= {*lost}
@@ -163,9 +162,7 @@ class GameScheduler:
             await self._lobby.wait(POLL_SECONDS)
 
     def _check_deadline(self) -> None:
-        deadline = self.tournament.deadline
-        past = deadline is not None and self._now() >= deadline.timestamp() * 1000
-        if past and self._may_begin:
+        if self.tournament.is_past_deadline(self._now()) and self._may_begin:
             self.stop("deadline")
 
     async def _request_games(self) -> bool:
@@ -263,15 +260,6 @@ class GameScheduler:
 
     def _write_end(self) -> None:
         """Say why the tournament ends here, unless it ends because all is played."""
-        reason = self._stop_reason()
-        if reason is not None and self.progress.stopped is None:
-            self._journal.append(RunStopped(at_ms=self._now(), reason=reason[0], detail=reason[1]))
-
-    def _stop_reason(self) -> tuple[Reason, str] | None:
-        progress = self.progress
-        if progress.finished:
-            return ("decided", "") if progress.played < progress.planned else None
-        if self._stop is None and progress.stuck:
-            games = ", ".join(progress.stuck[:3])
-            return "failed", f"{games} failed more than {self.tournament.retries} times"
-        return self._stop
+        entry = self.progress.stop_entry(self._now(), self._stop)
+        if entry is not None:
+            self._journal.append(entry)
