@@ -24,8 +24,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kibitz.local.tournament_services import LocalServices
 from kibitz.process.event_loop import run
-from kibitz.tournaments import LocalServices
 from kibitz_arena.config import build
 from kibitz_arena.runner.concurrency import ConcurrencyLimit, cpu_count, percentile
 from kibitz_arena.runner.directory import TournamentDirectory

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.strength.cases import StrengthCase
+from kibitz.local.tournament_services import LocalServices
 from kibitz.process.event_loop import draining, run
-from kibitz.tournaments import LocalServices
 from kibitz_arena.journal import JournalError
 from kibitz_arena.results import Results
 from kibitz_arena.runner.directory import TournamentDirectory

@@ -8,7 +8,7 @@ from itertools import groupby
 from benchmarks.strength.results import CaseResult
 from docs.generate.markdown import between, table
 from docs.generate.strength import challenger, kind_of
-from kibitz import bot_catalog
+from kibitz.text import bot_catalog
 from kibitz_arena.report import formatting
 from kibitz_bots.catalog import PERSONALITIES, AnyParameter, Personality
 from kibitz_bots.catalog.personality import EngineSpec

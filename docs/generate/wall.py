@@ -12,8 +12,8 @@ from typing import Final
 
 import docs.generate
 from kibitz.commands.demo import wall_app
-from kibitz.demo_host import DemoHost
-from kibitz.demo_programme import DEMO
+from kibitz.local.demo_host import DemoHost
+from kibitz.local.demo_programme import DEMO
 from kibitz.process.event_loop import run
 from kibitz.process.private_server import private_server
 from kibitz_clients.tui.screens.wall import Preparation

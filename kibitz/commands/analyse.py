@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from kibitz import training_progress
 from kibitz.builtin_games import load_games
 from kibitz.options.analysis import bot_option, comparing, loaded_bot, ms_option, record_argument
 from kibitz.options.connection import server_option
 from kibitz.options.output_path import OutputPath
 from kibitz.options.record import require_seat, seat_option
 from kibitz.output import echo, echo_json
+from kibitz.text import training_progress
 
 if TYPE_CHECKING:
     from kibitz.analysis.evaluation import MoveEvaluation

@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 import click
 
 from kibitz.builtin_games import load_games
+from kibitz.local.tournament_services import LocalServices, choose_isolation
+from kibitz.local.tournament_source import EXIT_UNABLE, resolve, with_concurrency
 from kibitz.options import connection
 from kibitz.options import match as options_match
 from kibitz.options.output_path import OutputPath
@@ -24,8 +26,6 @@ from kibitz.process.interrupts import EXIT_INTERRUPTED, TERMINATION
 from kibitz.process.isolation.backends import BackendError
 from kibitz.process.isolation.launch import is_local
 from kibitz.text import result_tables
-from kibitz.tournament_source import EXIT_UNABLE, resolve, with_concurrency
-from kibitz.tournaments import LocalServices, choose_isolation
 from kibitz.workers.blocks import PoolBlocks, load_sentence, task_terms, worker_problem
 from kibitz.workers.pools import worker_pool
 from kibitz.workers.port import PoolError

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kibitz import training_progress
 from kibitz.builtin_games import load_games
 from kibitz.options.analysis import bot_option, comparing, loaded_bot, ms_option
 from kibitz.options.output_path import OutputPath
 from kibitz.options.record import FILE, SEAT, require_seat, seat_from_zero
 from kibitz.output import echo
+from kibitz.text import training_progress
 
 if TYPE_CHECKING:
     from kibitz.analysis.decisive_move import DecisiveMove

@@ -61,7 +61,7 @@ def _bots_of_game(game: str | None) -> Sequence[Personality]:
 
 
 def _bot_lines(chosen: Sequence[Personality], *, explain: bool, as_json: bool) -> Iterable[str]:
-    from kibitz import bot_catalog
+    from kibitz.text import bot_catalog
 
     games = builtin_games.load_games("plain")
     if as_json:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kibitz import training_progress
 from kibitz.builtin_games import load_games
 from kibitz.options import connection
 from kibitz.options.analysis import (
@@ -26,6 +25,7 @@ from kibitz.options.output_path import OutputPath
 from kibitz.options.record import SEAT, require_seat, seat_from_zero
 from kibitz.output import echo, echo_json
 from kibitz.process.event_loop import run
+from kibitz.text import training_progress
 from kibitz_bots.number_types import NATURAL, SEED
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ import click
 
 from kibitz.browser import show_page
 from kibitz.builtin_games import load_games
-from kibitz.demo_host import DemoHost
-from kibitz.demo_programme import DEMO
+from kibitz.local.demo_host import DemoHost
+from kibitz.local.demo_programme import DEMO
 from kibitz.options.output_path import OutputPath
 from kibitz.options.record import is_screen
 from kibitz.output import echo

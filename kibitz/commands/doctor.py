@@ -126,7 +126,7 @@ def _require_known(given: tuple[str, ...], known: list[str], option: str) -> Non
 
 
 def _check_bot(spec: str) -> None:
-    from kibitz.match_series import check_bot
+    from kibitz.local.match_series import check_bot
     from kibitz_bots.spec import SpecError
 
     try:

@@ -12,18 +12,18 @@ from typing import Any, Literal
 
 import click
 
-from kibitz import sessions
 from kibitz.builtin_games import player_counts
-from kibitz.lobby_progress import LobbyProgress
 from kibitz.options import connection, notation
 from kibitz.options import match as options_match
+from kibitz.options import saved_sessions as sessions
 from kibitz.options.connection import fresh_option, identity_options, server_option
 from kibitz.options.notation import GameChoice
 from kibitz.options.output_path import OutputPath
+from kibitz.options.saved_sessions import HostedLobby, SavedSession
 from kibitz.output import echo, echo_json
 from kibitz.process.event_loop import draining, run
-from kibitz.sessions import HostedLobby, SavedSession
 from kibitz.text import result_tables
+from kibitz.text.lobby_progress import LobbyProgress
 from kibitz_bots.number_types import DURATION, SEED
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.clocks import TimeControl

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import click
 
-from kibitz import sessions
 from kibitz.builtin_games import load_games
 from kibitz.options import connection
+from kibitz.options import saved_sessions as sessions
 from kibitz.options.connection import fresh_option, identity_options, server_option
 from kibitz.options.record import is_screen
+from kibitz.options.saved_sessions import SavedSession, Tell
 from kibitz.options.session import ClientFactory, client_factory, exit_with
-from kibitz.sessions import SavedSession, Tell
 from kibitz_games.core import rulebook
 from kibitz_protocol.client.client import Client
 

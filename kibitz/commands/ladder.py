@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 from pydantic import ValidationError
 
-from kibitz import fault_report
+from kibitz.analysis import fault_report
 from kibitz.options import connection
 from kibitz.options.connection import identity_options, server_option
 from kibitz.options.lists import ask, json_option, print_lines

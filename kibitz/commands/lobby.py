@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from kibitz import sessions
 from kibitz.options import connection
+from kibitz.options import saved_sessions as sessions
 from kibitz.options.connection import server_option
 from kibitz.options.lists import ask
 from kibitz.output import echo

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kibitz import sessions
 from kibitz.builtin_games import load_games
 from kibitz.options import connection
+from kibitz.options import saved_sessions as sessions
 from kibitz.options.connection import fresh_option, identity_options, server_option
+from kibitz.options.saved_sessions import SavedSession
 from kibitz.output import echo
 from kibitz.process.event_loop import draining, run
 from kibitz.process.interrupts import TERMINATION
-from kibitz.sessions import SavedSession
 from kibitz_clients.wording import descriptions
 from kibitz_games.core import rulebook
 from kibitz_protocol.client.client import Client

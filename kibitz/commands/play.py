@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from kibitz.browser import show_page
-from kibitz.match_series import (
+from kibitz.local.match_series import (
     AT_ONCE,
     MatchSeries,
     SeriesOutcome,
@@ -85,26 +86,7 @@ def play(
     kibitz play five-in-a-row "gomocup:./one" "gomocup:./two --fast"
     kibitz play chinese-checkers:size=3 chinese-checkers/random mybot.py mybot.py --tc 10+0.1
     """
-    try:
-        said = notation.parse_options(pairs, game.name)
-        merged = notation.choose_game(game.name, game.options | said)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--option") from None
-    entrants = [program_of_word(bot, given) or bot for bot in bots]
-    program = trailing_program(given, [each for each in entrants if isinstance(each, Program)])
-    entrants += [] if program is None else [program]
-    plan = MatchSeries(
-        game=merged,
-        bots=entrants,
-        games=given["each"],
-        rotate=options_match.rotates(game.name, given["each"], rotate=given["rotate"]),
-        strict=given["strict"],
-        seed=given["seed"],
-        time_control=given["tc"],
-        at_once=given["at_once"],
-        limits=options_match.limit_arguments(given["memory"], given["cpu"]),
-        memory=given["memory"],
-    )
+    plan = _plan(game, bots, pairs, given)
     check(plan)
     if not quiet and (note := options_match.unbalanced_note(game.name, given["each"])):
         _tell(note)
@@ -122,6 +104,33 @@ def play(
     opened = show_page if watch else _ignore
     played = run(play_series(plan, records, db, tell, opened=opened, ended=ended))
     sys.exit(1 if played.trouble else 0)
+
+
+def _plan(
+    game: GameChoice, bots: Sequence[str], pairs: Sequence[str], given: dict[str, Any]
+) -> MatchSeries:
+    """Return what the command line asks for."""
+    try:
+        options = notation.parse_options(pairs, game.name)
+        merged = notation.choose_game(game.name, game.options | options)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--option") from None
+    entrants = [program_of_word(bot, given) or bot for bot in bots]
+    programs = [entrant for entrant in entrants if isinstance(entrant, Program)]
+    program = trailing_program(given, programs)
+    entrants += [] if program is None else [program]
+    return MatchSeries(
+        game=merged,
+        bots=entrants,
+        games=given["each"],
+        rotate=options_match.rotates(game.name, given["each"], rotate=given["rotate"]),
+        strict=given["strict"],
+        seed=given["seed"],
+        time_control=given["tc"],
+        at_once=given["at_once"],
+        limits=options_match.limit_arguments(given["memory"], given["cpu"]),
+        memory=given["memory"],
+    )
 
 
 def _report(played: SeriesOutcome, *, as_json: bool) -> None:

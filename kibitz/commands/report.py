@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from kibitz.fault_report import build_report, report_lines
+from kibitz.analysis.fault_report import build_report, report_lines
 from kibitz.options.connection import server_option
 from kibitz.options.record import SEAT, RecordName, require_seat, seat_from_zero
 from kibitz.output import echo, echo_json

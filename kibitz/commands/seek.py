@@ -9,18 +9,18 @@ from typing import Any
 
 import click
 
-from kibitz import sessions
 from kibitz.builtin_games import load_games, player_counts
 from kibitz.options import connection, notation
 from kibitz.options import match as options_match
+from kibitz.options import saved_sessions as sessions
 from kibitz.options.connection import fresh_option, identity_options, server_option
 from kibitz.options.lists import ask, json_option, print_lines
 from kibitz.options.notation import GameChoice
 from kibitz.options.record import is_screen
+from kibitz.options.saved_sessions import SavedSession
 from kibitz.options.session import client_factory, exit_with
 from kibitz.output import echo
 from kibitz.process.event_loop import run
-from kibitz.sessions import SavedSession
 from kibitz_bots.number_types import COUNT
 from kibitz_clients.wording import tables
 from kibitz_games.core import rulebook

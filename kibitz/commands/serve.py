@@ -351,7 +351,7 @@ def serve(
     """
     gc.disable()  # until it serves: what the modules make stays, and walking over it is slow
     from kibitz.builtin_games import load_games
-    from kibitz.event_site import EventSite
+    from kibitz.local.event_site import EventSite
     from kibitz.process import rules_compiler
     from kibitz.process.house_bots import LocalBotLauncher
     from kibitz.text import rule_pages

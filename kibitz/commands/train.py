@@ -88,7 +88,7 @@ def train(
 
 
 def _train(experiment: str, out: Path, seed: int, threads: int, workers: str | None) -> None:
-    from kibitz.training_progress import shown
+    from kibitz.text.training_progress import shown
     from kibitz.workers.port import PoolError
     from kibitz.workers.thread_bridge import computing
     from kibitz_training import experiments

@@ -12,10 +12,10 @@ from kibitz.builtin_games import load_games
 from kibitz.options import connection
 from kibitz.options.connection import identity_options, server_option
 from kibitz.options.record import RecordName, is_screen, show
+from kibitz.options.saved_sessions import SavedSession, Tell
 from kibitz.options.session import client_factory, exit_with
 from kibitz.output import echo, echo_json
 from kibitz.process.event_loop import run
-from kibitz.sessions import SavedSession, Tell
 from kibitz_games.core import rulebook
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.visibility import WantedViews

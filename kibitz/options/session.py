@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from kibitz import sessions
 from kibitz.options import connection
-from kibitz.sessions import SavedSession, Tell
+from kibitz.options import saved_sessions as sessions
+from kibitz.options.saved_sessions import SavedSession, Tell
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.visibility import WantedViews
 

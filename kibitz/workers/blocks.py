@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kibitz.tournaments import LocalServices, choose_isolation, is_untrusted
+from kibitz.local.tournament_services import LocalServices, choose_isolation, is_untrusted
 from kibitz.workers.file_cache import FileCache, sha256
 from kibitz.workers.port import BLOCKS, Json, PoolError, WorkerPool
 from kibitz_arena.entries import IsolationTool

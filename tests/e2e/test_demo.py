@@ -3,7 +3,7 @@ from __future__ import annotations
 import signal
 
 from kibitz.builtin_games import load_games
-from kibitz.demo_programme import DEMO
+from kibitz.local.demo_programme import DEMO
 from kibitz_protocol.wire.lobbies import ProgrammeItem
 from kibitz_protocol.wire.recordfile import read_record
 from tests.tools.command import Kibitz

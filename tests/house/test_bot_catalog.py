@@ -8,10 +8,12 @@ import shlex
 import pytest
 from click.testing import CliRunner, Result
 
-from kibitz import bot_catalog, builtin_games, match_series
+from kibitz import builtin_games
 from kibitz.cli import kibitz
 from kibitz.commands.play import play
+from kibitz.local import match_series
 from kibitz.options.notation import GameChoice
+from kibitz.text import bot_catalog
 from kibitz_bots.catalog import PERSONALITIES, Personality
 from kibitz_bots.catalog.parameters import DEPTH, SEED, Parameter
 from kibitz_bots.catalog.personality import EngineSpec, random_bot

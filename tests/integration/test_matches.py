@@ -14,7 +14,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks.mnk import GAME
-from kibitz.lobby_progress import LobbyProgress
+from kibitz.text.lobby_progress import LobbyProgress
 from kibitz.text.result_tables import abnormal_endings
 from kibitz_bots.catalog import PERSONALITIES
 from kibitz_bots.running import connection

@@ -17,8 +17,8 @@ from click.testing import CliRunner
 from kibitz import output
 from kibitz.cli import kibitz
 from kibitz.conformance.results import CheckResult
-from kibitz.lobby_progress import LobbyProgress
 from kibitz.text import result_tables
+from kibitz.text.lobby_progress import LobbyProgress
 from kibitz_arena.report import export
 from kibitz_arena.report import text as report_text
 from kibitz_arena.report.html import render_html

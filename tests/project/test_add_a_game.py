@@ -23,7 +23,7 @@ OF_THE_PROJECT = (
     "tests/project/test_imports.py",
     "tests/project/test_structure.py",
     "tests/house/test_bot_catalog.py",
-    "tests/kibitz/test_demo_programme.py",
+    "tests/kibitz/local/test_demo_programme.py",
 )
 """Tests that list the games, beyond those of the games themselves."""
 FOR_EACH_GAME = ("tests/clients/test_games.py", "tests/bots/running/test_warmup.py")

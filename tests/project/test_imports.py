@@ -31,7 +31,7 @@ MAY_NAME_A_GAME = (
     "bots/kibitz_bots/adapters/gomocup_client.py",
     "bots/kibitz_bots/adapters/gomocup_server.py",
     "training/kibitz_training/experiments.py",
-    "kibitz/demo_programme.py",
+    "kibitz/local/demo_programme.py",
 )
 """The table of games, the catalogue of bots, a protocol that is spoken for one game only (its
 engines here, our bots there), the table of experiments, the demo."""

@@ -1,7 +1,7 @@
 """The interface to servers, entrants and records that the runner of a tournament is given.
 
 The package imports neither the server nor the bots. Whoever composes them hands over one object
-with these methods (`kibitz.tournaments.LocalServices`); tests hand over another one.
+with these methods (`kibitz.local.tournament_services.LocalServices`); tests hand over another one.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kibitz.tournaments import LocalServices
+from kibitz.local.tournament_services import LocalServices
 from kibitz_arena.runner.directory import TournamentDirectory
 from kibitz_arena.runner.records import RecordCollector, has_fault, used_ms
 from kibitz_protocol.client.client import Client

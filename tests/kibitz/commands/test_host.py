@@ -7,11 +7,11 @@ from typing import Literal
 import pytest
 from click.testing import CliRunner
 
-from kibitz import sessions
 from kibitz.builtin_games import load_games, player_counts
 from kibitz.commands.host import _LobbyHost, host, most_seats, programme
 from kibitz.options import match as options_match
 from kibitz.options import notation
+from kibitz.options import saved_sessions as sessions
 from kibitz.options.notation import GameChoice
 from kibitz_games.core import registry
 from kibitz_protocol.wire.clocks import TimeControl

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from click.testing import Result as CommandResult
 
 from kibitz.commands.play import play
-from kibitz.match_series import MatchSeries, distinct_names, failed_to_start, has_strangers
+from kibitz.local.match_series import MatchSeries, distinct_names, failed_to_start, has_strangers
 from kibitz.options import match as options_match
 from kibitz.options.notation import GameChoice
 from kibitz_protocol.wire.lobbies import MatchBrief, ReservedSeat

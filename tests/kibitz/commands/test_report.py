@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from kibitz import fault_report
+from kibitz.analysis import fault_report
 from kibitz.cli import kibitz
 from kibitz_protocol.wire.recordfile import Record, read_record
 from kibitz_protocol.wire.records import Moved

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from kibitz.commands.play import play
-from kibitz.match_series import MatchSeries, _launches
+from kibitz.local.match_series import MatchSeries, _launches
 from kibitz.options import program
 from kibitz.options.notation import GameChoice
 from kibitz.options.program import Program

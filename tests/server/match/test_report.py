@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kibitz.fault_report import report_lines
+from kibitz.analysis.fault_report import report_lines
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.records import Cause, Conduct, Moved
 from kibitz_protocol.wire.refusals import Code

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from kibitz import sessions
-from kibitz.sessions import InUseError, SavedSession
+from kibitz.options import saved_sessions as sessions
+from kibitz.options.saved_sessions import InUseError, SavedSession
 from kibitz_protocol.client.errors import HelloRefusedError
 from kibitz_protocol.wire.refusals import Code
 
@@ -174,7 +174,7 @@ def test_two_terminals_do_not_share_an_identity(told: list[str]) -> None:
 def holding(who: str) -> Iterator[subprocess.Popen[str]]:
     """A process that holds an identity until it is killed."""
     code = (
-        "import sys, time\nfrom kibitz.sessions import SavedSession\n"
+        "import sys, time\nfrom kibitz.options.saved_sessions import SavedSession\n"
         f"saved = SavedSession({SERVER!r}, {who!r}, print)\n"
         "print('held', flush=True)\ntime.sleep(60)"
     )

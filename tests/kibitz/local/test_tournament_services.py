@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kibitz.tournaments import LocalServices, limits_of
+from kibitz.local.tournament_services import LocalServices, limits_of
 from kibitz_arena.runner.directory import TournamentDirectory
 from kibitz_arena.runner.services import JoinInfo
 from kibitz_arena.tournament import Tournament

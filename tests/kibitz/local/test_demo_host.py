@@ -9,9 +9,9 @@ from typing import cast
 
 import pytest
 
-from kibitz import demo_host
-from kibitz.demo_host import DemoHost
-from kibitz.demo_programme import DemoGame
+from kibitz.local import demo_host
+from kibitz.local.demo_host import DemoHost
+from kibitz.local.demo_programme import DemoGame
 from kibitz_clients.tui.screens.wall import Preparation
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.messages import Done, LobbyClosed

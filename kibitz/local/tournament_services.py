@@ -13,11 +13,12 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kibitz import fault_report, record_download
+from kibitz import record_download
+from kibitz.analysis import fault_report
+from kibitz.local.player_launch import Place, player_launch, readable_paths
 from kibitz.options import connection
 from kibitz.options.match import limit_arguments
 from kibitz.options.program import Program
-from kibitz.player_launch import Place, player_launch, readable_paths
 from kibitz.process.child import child_process, log_tail
 from kibitz.process.isolation.backends import TRUSTED, Isolation, Tool, Wish, choose
 from kibitz.process.isolation.launch import Launch

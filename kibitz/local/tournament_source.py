@@ -10,11 +10,11 @@ from typing import Any
 
 import click
 
-from kibitz.match_series import distinct_names, player_name
+from kibitz.local.match_series import distinct_names, player_name
+from kibitz.local.tournament_checks import startup_problems
 from kibitz.options import notation
 from kibitz.output import echo
 from kibitz.process.limits import MIB
-from kibitz.tournament_checks import startup_problems
 from kibitz_arena.config import build, load
 from kibitz_arena.config_error import ConfigError, ConfigProblem
 from kibitz_arena.journal import JournalError

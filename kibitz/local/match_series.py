@@ -17,18 +17,18 @@ from pathlib import Path
 
 import click
 
-from kibitz import fault_report
-from kibitz.lobby_progress import LobbyProgress
+from kibitz.analysis import fault_report
+from kibitz.local.player_launch import Place, is_foreign, player_launch, readable_paths
 from kibitz.options import match as options_match
 from kibitz.options.notation import GameChoice
 from kibitz.options.program import Program
-from kibitz.player_launch import Place, is_foreign, player_launch, readable_paths
 from kibitz.process.child import child_process, log_tail
 from kibitz.process.event_loop import draining
 from kibitz.process.isolation.backends import TRUSTED, BackendError, Isolation, Wish, choose
 from kibitz.process.isolation.launch import Launch
 from kibitz.process.private_server import PrivateServer, private_server
 from kibitz.text import result_tables
+from kibitz.text.lobby_progress import LobbyProgress
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbySettings, MatchBrief, ProgrammeItem, ReservedSeat

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kibitz.event_site import EVENT_PATH, EventSite
+from kibitz.local.event_site import EVENT_PATH, EventSite
 from kibitz_clients.web.site import web_site
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from kibitz.training_progress import SECONDS, Bar, Lines, shown
+from kibitz.text.training_progress import SECONDS, Bar, Lines, shown
 
 
 def test_a_line_now_and_then_and_the_last_one(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from kibitz.match_series import check_bot
+from kibitz.local.match_series import check_bot
 from kibitz.options import connection
 from kibitz_arena.config_error import ConfigProblem
 from kibitz_arena.tournament import Entrant, Tournament

@@ -4,8 +4,8 @@ from typing import cast
 
 import pytest
 
-from kibitz import lobby_progress
-from kibitz.lobby_progress import LobbyProgress
+from kibitz.text import lobby_progress
+from kibitz.text.lobby_progress import LobbyProgress
 from kibitz.text.result_tables import abnormal_endings
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError

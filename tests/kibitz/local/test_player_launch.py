@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from kibitz.local.player_launch import Place, is_foreign, player_launch, readable_paths
 from kibitz.options.program import Program
-from kibitz.player_launch import Place, is_foreign, player_launch, readable_paths
 from kibitz.process.isolation.backends import TRUSTED
 from kibitz_bots.adapters.external_program import ExternalProgram, Kind
 from kibitz_bots.adapters.launcher import ProcessLimits

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from kibitz.demo_programme import DemoGame
-from kibitz.lobby_progress import LobbyProgress
+from kibitz.local.demo_programme import DemoGame
 from kibitz.text import result_tables
+from kibitz.text.lobby_progress import LobbyProgress
 from kibitz_clients.tui.screens.wall import Preparation
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kibitz.tournament_checks import startup_problems
+from kibitz.local.tournament_checks import startup_problems
 from tests.arena.tournaments import event
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from kibitz.builtin_games import load_games
 from kibitz.commands.host import most_seats
-from kibitz.demo_programme import DEMO, DemoGame
+from kibitz.local.demo_programme import DEMO, DemoGame
 from kibitz_bots.loading import load
 from kibitz_clients.matches.timeline import Frame
 from kibitz_clients.palette import DARK
