@@ -36,7 +36,7 @@ from tests.tools.simulated_nodes import EPOCH_S, NodeFaults, NodesSimulation, si
 from tests.tools.simulated_postgres import Database
 
 ROOT = Path(__file__).parents[2]
-FEW_RUNS, MANY_RUNS = 20, 1000
+FEW_RUNS, MANY_RUNS = 12, 1000
 MOVING_CLIENTS = NodeFaults(resets=0.05, second_sockets=0.02, outages=0.06, lobbies=3)
 SIDE_BY_SIDE = NodeFaults(side_by_side=True, resets=0.02, lobbies=3)
 
@@ -63,6 +63,7 @@ def test_one_history_whatever_happens_to_the_nodes() -> None:
     assert faults["looks at tails"] >= 100, "spectators watch at other nodes than those that play"
 
 
+@pytest.mark.slow
 def test_a_seed_is_a_world_whatever_the_clocks_of_the_nodes_say() -> None:
     """Nothing that anybody is sent depends on them, nor when it is sent."""
     right = NodeFaults(wrong_clocks=False)
@@ -141,10 +142,12 @@ def test_a_log_without_a_primary_key_is_found_out() -> None:
     assert is_detected("was written a second time", no_key, without_fence(), begin=8)
 
 
+@pytest.mark.slow
 def test_a_node_that_writes_what_was_taken_from_it_is_found_out() -> None:
     assert is_detected("which is node", without_fence(), freezes=0.15)
 
 
+@pytest.mark.slow
 def test_a_node_that_answers_before_the_commit_is_found_out() -> None:
     right = PostgresStore._write
 
@@ -172,6 +175,7 @@ def test_a_take_over_without_expiry_is_found_out() -> None:
     assert is_detected("alive", planted, side_by_side=True, **few)
 
 
+@pytest.mark.slow
 def test_nodes_that_take_nothing_are_found_out() -> None:
     async def take(failover: Failover) -> bool:
         return False
@@ -188,6 +192,7 @@ def test_a_node_that_steps_down_without_a_word_is_found_out() -> None:
     assert is_detected("does not say so", replaced(postgres_store, "LOG", silent))
 
 
+@pytest.mark.slow
 def test_a_lease_by_the_nodes_own_clock_is_found_out() -> None:
     """It compares its own time of day with the heartbeat's, which is the database's."""
 

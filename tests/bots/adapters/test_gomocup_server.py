@@ -330,6 +330,7 @@ def test_a_late_answer_is_the_best_so_far() -> None:
     assert suggested == ["OK", "MESSAGE no answer in time; its best so far", "8,7"]
 
 
+@pytest.mark.slow
 def test_a_bot_that_answers_when_it_is_called_off_is_heard() -> None:
     """The limits are far apart here, so that a busy machine makes no difference."""
     play = Position(RULES, gomocup_server.options(10, False))

@@ -63,6 +63,7 @@ def test_in_the_triangle_every_turn_is_one_move_nearer() -> None:
         assert int(state.inside[0]) == int(state.each)
 
 
+@pytest.mark.slow
 def test_further_away_the_race_gets_shorter_every_turn_however_little_time_there_is() -> None:
     first = start(size=3)
     for seed in range(6):
@@ -99,6 +100,7 @@ def test_it_says_where_it_has_no_database() -> None:
     assert RaceEndgame.supports(start(size=3)) is None
 
 
+@pytest.mark.slow
 def test_the_race_of_the_last_turn_is_kept_by_a_bot_that_is_shown_views() -> None:
     """A state made of a view is another record each turn."""
     first, kept = start(size=3), 0

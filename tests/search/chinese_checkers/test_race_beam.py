@@ -78,6 +78,7 @@ def test_a_race_from_the_start_ends_in_the_goal() -> None:
     assert state.tobytes() == bare.tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_near_the_goal_no_race_is_shorter_on_the_whole_board(seed: int) -> None:
     """The table looks at ways inside the triangle only; a search of all ways agrees."""
@@ -95,6 +96,7 @@ def test_near_the_goal_no_race_is_shorter_on_the_whole_board(seed: int) -> None:
     assert run(near, course)
 
 
+@pytest.mark.slow
 def test_from_outside_the_beam_finds_the_way_in() -> None:
     state = start(size=2)
     race = race_db.for_board(state)

@@ -52,6 +52,7 @@ def test_an_array_is_the_same_left_and_right() -> None:
         assert array[hole] == pytest.approx(array[shape.ids[(2 * middle - x, y)]])
 
 
+@pytest.mark.slow
 def test_a_run_that_was_ended_comes_to_the_same(tmp_path: Path) -> None:
     whole = learn(tmp_path / "whole", 3)
     learn(tmp_path / "again", 1)
@@ -67,6 +68,7 @@ def test_a_journal_of_another_seed_is_refused(tmp_path: Path) -> None:
         learn(tmp_path, 2, seed=4)
 
 
+@pytest.mark.slow
 def test_the_result_is_tested_in_openings_of_its_own(tmp_path: Path) -> None:
     said: list[str] = []
 
