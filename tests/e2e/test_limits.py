@@ -25,7 +25,7 @@ import subprocess, sys
 from kibitz import Bot
 
 class Parent(Bot):
-    def started(self, match):
+    def on_match_start(self, match):
         left = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
         open("left.pid", "a").write(f"{left.pid}\\n")
 
