@@ -177,9 +177,7 @@ class Turn(Generic[ViewT]):
     def view(self) -> ViewT:
         """What the own seat sees, as the game's `View` model: ``turn.view.board``.
 
-        It is the `observation` itself where the rules of the game are not installed here. (For one
-        release the fields of the model may be read like those of the observation as well:
-        ``turn.view["board"]``.)
+        It is the `observation` itself where the rules of the game are not installed here.
         """
         if not self.has_rules:
             return cast("ViewT", self.observation)
