@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -70,5 +69,6 @@ def _bot_lines(chosen: Sequence[Personality], *, explain: bool, as_json: bool) -
     width = shutil.get_terminal_size().columns
     if explain:
         return bot_catalog.lines(chosen[0], games[chosen[0].game], width)
-    # Whoever reads it from a pipe gets whole lines.
-    return bot_catalog.table(chosen, games, width if sys.stdout.isatty() else sys.maxsize)
+    from kibitz_clients.wording.tables import terminal_width
+
+    return bot_catalog.table(chosen, games, terminal_width())

@@ -106,8 +106,6 @@ class Metrics:
             ("matches_finished", "matches that are over", "cause", self.finished),
             ("refusals", "requests that were refused", "code", self.refusals),
             ("connections_dropped", "connections that the server ended", "reason", self.drops),
-            # The name that it had before version 0.2; to be removed after that.
-            ("peers_shed", "see kibitz_connections_dropped", "why", self.drops),
             ("lobbies_moved", "lobbies that changed their node", "how", self.moved_lobbies),
         ):
             family = CounterMetricFamily(f"kibitz_{name}", text, labels=[label])

@@ -90,7 +90,7 @@ async def test_a_flood_is_closed_and_nobody_else_notices(tmp_path: Path) -> None
         assert {code for code, _ in ends} == {FLOOD_CODE}
         assert max(seconds for _, seconds in ends) < 2
         figures = server.metrics()
-        assert figures['kibitz_peers_shed_total{why="flood"}'] == len(ends)
+        assert figures['kibitz_connections_dropped_total{reason="flood"}'] == len(ends)
         assert figures['kibitz_refusals_total{code="rate_limited"}'] > 0
 
 
@@ -117,7 +117,7 @@ async def test_handshakes_that_never_end_are_ended(tmp_path: Path) -> None:
             slow = [send_headers_slowly(server.port) for _ in range(20)]
             ends = await asyncio.gather(*half, *mute, *slow)
         assert max(ends) < HANDSHAKE_S + 2
-        assert server.metrics()['kibitz_peers_shed_total{why="aborted"}'] >= 270
+        assert server.metrics()['kibitz_connections_dropped_total{reason="aborted"}'] >= 270
 
 
 def stalled_spectators(
@@ -168,7 +168,7 @@ async def test_spectators_who_do_not_read_are_dropped_and_slow_ones_fall_behind(
                 over.set()
             assert fleet.ended == {}, "the matches were over before anybody was stuck"
             stack.close()
-        assert server.metrics()['kibitz_peers_shed_total{why="aborted"}'] >= stuck
+        assert server.metrics()['kibitz_connections_dropped_total{reason="aborted"}'] >= stuck
 
 
 # --- crowds of full size ----------------------------------------------------------------------

@@ -262,7 +262,7 @@ async def test_a_reader_that_stops_is_gone_in_seconds_and_holds_nobody_up(tmp_pa
                 assert (await ada.ask("list_lobbies"))["type"] == "lobbies"
                 await asyncio.sleep(0.02)
         _, figures = await page(server.port, "/metrics")
-        assert b'kibitz_peers_shed_total{why="aborted"} 1.0' in figures
+        assert b'kibitz_connections_dropped_total{reason="aborted"} 1.0' in figures
 
 
 # --- the process dies -------------------------------------------------------------------------

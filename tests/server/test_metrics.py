@@ -38,7 +38,6 @@ def test_the_page_says_everything_that_was_counted() -> None:
     assert samples[("kibitz_refusals_total", "stale")] == 1
     assert samples[("kibitz_connections_dropped_total", "flood")] == 1
     assert samples[("kibitz_lobbies_moved_total", "taken")] == 3
-    assert samples[("kibitz_peers_shed_total", "flood")] == 1  # its name before, for one release
     assert samples[("kibitz_commit_entries_sum",)] == 7
     assert samples[("kibitz_move_seconds_bucket", "0.005")] == 1
     assert samples[("kibitz_move_seconds_bucket", "0.002")] == 0

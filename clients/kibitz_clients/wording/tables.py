@@ -45,7 +45,8 @@ def format_table(
 
 def terminal_width() -> int:
     """Return the columns of the terminal; no limit where stdout is a pipe or a file."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+    terminal = sys.stdout is not None and sys.stdout.isatty()  # None where it was closed
+    return shutil.get_terminal_size().columns if terminal else sys.maxsize
 
 
 def results_table(

@@ -22,6 +22,11 @@ def cell_name(row: int, column: int) -> str:
     return f"{chr(ord('a') + column)}{row + 1}"
 
 
+def cell_names(rows: int, columns: int) -> tuple[str, ...]:
+    """Return the names of all cells, row by row: the actions of a game that fills cells."""
+    return tuple(cell_name(row, column) for row in range(rows) for column in range(columns))
+
+
 def board_scene(
     view: Any,
     symbols: str,
