@@ -68,9 +68,9 @@ def _base_groups(entrants: int, seats: int) -> list[list[int]]:
     fewest = -(-(entrants - 1) // (seats * (seats - 1)))
     for count in itertools.count(fewest):
         for _ in range(CLIMBS_PER_SIZE):
-            found = _hill_climb(entrants, seats, count, rng)
-            if found is not None:
-                return found
+            design = _hill_climb(entrants, seats, count, rng)
+            if design is not None:
+                return design
     raise AssertionError("counting ends only with a design")
 
 

@@ -66,8 +66,8 @@ class Claim:
 def parse(text: str) -> Claim:
     """Read a claim; raises `ValueError` that says what can be claimed."""
     for kind, form in _PATTERNS.items():
-        if found := form.fullmatch(text):
-            parts = found.groupdict()
+        if form_match := form.fullmatch(text):
+            parts = form_match.groupdict()
             least = float(parts.get("least") or 0.0)
             if kind != "mean score":
                 least /= 100

@@ -87,7 +87,9 @@ def _with_openings(
     path, game = base / openings.file, game_of(tournament.game.name)
     try:
         data = path.read_bytes()
-        found = read_openings(game, tournament.game.options, tournament.seats, openings.file, data)
+        positions = read_openings(
+            game, tournament.game.options, tournament.seats, openings.file, data
+        )
     except OSError as error:
         sentence = f"expected a file that can be read, found {path}: {error.strerror}"
     except GameFileError as error:
@@ -95,7 +97,7 @@ def _with_openings(
     except GameError as error:
         sentence = str(error)
     else:
-        return tournament.model_copy(update={"openings": found}), []
+        return tournament.model_copy(update={"openings": positions}), []
     return tournament, [ConfigProblem(("openings", "file"), sentence)]
 
 
@@ -133,15 +135,15 @@ def _problems_of(
     error: ValidationError, model: type[ConfigModel], parts: Mapping[str, type[ConfigModel]]
 ) -> list[ConfigProblem]:
     """Return a flaw for each path that pydantic complains of, the first complaint of each."""
-    found: dict[Path, ConfigProblem] = {}
+    problems: dict[Path, ConfigProblem] = {}
     for detail in error.errors(include_url=False):
         if {RandomPlies.__name__, OpeningFile.__name__} & {*detail["loc"]}:
             continue  # a list of openings is no such thing, and need not be told so
         path = _config_path(detail["loc"])
-        if path not in found:
+        if path not in problems:
             sentence = _message(detail, path, _model_at(path[:-1], model, parts))
-            found[path] = ConfigProblem(path, sentence)
-    return list(found.values())
+            problems[path] = ConfigProblem(path, sentence)
+    return list(problems.values())
 
 
 def _config_path(location: Path) -> Path:

@@ -26,10 +26,10 @@ def consistency_problems(tournament: Tournament) -> Iterator[ConfigProblem]:
 def _entrant_problems(tournament: Tournament) -> Iterator[ConfigProblem]:
     seen: set[str] = set()
     for index, entrant in enumerate(tournament.entrants):
-        given = [each for each in SOURCES if getattr(entrant, each) is not None]
+        given = [source for source in SOURCES if getattr(entrant, source) is not None]
         if len(given) != 1:
-            found = " and ".join(given) or "none"
-            text = f"expected exactly one of {', '.join(SOURCES)}, found {found}"
+            named = " and ".join(given) or "none"
+            text = f"expected exactly one of {', '.join(SOURCES)}, found {named}"
             yield ConfigProblem(("entrants", index), text)
         if entrant.name.casefold() in seen:
             yield ConfigProblem(

@@ -37,15 +37,15 @@ def parse_options(game: Game, typed: dict[str, str]) -> Options:
 
 def parse_pairs(pairs: Iterable[str]) -> dict[str, str]:
     """Return ``KEY=VALUE`` pairs as they look; `ValueError` for what is none, or is there twice."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for pair in pairs:
         key, _, value = pair.partition("=")
         if not (key and value):
             raise ValueError(f"expected an option like size=3, not {pair!r}")
-        if key in found:
+        if key in values:
             raise ValueError(f"option {key!r} is given twice")
-        found[key] = value
-    return found
+        values[key] = value
+    return values
 
 
 def parse_value(model: type[BaseModel] | None, key: str, text: str) -> Value:
@@ -54,7 +54,11 @@ def parse_value(model: type[BaseModel] | None, key: str, text: str) -> Value:
     That is also the one where the game, and so its model, is not known.
     """
     candidates = [*_candidates(text)]
-    taken = (each for each in candidates if model is not None and _accepts(model, key, each))
+    taken = (
+        candidate
+        for candidate in candidates
+        if model is not None and _accepts(model, key, candidate)
+    )
     return next(taken, candidates[0])
 
 
@@ -79,7 +83,7 @@ def _accepts(model: type[BaseModel], key: str, value: object) -> bool:
     try:
         model.model_validate({key: value})
     except ValidationError as error:
-        return not any(each["loc"] for each in error.errors(include_url=False))
+        return not any(problem["loc"] for problem in error.errors(include_url=False))
     except ValueError:
         pass
     return True

@@ -44,11 +44,11 @@ def read_openings(
         known = ", ".join(game.opening_formats)
         expected = f"a name that ends with {known}" if known else "a game that reads such files"
         raise GameError(f"expected {expected}, found {name!r}")
-    found = read(data, game.Options.from_wire(options))
-    if not found:
+    lines = read(data, game.Options.from_wire(options))
+    if not lines:
         raise GameFileError(1, "expected at least one opening")
     overlays: list[Options] = []
-    for opening in found:
+    for opening in lines:
         overlay: Options = {"opening": [*opening.moves]}
         try:
             model = game.Options.from_wire({**options, **overlay})

@@ -89,7 +89,7 @@ def _preferred(first: str, others: Sequence[str], points: Mapping[str, float]) -
 
 
 def _without(names: Sequence[str], name: str) -> list[str]:
-    return [each for each in names if each != name]
+    return [other for other in names if other != name]
 
 
 def _can_be_paired(names: Sequence[str], allowed: Allowed) -> bool:

@@ -202,13 +202,13 @@ class _Fit:
         lengths of all are compared with the traces of what the model says, so that blocks count
         by what they tell.
         """
-        expected, said = self._sets.by_block(self._values, self.entrants)
+        expected, shares = self._sets.by_block(self._values, self.entrants)
         beyond = self._sets.wins_by_block(self.entrants) - expected
         directions = len(expected) * (self.seats - 1)
         freedom = directions - (min(len(self._free), self.entrants) - 1)
-        if said == 0 or freedom <= 0:
+        if shares == 0 or freedom <= 0:
             return 1.0, PRIOR_FREEDOM
-        ratio = float((beyond**2).sum()) / said * directions
+        ratio = float((beyond**2).sum()) / shares * directions
         return (ratio + PRIOR_FREEDOM) / (freedom + PRIOR_FREEDOM), freedom + PRIOR_FREEDOM
 
     def covariance(self, dispersion: float) -> Matrix:
@@ -257,7 +257,7 @@ class _ChoiceSets:
             for game in games
             for seat, player in enumerate(game.players)
         ]
-        chosen = [each for game in games for each in _choice_counts(game.ranks)]
+        chosen = [counted for game in games for counted in _choice_counts(game.ranks)]
         return cls(
             features=np.array(features, dtype=np.intp).reshape(len(sets), seats, 2),
             mask=np.array(absent).reshape(len(sets), seats),
@@ -337,8 +337,8 @@ def _choice_sets(ranks: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], float],
     """
     sets: list[tuple[tuple[int, ...], float]] = []
     for rank in sorted(set(ranks)):
-        tied = [seat for seat, each in enumerate(ranks) if each == rank]
-        behind = [seat for seat, each in enumerate(ranks) if each > rank]
+        tied = [seat for seat, other_rank in enumerate(ranks) if other_rank == rank]
+        behind = [seat for seat, other_rank in enumerate(ranks) if other_rank > rank]
         fewest = 1 if behind else 2
         for left in range(len(tied), fewest - 1, -1):
             weight = 1 / math.comb(len(tied), left)

@@ -185,15 +185,16 @@ class _EntrantTotals:
         self.name = entrant.name
         self.byes = progress.schedule.byes[self.name]
         self.points = progress.points[self.name] + progress.schedule.bye_points(self.name)
-        self._games = [each for each in progress.ended.values() if self.name in each.players]
-        self._seats = [each.players.index(self.name) for each in self._games]
+        self._games = [game for game in progress.ended.values() if self.name in game.players]
+        self._seats = [game.players.index(self.name) for game in self._games]
 
     def standing(self, rated: _RatingLookup) -> EntrantStanding:
         """Return its line of the table."""
         games = [*zip(self._games, self._seats, strict=True)]
         tied = [_tied_count(game.result, seat) for game, seat in games]
         outcomes = Counter(
-            seat_outcome([each.rank for each in game.result.seats], seat) for game, seat in games
+            seat_outcome([seated.rank for seated in game.result.seats], seat)
+            for game, seat in games
         )
         causes = Counter(cause for game, seat in games if (cause := game.result.seats[seat].cause))
         words = Counter(_termination(game.result.seats[seat].cause) for game, seat in games)
@@ -224,7 +225,7 @@ class _EntrantTotals:
 
 def _tied_count(result: Result, seat: int) -> int:
     """Return how many others share a seat's place."""
-    return sum(each.rank == result.seats[seat].rank for each in result.seats) - 1
+    return sum(other.rank == result.seats[seat].rank for other in result.seats) - 1
 
 
 def _seat_score(seat: SeatResult) -> float:
@@ -267,8 +268,8 @@ class _RatingLookup:
         if self._ratings is None or name not in self._number:
             return None, None, None
         number = self._number[name]
-        found = (self._ratings.rating, self._ratings.low, self._ratings.high)
-        rating, low, high = (float(each[number]) for each in found)
+        arrays = (self._ratings.rating, self._ratings.low, self._ratings.high)
+        rating, low, high = (float(array[number]) for array in arrays)
         return rating, low, high
 
     def superiority(self, a: str, b: str) -> float | None:

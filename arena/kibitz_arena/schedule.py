@@ -157,8 +157,8 @@ class FixedSchedule(Schedule):
 
 def _blocks_of(games: Sequence[ScheduledGame]) -> Iterator[Block]:
     """Yield the blocks of games that follow each other, whole or in part."""
-    for tag, found in itertools.groupby(games, key=lambda game: game.block):
-        inside = tuple(found)
+    for tag, block_games in itertools.groupby(games, key=lambda game: game.block):
+        inside = tuple(block_games)
         yield Block(tag, inside[0].round, inside[0].players, inside)
 
 
@@ -247,5 +247,6 @@ def _seeding_order(tournament: Tournament) -> list[str]:
     """Return the names in the order of the seeding; those without a place keep their order."""
     last = len(tournament.entrants) + 1
     return [
-        each.name for each in sorted(tournament.entrants, key=lambda each: each.seeding or last)
+        entrant.name
+        for entrant in sorted(tournament.entrants, key=lambda entrant: entrant.seeding or last)
     ]

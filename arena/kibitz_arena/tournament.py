@@ -70,7 +70,7 @@ class ConfigModel(Strict):
     def _underscores(cls, value: Any) -> Any:
         if not isinstance(value, Mapping):
             return value
-        return {with_underscores(key): each for key, each in value.items()}
+        return {with_underscores(key): item for key, item in value.items()}
 
 
 def with_underscores(key: Any) -> Any:
@@ -211,7 +211,7 @@ class Entrant(ConfigModel):
     @property
     def source(self) -> Source:
         """Which of `SOURCES` it has."""
-        return next(each for each in SOURCES if getattr(self, each) is not None)
+        return next(source for source in SOURCES if getattr(self, source) is not None)
 
     @property
     def is_house_bot(self) -> bool:

@@ -77,14 +77,14 @@ class Document:
         self.lines.setdefault(path, line)
         if len(self.lines) > MAX_VALUES:
             raise DocumentError(line, f"expected at most {MAX_VALUES} values")
-        if any(node is each for each in above):
+        if any(node is outer for outer in above):
             raise DocumentError(line, "an alias stands for something that it is a part of")
         if isinstance(node, yaml.MappingNode):
             return dict(self._pairs(loader, node, path, (*above, node)))
         if isinstance(node, yaml.SequenceNode):
             inside = (*above, node)
             return [
-                self._value(loader, each, (*path, i), inside) for i, each in enumerate(node.value)
+                self._value(loader, item, (*path, i), inside) for i, item in enumerate(node.value)
             ]
         return _scalar(loader, node)
 

@@ -54,7 +54,7 @@ def lines(text: str) -> str:
     """Return a text of several lines with each of them safe to show; tabs become spaces."""
     if _PLAIN.fullmatch(text):
         return text
-    return "\n".join(line(each.expandtabs()) for each in text.replace("\r\n", "\n").split("\n"))
+    return "\n".join(line(part.expandtabs()) for part in text.replace("\r\n", "\n").split("\n"))
 
 
 def json(text: str) -> str:
@@ -79,7 +79,9 @@ def encodable_json(text: str, encoding: str) -> str:
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
-        return "".join(each if each.isascii() else _json_escape(each) for each in text)
+        return "".join(
+            character if character.isascii() else _json_escape(character) for character in text
+        )
     return text
 
 
@@ -93,7 +95,7 @@ class LogFormatter(logging.Formatter):
     def formatException(self, ei: object) -> str:
         """Return a traceback, each of its lines indented, and safe to show."""
         shown = lines(super().formatException(ei))  # type: ignore[arg-type]
-        return "\n".join(f"  {each}" for each in shown.split("\n"))
+        return "\n".join(f"  {row}" for row in shown.split("\n"))
 
 
 @lru_cache(_CACHE_SIZE)

@@ -100,7 +100,7 @@ class Ladder(PlayedConfig):
     @property
     def anchors(self) -> dict[str, float]:
         """The known ratings, by entrant."""
-        return {each.bot: each.rating for each in self.house if each.rating is not None}
+        return {bot.bot: bot.rating for bot in self.house if bot.rating is not None}
 
     @property
     def lobby_name(self) -> str:
@@ -152,7 +152,7 @@ def load(text: str, name: str, *, game_of: Callable[[str], Game] = registry.get)
 
 def _problems(ladder: Ladder) -> Iterator[ConfigProblem]:
     """Yield what does not fit together."""
-    bots = [each.bot for each in ladder.house]
+    bots = [house_bot.bot for house_bot in ladder.house]
     for index, bot in enumerate(bots):
         if bot.partition("/")[0] != ladder.game.name:
             yield ConfigProblem(

@@ -185,7 +185,9 @@ def _opponents(name: str, state: LadderState) -> list[FeedOpponent]:
         for (one, other), score in state.scores.items()
         if one == name
     ]
-    return sorted(met, key=lambda each: (-(each.wins + each.draws + each.losses), each.entrant))
+    return sorted(
+        met, key=lambda meeting: (-(meeting.wins + meeting.draws + meeting.losses), meeting.entrant)
+    )
 
 
 def _loss(name: str, game: PlayedGame, reports: Mapping[str, str], server: str) -> FeedLoss:

@@ -59,7 +59,7 @@ def settings(ladder: Ladder) -> LobbySettings:
     return LobbySettings(
         name=ladder.lobby_name,
         seats=[
-            *(HouseSeat(personality=each.bot) for each in ladder.house),
+            *(HouseSeat(personality=bot.bot) for bot in ladder.house),
             *(OpenSeat() for _ in range(ladder.places)),
         ],
         programme=[ladder.item()],

@@ -20,6 +20,6 @@ class LadderJournal(JournalFile[LadderState, Entry]):
             path,
             entries.FORMAT,
             entries.make_header(ladder),
-            lambda found: LadderState.fold(ladder, found),
+            lambda logged: LadderState.fold(ladder, logged),
             "another process keeps this ladder",
         )

@@ -93,7 +93,7 @@ def entrant_name(member: Member, view: LobbyView) -> str:
 
 def differs(there: LobbySettings, wanted: LobbySettings) -> bool:
     """Whether a lobby was opened with other seats, for another clock, or rated or not."""
-    clocks = [[item.time_control for item in each.programme] for each in (there, wanted)]
+    clocks = [[item.time_control for item in programme.programme] for programme in (there, wanted)]
     return clocks[0] != clocks[1] or (there.seats, there.rated) != (wanted.seats, wanted.rated)
 
 
@@ -184,7 +184,7 @@ class LadderKeeper:
         await self._start_lobby()
         if self._lobby.take_poll():
             games = self.state.outstanding.values()
-            await self._arrange([each for each in games if each.tag not in self._lobby.over])
+            await self._arrange([game for game in games if game.tag not in self._lobby.over])
         if not self._lobby.running or not await self._request_games():
             # Somebody may have waited long enough by then.
             await self._lobby.wait(STEP_SECONDS if self._free_since else 4 * STEP_SECONDS)
@@ -285,8 +285,8 @@ class LadderKeeper:
         elif error.code not in GAME_REFUSALS:
             raise error
         elif len(games) > 1:
-            for each in games:
-                await self._arrange([each])
+            for game in games:
+                await self._arrange([game])
         else:
             await self._give_up(games[0], error)
 
@@ -307,8 +307,8 @@ class LadderKeeper:
     def _apply_view(self, view: LobbyView) -> None:
         if self._lobby.view is None:
             self._outdated = differs(view.settings, lobby_settings(self.ladder))
-        ready = [each for each in view.members if each.connected and each.ready]
-        self._here = {entrant_name(each, view): each for each in ready}
+        ready = [member for member in view.members if member.connected and member.ready]
+        self._here = {entrant_name(member, view): member for member in ready}
 
     async def _write_ended(self) -> bool:
         """Write down what is over; return whether anything was."""

@@ -51,7 +51,7 @@ class Terms:
 
 def pair(here: Sequence[Candidate], met: Met, terms: Terms, most: int) -> list[Names]:
     """Return at most `most` groups of free candidates that play now, each with `seats` names."""
-    free = {each.name: each for each in here if each.waited is not None}
+    free = {entrant.name: entrant for entrant in here if entrant.waited is not None}
     costs = _Costs(here, met, terms)
     groups: list[Names] = []
     for first in sorted(free.values(), key=_turn):
@@ -98,16 +98,16 @@ class _Costs:
 
     def cheapest(self, one: Candidate, count: int) -> float:
         """Return what the best `count` opponents of all that are here would cost, free or not."""
-        return sum(sorted(self.of(one, each) for each in self._others(one))[:count])
+        return sum(sorted(self.of(one, other) for other in self._others(one))[:count])
 
     def _fewest(self, one: Candidate) -> int:
         if one.name not in self._least:
-            met = (self._met(one.name, each.name) for each in self._others(one))
+            met = (self._met(one.name, other.name) for other in self._others(one))
             self._least[one.name] = min(met, default=0)
         return self._least[one.name]
 
     def _others(self, one: Candidate) -> Iterable[Candidate]:
-        return (each for each in self._here if each.name != one.name)
+        return (other for other in self._here if other.name != one.name)
 
 
 def _group(
@@ -115,12 +115,12 @@ def _group(
 ) -> Names | None:
     """Return who plays with `first` now; None where it goes on waiting."""
     others = sorted(
-        (each for each in free if each.name != first.name),
-        key=lambda each: (costs.of(first, each), each.name),
+        (other for other in free if other.name != first.name),
+        key=lambda other: (costs.of(first, other), other.name),
     )
     chosen = others[: terms.seats - 1]
-    cost = sum(costs.of(first, each) for each in chosen)
+    cost = sum(costs.of(first, other) for other in chosen)
     waits = (first.waited or 0.0) < terms.patience
     if waits and cost > costs.cheapest(first, len(chosen)) + SLACK:
         return None
-    return (first.name, *(each.name for each in chosen))
+    return (first.name, *(other.name for other in chosen))

@@ -41,10 +41,10 @@ def rate_entrants(
         RatedGame(game.block, tuple(place[number] for number in game.players), game.ranks)
         for game in games
     ]
-    found = rate(len(there), moved, anchors=known, mean=mean)
+    ratings = rate(len(there), moved, anchors=known, mean=mean)
     return {
         entrants[number]: EntrantRating(
-            float(found.rating[index]), float(found.low[index]), float(found.high[index])
+            float(ratings.rating[index]), float(ratings.low[index]), float(ratings.high[index])
         )
         for number, index in place.items()
     }

@@ -169,7 +169,7 @@ class LadderRunner:
 
     def _report_fetcher(self, client: Client) -> Fetch:
         async def fetch(match: str, path: Path) -> None:
-            found = (await client.report(match)).report
-            await asyncio.to_thread(self.write_report, found, path)
+            report = (await client.report(match)).report
+            await asyncio.to_thread(self.write_report, report, path)
 
         return fetch

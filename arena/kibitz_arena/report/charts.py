@@ -41,8 +41,8 @@ class RatingAxis:
         """Return a scale that all intervals fit in, None where nobody has a rating."""
         found = [
             bound
-            for each in standings
-            for bound in (each.low, each.rating, each.high)
+            for standing in standings
+            for bound in (standing.low, standing.rating, standing.high)
             if bound is not None
         ]
         if not found:
@@ -63,7 +63,7 @@ class RatingAxis:
 def _round_step(least: float) -> float:
     """Return the least of 1, 2 and 5 times a power of ten that is not under `least`."""
     power = 10.0 ** math.floor(math.log10(least))
-    return next(power * each for each in (1, 2, 5, 10) if power * each >= least)
+    return next(power * digit for digit in (1, 2, 5, 10) if power * digit >= least)
 
 
 @dataclass(frozen=True)

@@ -150,8 +150,8 @@ def games_per_pairing(results: Results) -> int | None:
 
 def game_name(tournament: TournamentInfo) -> str:
     """Name the game and its options: ``chinese-checkers (board=small)``."""
-    said = game_options(tournament)
-    return f"{tournament.game} ({said})" if said else tournament.game
+    options = game_options(tournament)
+    return f"{tournament.game} ({options})" if options else tournament.game
 
 
 def game_options(tournament: TournamentInfo) -> str:
@@ -200,16 +200,16 @@ def progress(results: Results) -> str:
 
 def _stop_reason(why: str) -> str:
     reason, _, detail = why.partition(": ")
-    said = STOP_LABELS.get(reason)
-    if said is None:
+    label = STOP_LABELS.get(reason)
+    if label is None:
         return f"stopped: {why}"
-    return f"{said} ({detail})" if detail else said
+    return f"{label} ({detail})" if detail else label
 
 
 def terminations(games: Sequence[GameLine]) -> str:
     """Say how games ended: ``249 normal, 3 time forfeit, 2 abandoned (1 crashed, 1 left)``."""
-    counts = Counter(each.termination for each in games)
-    gone = Counter(ABANDONED_LABELS[each.cause] for each in games if each.cause in ABANDONED_LABELS)
+    counts = Counter(game.termination for game in games)
+    gone = Counter(ABANDONED_LABELS[game.cause] for game in games if game.cause in ABANDONED_LABELS)
     parts = {word: f"{counts[word]:,} {word}" for word in TERMINATION_WORDS if counts[word]}
     if gone:
         parts["abandoned"] += f" ({', '.join(f'{count:,} {word}' for word, count in gone.items())})"
@@ -218,8 +218,8 @@ def terminations(games: Sequence[GameLine]) -> str:
 
 def crosstable_caption(results: Results) -> str:
     """Say what the cells of the cross-table count."""
-    each = games_per_pairing(results)
-    of = f", of {quantity(each, 'game')} each" if each else ""
+    per_pairing = games_per_pairing(results)
+    of = f", of {quantity(per_pairing, 'game')} each" if per_pairing else ""
     if results.event.seats == 2:
         return f"wins-draws-losses of the row against the column{of}"
     return f"how often the row finished before, beside and behind the column{of}"
@@ -228,7 +228,7 @@ def crosstable_caption(results: Results) -> str:
 def notes(results: Results) -> Iterator[str]:
     """Yield what a reader has to know besides, a sentence each."""
     if any(standing.anchor for standing in results.standings):
-        names = ", ".join(each.name for each in results.standings if each.anchor)
+        names = ", ".join(anchor.name for anchor in results.standings if anchor.anchor)
         yield f"The scale is fixed by what was known before: {names} (anchor)."
     if any(standing.byes for standing in results.standings):
         yield "Points count a bye as a won block; no other number counts byes."
@@ -351,7 +351,7 @@ def abbreviations(names: Sequence[str]) -> list[str]:
     """
     for shorten in (_first, _first_and_end, _initials):
         short = [shorten(name) for name in names]
-        if len({each.casefold() for each in short}) == len(names):
+        if len({name.casefold() for name in short}) == len(names):
             return short
     return [f"#{number}" for number in range(1, len(names) + 1)]
 

@@ -55,8 +55,8 @@ def render_html(
         facts=_facts(results),
         notes=[*formatting.notes(results)],
         axis=RatingAxis.of(results.standings),
-        points=formatting.points_column([each.points for each in results.standings]),
-        byes=any(each.byes for each in results.standings),
+        points=formatting.points_column([standing.points for standing in results.standings]),
+        byes=any(standing.byes for standing in results.standings),
         sprt=SprtLine(results.sequential) if results.sequential else None,
         crosstable_caption=_crosstable_caption(results),
         endings=endings,
@@ -128,8 +128,8 @@ def _facts(results: Results) -> dict[str, object]:
 
 
 def _crosstable_caption(results: Results) -> str:
-    each = formatting.games_per_pairing(results)
-    of = f" from {formatting.quantity(each, 'game')} each" if each else ""
+    per_pairing = formatting.games_per_pairing(results)
+    of = f" from {formatting.quantity(per_pairing, 'game')} each" if per_pairing else ""
     if results.event.seats == 2:
         return f"Points of the row against the column{of}; below them wins–draws–losses."
     return (

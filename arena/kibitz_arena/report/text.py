@@ -66,7 +66,11 @@ def render_text(results: Results, width: int = WIDTH, *, superiority: bool = Fal
         *([_superiority(results, width)] if superiority else []),
         _ends(results, width),
         _sequential(results.sequential, width) if results.sequential else [],
-        [line for each in results.claims for line in _folded(formatting.claim_result(each), width)],
+        [
+            line
+            for claim in results.claims
+            for line in _folded(formatting.claim_result(claim), width)
+        ],
         [line for note in formatting.notes(results) for line in _folded(note, width)],
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
@@ -104,16 +108,16 @@ def _standings(results: Results, width: int) -> list[str]:
     columns = [
         _ranks(results),
         _names(results),
-        TableColumn("rating", [formatting.elo(each.rating) for each in entrants]),
-        TableColumn("±", [formatting.margin(each) for each in entrants]),
-        TableColumn("95% interval", [_interval(each) for each in entrants], spare=True),
-        TableColumn("games", [str(each.games) for each in entrants]),
-        TableColumn("points", formatting.points_column([each.points for each in entrants])),
+        TableColumn("rating", [formatting.elo(entrant.rating) for entrant in entrants]),
+        TableColumn("±", [formatting.margin(entrant) for entrant in entrants]),
+        TableColumn("95% interval", [_interval(entrant) for entrant in entrants], spare=True),
+        TableColumn("games", [str(entrant.games) for entrant in entrants]),
+        TableColumn("points", formatting.points_column([entrant.points for entrant in entrants])),
         TableColumn("score", scores),
         *(_pairwise(entrants) if results.event.seats == 2 else _placed(entrants)),
     ]
-    if any(each.byes for each in entrants):
-        columns.append(TableColumn("byes", [str(each.byes) for each in entrants]))
+    if any(entrant.byes for entrant in entrants):
+        columns.append(TableColumn("byes", [str(entrant.byes) for entrant in entrants]))
     return _grid(columns, width)
 
 
@@ -122,7 +126,7 @@ def _ranks(results: Results) -> TableColumn:
 
 
 def _names(results: Results) -> TableColumn:
-    names = [printable.line(each.name) for each in results.standings]
+    names = [printable.line(standing.name) for standing in results.standings]
     return TableColumn("entrant", names, left=True, elastic=True)
 
 
@@ -134,17 +138,19 @@ def _interval(entrant: EntrantStanding) -> str:
 
 def _pairwise(entrants: Sequence[EntrantStanding]) -> list[TableColumn]:
     return [
-        TableColumn("W", [str(each.wins) for each in entrants]),
-        TableColumn("D", [str(each.draws) for each in entrants]),
-        TableColumn("L", [str(each.losses) for each in entrants]),
+        TableColumn("W", [str(entrant.wins) for entrant in entrants]),
+        TableColumn("D", [str(entrant.draws) for entrant in entrants]),
+        TableColumn("L", [str(entrant.losses) for entrant in entrants]),
     ]
 
 
 def _placed(entrants: Sequence[EntrantStanding]) -> list[TableColumn]:
     return [
-        TableColumn("mean place", [formatting.decimal(each.mean_place, 2) for each in entrants]),
-        TableColumn("1st", [str(each.wins) for each in entrants]),
-        TableColumn("shared 1st", [str(each.draws) for each in entrants], spare=True),
+        TableColumn(
+            "mean place", [formatting.decimal(entrant.mean_place, 2) for entrant in entrants]
+        ),
+        TableColumn("1st", [str(entrant.wins) for entrant in entrants]),
+        TableColumn("shared 1st", [str(entrant.draws) for entrant in entrants], spare=True),
     ]
 
 
@@ -155,12 +161,15 @@ def _crosstable(results: Results, width: int) -> list[str]:
     """Return the richest cross-table that fits: counts of all three kinds, or points alone."""
     if not results.played:
         return []
-    points, each = "points of the row against the column", formatting.games_per_pairing(results)
-    of = f", of {formatting.quantity(each, 'game')} each" if each else ", of games"
+    points, per_pairing = (
+        "points of the row against the column",
+        formatting.games_per_pairing(results),
+    )
+    of = f", of {formatting.quantity(per_pairing, 'game')} each" if per_pairing else ", of games"
     forms: list[tuple[str, Cell]] = [
         (formatting.crosstable_caption(results), _counts),
-        *([] if each else [(points + of, _points_of)]),
-        (points + of if each else points, _points),
+        *([] if per_pairing else [(points + of, _points_of)]),
+        (points + of if per_pairing else points, _points),
     ]
     for caption, cell in forms:
         cells = [[cell(pair) if pair else EMPTY_CELL for pair in row] for row in results.crosstable]
@@ -204,7 +213,7 @@ def _square(results: Results, cells: Sequence[Sequence[str]], width: int) -> lis
 
     Columns are headed by short names; a column of these beside the names tells whose they are.
     """
-    names = [printable.line(each.name) for each in results.standings]
+    names = [printable.line(standing.name) for standing in results.standings]
     short = formatting.abbreviations(names)
     legend = [] if short == names else [TableColumn("", short, left=True)]
     columns = [

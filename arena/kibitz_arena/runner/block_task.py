@@ -88,5 +88,5 @@ def task_tournament(
     """Return the tournament of a task: its entrants, and as many games at once as it may play."""
     playing = {name for game in games for name in game.players}
     config = {key: value for key, value in tournament.dump().items() if key not in _OF_THE_WHOLE}
-    entrants = [each for each in config["entrants"] if each["name"] in playing]
+    entrants = [entrant for entrant in config["entrants"] if entrant["name"] in playing]
     return config | {"entrants": entrants, "concurrency": concurrency}

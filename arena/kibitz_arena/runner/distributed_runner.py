@@ -129,12 +129,12 @@ class DistributedRunner:
                 ended, running = await asyncio.wait(
                     running, timeout=SHOW_SECONDS, return_when=asyncio.FIRST_COMPLETED
                 )
-                for each in ended:
-                    each.result()
+                for task in ended:
+                    task.result()
                 self.display.show(journal.state, self._width())
         finally:
-            for each in running:
-                each.cancel()
+            for task in running:
+                task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
 
     def _width(self) -> ConcurrencyLimit:
@@ -203,7 +203,7 @@ class DistributedRunner:
         outcome = await self.workers.play(task)
         if not outcome.missing:
             return outcome
-        lacking = {each: self.terms.contents[each] for each in outcome.missing}
+        lacking = {digest: self.terms.contents[digest] for digest in outcome.missing}
         full = task.model_copy(update={"contents": self.terms.contents | lacking})
         return await self.workers.play(full)
 

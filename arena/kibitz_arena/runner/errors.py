@@ -15,13 +15,13 @@ class EntrantFailedError(Exception):
 
 def first_error(group: BaseExceptionGroup[Exception]) -> BaseException:
     """Return the first exception that is no group; an error of the session comes first."""
-    found = leaf_errors(group)
-    return next((each for each in found if isinstance(each, SessionError)), found[0])
+    leaves = leaf_errors(group)
+    return next((leaf for leaf in leaves if isinstance(leaf, SessionError)), leaves[0])
 
 
 def leaf_errors(group: BaseExceptionGroup[Exception]) -> list[BaseException]:
     """Return the exceptions of a group and of the groups in it."""
-    found: list[BaseException] = []
+    leaves: list[BaseException] = []
     for error in group.exceptions:
-        found += leaf_errors(error) if isinstance(error, BaseExceptionGroup) else [error]
-    return found
+        leaves += leaf_errors(error) if isinstance(error, BaseExceptionGroup) else [error]
+    return leaves

@@ -194,5 +194,5 @@ async def _enter(client: Client, lobby: str) -> bool:
 async def _own_lobby(client: Client, name: str) -> str | None:
     """Return a lobby of this name that this client has opened."""
     lobbies = (await client.lobbies()).lobbies
-    own = (each.lobby for each in lobbies if each.name == name and each.host == client.name)
+    own = (brief.lobby for brief in lobbies if brief.name == name and brief.host == client.name)
     return next(own, None)

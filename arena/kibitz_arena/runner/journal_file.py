@@ -68,15 +68,15 @@ class JournalFile(Generic[S, E]):
         try:
             self._file = path.open("a+b", buffering=0)
             try:
-                found = self._read()
-                self.state = fold(found.entries)
+                journal = self._read()
+                self.state = fold(journal.entries)
             except BaseException:
                 self._file.close()
                 raise
         except BaseException:
             self._lock.release()
             raise
-        self.torn = found.torn
+        self.torn = journal.torn
         """The half line that was cut off, empty where the end was whole."""
         # Held while entries are folded in: that may be done in a thread while others read.
         self._folding = threading.Lock()
@@ -84,15 +84,15 @@ class JournalFile(Generic[S, E]):
     def _read(self) -> ParsedJournal[E]:
         """Return what the whole lines say, and leave the file open at its end."""
         self._file.seek(0)
-        found = self._kind.parse(self._file.read())
-        if found.header is not None:
-            self._kind.require_same(found.header, self._header)
-        if found.torn:
-            self._file.truncate(found.length)
-        if found.header is None:
+        journal = self._kind.parse(self._file.read())
+        if journal.header is not None:
+            self._kind.require_same(journal.header, self._header)
+        if journal.torn:
+            self._file.truncate(journal.length)
+        if journal.header is None:
             self.write(encode_line(self._header))
             _sync_folder(self.path.parent)
-        return found
+        return journal
 
     def tell_torn(self, tell: Callable[[str], None]) -> None:
         """Tell of the half line that was cut off, if there was one."""
@@ -160,7 +160,7 @@ class TournamentJournal(JournalFile[TournamentState, Entry]):
             path,
             entries.FORMAT,
             entries.make_header(tournament),
-            lambda found: TournamentState.fold(tournament, found, schedule),
+            lambda logged: TournamentState.fold(tournament, logged, schedule),
             "another arena runs this tournament",
         )
 

@@ -58,9 +58,9 @@ class DropOutCounts:
     def summary(self, progress: TournamentState) -> str:
         """Return ``2 flag, 1 crash``, or nothing where there was none."""
         ended = list(progress.ended.values())
-        for each in ended[self._seen :]:
+        for game in ended[self._seen :]:
             self._counts.update(
-                seat.cause for seat in each.result.seats if seat.cause in _FAULT_LABELS
+                seat.cause for seat in game.result.seats if seat.cause in _FAULT_LABELS
             )
         self._seen = len(ended)
         return ", ".join(f"{n} {_FAULT_LABELS[cause]}" for cause, n in self._counts.items())

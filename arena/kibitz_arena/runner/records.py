@@ -48,9 +48,9 @@ class RecordCollector:
     async def _report(self, match: str, record: Record) -> str | None:
         path = self.directory.records / f"{match}.jsonl"
         try:
-            found = await self._build_report(match, record)
+            report = await self._build_report(match, record)
             written = await asyncio.to_thread(
-                self.services.write_report, found, path, self.directory.reports
+                self.services.write_report, report, path, self.directory.reports
             )
         except (OSError, ValueError) as error:
             self.tell(f"there is no report of match {match}: {error}")

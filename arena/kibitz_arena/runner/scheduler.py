@@ -221,7 +221,7 @@ class GameScheduler:
         over = dict(self._lobby.over)
         if not over:
             return False
-        entries = await asyncio.gather(*(self._entry(*each) for each in over.items()))
+        entries = await asyncio.gather(*(self._entry(*ended) for ended in over.items()))
         await self._write(*entries)
         self._lobby.forget(over.keys())
         for entry in entries:

@@ -94,7 +94,9 @@ class Session:
             error = first_error(group)
             self.failure = str(error)
             names = {
-                each.name for each in leaf_errors(group) if isinstance(each, EntrantFailedError)
+                failure.name
+                for failure in leaf_errors(group)
+                if isinstance(failure, EntrantFailedError)
             }
             # The group has ended the other processes too, so no game goes on.
             self._scheduler.stop("failed", str(error).splitlines()[0][:200], self._tournament.names)
@@ -120,7 +122,7 @@ class Session:
     async def _tell_supervisor(self, view: LobbyView) -> None:
         names = self._tournament.names
         self._supervisor.members = {names[member.seat] for member in view.members}
-        connected = {names[each.seat] for each in view.members if each.connected}
+        connected = {names[member.seat] for member in view.members if member.connected}
         await self._supervisor.set_connected(connected)
 
     async def _start_lobby(self, missing: list[str], waited: float) -> None:
@@ -190,8 +192,8 @@ def ended_games_counter(progress: TournamentState) -> Callable[[str], int]:
     def played(name: str) -> int:
         nonlocal seen
         ended = list(progress.ended.values())
-        for each in ended[seen:]:
-            counts.update(each.players)
+        for game in ended[seen:]:
+            counts.update(game.players)
         seen = len(ended)
         return counts[name]
 

@@ -71,7 +71,7 @@ class EntrantSupervisor:
         self._connected: set[str] = set()
         """Entrants that the server sees connected."""
         self._connections_changed = asyncio.Condition()
-        self._warm = {each.name: asyncio.Event() for each in tournament.entrants}
+        self._warm = {entrant.name: asyncio.Event() for entrant in tournament.entrants}
         self._all_warm = asyncio.Event()
 
     async def set_connected(self, connected: set[str]) -> None:
@@ -89,20 +89,20 @@ class EntrantSupervisor:
 
         Cancelling it ends them.
         """
-        ours = [each for each in self._tournament.entrants if not each.remote]
+        ours = [entrant for entrant in self._tournament.entrants if not entrant.remote]
         if not ours:
             return
         async with asyncio.TaskGroup() as group:
-            keeping = [group.create_task(self._keep_running(each)) for each in ours]
+            keeping = [group.create_task(self._keep_running(entrant)) for entrant in ours]
             starter = group.create_task(self._start_together(ours))
             await asyncio.wait(keeping)
             starter.cancel()
 
     async def _start_together(self, ours: Sequence[Entrant]) -> None:
         """Let all connect once all have compiled, so that no game waits for a compiler."""
-        for each in ours:
-            if each.command is None:
-                await self._warm[each.name].wait()
+        for entrant in ours:
+            if entrant.command is None:
+                await self._warm[entrant.name].wait()
         self._all_warm.set()
 
     async def _wait_until_warm(self, name: str, holder: socket.socket) -> None:

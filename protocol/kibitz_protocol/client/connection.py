@@ -127,10 +127,10 @@ class ConnectionLoop:
         self._session.connected(now_ms())
         async with asyncio.TaskGroup() as group:
             tasks = [self._write(connection), self._watch(connection)]
-            beside = [group.create_task(each) for each in tasks]
+            beside = [group.create_task(work) for work in tasks]
             await self._read(connection)
-            for each in beside:
-                each.cancel()
+            for task in beside:
+                task.cancel()
         if self._session.live:
             code, reason = connection.close_code, connection.close_reason or ""
             self._handle(self._session.lost(now_ms(), code, reason))

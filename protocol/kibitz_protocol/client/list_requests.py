@@ -51,13 +51,13 @@ class ListRequests(Requests):
 
         The list is fetched page by page; the answer holds all pages.
         """
-        found: list[LobbyBrief] = []
+        lobbies: list[LobbyBrief] = []
         after = 0
         while True:
             page = await self._exchange.request(partial(_lobby_page_request, after), LobbyList)
-            found += page.lobbies
+            lobbies += page.lobbies
             if not page.more or page.last <= after:
-                return page.model_copy(update={"lobbies": found})
+                return page.model_copy(update={"lobbies": lobbies})
             after = page.last
 
     async def matches(self, lobby: str | None = None) -> MatchList:
@@ -69,14 +69,14 @@ class ListRequests(Requests):
         Refused as `no_such_lobby` where the lobby does not exist or may not be watched by this
         player.
         """
-        found: list[MatchBrief] = []
+        briefs: list[MatchBrief] = []
         after = 0
         while True:
             request = partial(_match_page_request, lobby, after)
             page = await self._exchange.request(request, MatchList)
-            found += page.matches
+            briefs += page.matches
             if not page.more or page.last <= after:
-                return page.model_copy(update={"matches": found})
+                return page.model_copy(update={"matches": briefs})
             after = page.last
 
     async def ladder(self, game: str | None = None, first: int = 1, count: int = 100) -> Ladders:

@@ -161,12 +161,12 @@ def split_arrangements(
     """
     batch: list[Arrangement] = []
     size = 0
-    for each in matches:
-        more = len(encode(each)) + 1
+    for match in matches:
+        more = len(encode(match)) + 1
         if batch and (len(batch) == MAX_ARRANGEMENTS or size + more > frame_bytes - ENVELOPE_BYTES):
             yield batch
             batch, size = [], 0
-        batch.append(each)
+        batch.append(match)
         size += more
     if batch:
         yield batch

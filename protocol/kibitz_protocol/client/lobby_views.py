@@ -28,8 +28,8 @@ class LobbyViews:
         view = self.views.get(changed.lobby)
         if view is None:
             return None
-        members = {each.player: each for each in [*view.members, *(changed.members or ())]}
-        lines = {each.player: each for each in [*view.standings, *(changed.standings or ())]}
+        members = {member.player: member for member in [*view.members, *(changed.members or ())]}
+        lines = {line.player: line for line in [*view.standings, *(changed.standings or ())]}
         for player in changed.left or ():
             members.pop(player, None)
         for player in changed.unranked or ():
@@ -47,7 +47,7 @@ class LobbyViews:
         view = self.views.get(lobby)
         if view is None:
             return None
-        others = [each for each in view.live if each.match != brief.match]
+        others = [other for other in view.live if other.match != brief.match]
         return self._replace(view, live=[*others, brief])
 
     def match_ended(self, lobby: str, match: str) -> LobbyView | None:
@@ -55,7 +55,7 @@ class LobbyViews:
         view = self.views.get(lobby)
         if view is None:
             return None
-        return self._replace(view, live=[each for each in view.live if each.match != match])
+        return self._replace(view, live=[brief for brief in view.live if brief.match != match])
 
     def _replace(self, view: LobbyView, **fields: object) -> LobbyView:
         changed = view.model_copy(update=fields)

@@ -769,7 +769,7 @@ class Session:
 
     def _take_off_wall(self, match: str) -> None:
         if self._wall is not None:
-            self._wall = [each for each in self._wall if each != match]
+            self._wall = [watched for watched in self._wall if watched != match]
 
     def _on_event(self, event: Event) -> list[SessionEvent]:
         match self._sequences.classify(event):

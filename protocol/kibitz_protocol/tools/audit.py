@@ -151,8 +151,8 @@ def _unsent(moves: Mapping[int, tuple[str, Moved]], history: _History) -> Iterat
 
 def _lost(moves: Mapping[int, tuple[str, Moved]], history: _History) -> Iterator[str]:
     for (player, request), seen in history.acknowledged.items():
-        found = moves.get(seen.seq)
-        if found is None or found[0] != player or found[1].id != request:
+        move = moves.get(seen.seq)
+        if move is None or move[0] != player or move[1].id != request:
             yield f"move {request} of {player} was acknowledged as {seen.seq} but is not there"
 
 

@@ -44,8 +44,8 @@ def valid_frames(kind: str) -> Iterator[bytes]:
         if isinstance(value, list) and value:
             yield from _longest(kind, message, path, [value[0]] * 5000)
         elif isinstance(value, dict) and "a" in value:  # its names are the sender's own
-            for each in (1, "a", [1] * 200):
-                names = {f"{number:x}": each for number in range(5000)}
+            for sample in (1, "a", [1] * 200):
+                names = {f"{number:x}": sample for number in range(5000)}
                 yield from _longest(kind, message, path, names)
 
 
@@ -113,7 +113,7 @@ class _Sample:
 
     def _make_object(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         if "properties" in schema:
-            return {name: self.make(each) for name, each in schema["properties"].items()}
+            return {name: self.make(field) for name, field in schema["properties"].items()}
         names = schema.get("propertyNames", {})
         return {self._make_text(names): self.make(schema["additionalProperties"])}
 
@@ -128,11 +128,11 @@ class _Sample:
 def _places(value: Any, path: _Path = ()) -> Iterator[tuple[_Path, Any]]:
     """Yield every place in a value but its root, and what is there."""
     items = value.items() if isinstance(value, dict) else enumerate(value)
-    for name, each in items:
+    for name, item in items:
         here: _Path = (*path, name)
-        yield here, each
-        if isinstance(each, dict | list):
-            yield from _places(each, here)
+        yield here, item
+        if isinstance(item, dict | list):
+            yield from _places(item, here)
 
 
 def _longest(kind: str, message: Any, path: _Path, filling: Any) -> Iterator[bytes]:

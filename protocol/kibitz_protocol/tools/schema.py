@@ -113,7 +113,7 @@ def _require_constants(node: object) -> None:
         for name, field in _properties(node).items():
             if "const" in field:
                 field.pop("default", None)
-                others = [each for each in node.get("required", []) if each != name]
+                others = [key for key in node.get("required", []) if key != name]
                 node["required"] = [name, *others]
         for value in node.values():
             _require_constants(value)
@@ -275,9 +275,9 @@ def fill_tables(text: str, tables: Mapping[str, str]) -> str:
     """`text` with each table between its two marks. Raises `ValueError` for a missing mark."""
     for name, table in tables.items():
         start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
-        before, found, rest = text.partition(start)
+        before, marker, rest = text.partition(start)
         _, closed, after = rest.partition(end)
-        if not found or not closed:
+        if not marker or not closed:
             raise ValueError(f"expected the marks {start.strip()} and {end.strip()}")
         text = f"{before}{start}{table}{end}{after}"
     return text

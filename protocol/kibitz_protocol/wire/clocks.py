@@ -182,10 +182,10 @@ def clocks_json(clocks: Sequence[Clock]) -> bytes:
 
 def _add_part(fields: dict[str, int], part: str, text: str) -> None:
     """Read one part into `fields`; nothing may be said twice."""
-    found = next((match for form in _PARTS if (match := form.fullmatch(part))), None)
-    if found is None:
+    form_match = next((match for form in _PARTS if (match := form.fullmatch(part))), None)
+    if form_match is None:
         raise ValueError(_expectation(text))
-    for field, value in found.groupdict().items():
+    for field, value in form_match.groupdict().items():
         if value is None:
             continue
         if field in fields:

@@ -165,7 +165,7 @@ def _refuse_wide(data: bytes | bytearray | str) -> None:
             problem = f"an object has {len(part)} fields, and no message has one with more than"
             raise DecodeError(Code.MALFORMED, f"{problem} {MAX_FIELDS}", _request_id(data))
         inside = part.values() if isinstance(part, dict) else part
-        parts += [each for each in inside if type(each) is dict or type(each) is list]
+        parts += [inner for inner in inside if type(inner) is dict or type(inner) is list]
 
 
 def _refuse(error: ValidationError, data: bytes | bytearray | str, request: int) -> DecodeError:

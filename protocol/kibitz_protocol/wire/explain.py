@@ -157,10 +157,10 @@ def _unknown_tag(where: str, reason: ErrorDetails, parent: object) -> str:
     value = parent.get(_tag(reason)) if isinstance(parent, dict) else None
     if not isinstance(value, str):
         return f"{place}: expected a text, not {_show(value)}"
-    found = _show(value)
+    shown = _show(value)
     if len(expected) > 100:
-        return f"{place}: unknown type {found}"
-    return f"{place}: expected one of {expected}, not {found}"
+        return f"{place}: unknown type {shown}"
+    return f"{place}: expected one of {expected}, not {shown}"
 
 
 def _tag(reason: ErrorDetails) -> str:

@@ -45,7 +45,7 @@ def all_without_fields_set(model: _M) -> _M:
     """
     if model.__pydantic_fields_set__ is _NO_FIELDS_SET:
         return model
-    return construct(type(model), {name: _shared(each) for name, each in model.__dict__.items()})
+    return construct(type(model), {name: _shared(field) for name, field in model.__dict__.items()})
 
 
 def _shared(value: Any) -> Any:
@@ -56,7 +56,7 @@ def _shared(value: Any) -> Any:
             return value  # a match's from its lobby's settings, of which it is the same object
         value = all_without_fields_set(value)
     elif isinstance(value, list):
-        value = [_shared(each) for each in value]
+        value = [_shared(item) for item in value]
         kinds += tuple(map(type, value))
     elif not isinstance(value, dict):
         return value
