@@ -32,10 +32,10 @@ from kibitz_arena.ladder.pairing import Candidate, Names, Terms, pair, seating
 from kibitz_arena.ladder.state import LadderState, PlayedGame
 from kibitz_arena.runner.arranged_lobby import (
     ArrangedLobby,
-    ArrangingClient,
     LobbyGoneError,
     uninterrupted,
 )
+from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError
 from kibitz_protocol.wire.lobbies import (
     Arrangement,
@@ -69,13 +69,6 @@ LOBBY_REFUSALS: Final = frozenset({Code.NO_SUCH_LOBBY, Code.CLOSED, Code.DAMAGED
 Tell = Callable[[str], None]
 
 
-class HostClient(ArrangingClient, Protocol):
-    """What a keeper asks of a connection; `kibitz_protocol.client.client.Client` has it."""
-
-    async def start(self, lobby: str) -> object: ...
-    async def close_lobby(self, lobby: str) -> object: ...
-
-
 class Thread(Protocol):
     """Runs a function that waits for the disk; `asyncio.to_thread` does."""
 
@@ -107,7 +100,7 @@ class LadderKeeper:
 
     def __init__(
         self,
-        host: HostClient,
+        host: Client,
         lobby: str,
         journal: LadderJournal,
         *,

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
-from typing import Final, Protocol
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import Final
 
+from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.lobbies import Arrangement, LobbyView, MatchBrief
-from kibitz_protocol.wire.messages import Arranged, LobbyClosed, LobbyNews, MatchEnded, MatchStarted
+from kibitz_protocol.wire.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted
 from kibitz_protocol.wire.records import Cause
 
 POLL_SECONDS: Final = 10.0
@@ -23,20 +24,13 @@ class LobbyGoneError(Exception):
     """The lobby is closed; its games can go on in another one."""
 
 
-class ArrangingClient(Protocol):
-    """What is asked of a connection; `kibitz_protocol.client.client.Client` has it."""
-
-    def news(self) -> AsyncIterator[object]: ...
-    async def arrange(self, lobby: str, matches: Sequence[Arrangement]) -> Arranged: ...
-
-
 class ArrangedLobby:
     """The lobby `key`. `outstanding` returns the tags of games that were requested and are not in
     the journal yet; `viewed` is called with each new view, before `view` is that one."""
 
     def __init__(
         self,
-        client: ArrangingClient,
+        client: Client,
         key: str,
         outstanding: Callable[[], Collection[str]],
         viewed: Callable[[LobbyView], None],

@@ -18,7 +18,6 @@ from kibitz_arena.report.formatting import placings
 from kibitz_arena.runner.arranged_lobby import (
     POLL_SECONDS,
     ArrangedLobby,
-    ArrangingClient,
     LobbyGoneError,
     uninterrupted,
 )
@@ -26,6 +25,7 @@ from kibitz_arena.runner.concurrency import ConcurrencyLimit
 from kibitz_arena.runner.journal_file import TournamentJournal
 from kibitz_arena.state import DueGame, TournamentState
 from kibitz_arena.tournament import Tournament
+from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError
 from kibitz_protocol.wire.lobbies import Arrangement, LobbyView, MatchBrief, ProgrammeItem
 from kibitz_protocol.wire.refusals import Code
@@ -72,7 +72,7 @@ class GameScheduler:
 
     def __init__(
         self,
-        host: ArrangingClient,
+        host: Client,
         lobby: str,
         journal: TournamentJournal,
         width: ConcurrencyLimit,

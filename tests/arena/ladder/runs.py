@@ -7,7 +7,7 @@ import contextlib
 import random
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import async_solipsism
 
@@ -18,6 +18,7 @@ from kibitz_arena.ladder.journal_file import LadderJournal
 from kibitz_arena.ladder.keeper import LadderKeeper
 from kibitz_arena.ladder.rating import rate_entrants
 from kibitz_arena.ladder.state import LadderState, PlayedGame
+from kibitz_protocol.client.client import Client
 from tests.arena.ladder.simulated_lobby import LOBBY, Behaviour, SimulatedLobby
 
 Answer = TypeVar("Answer")
@@ -73,7 +74,7 @@ class KeeperRun:
         self.journal.append(*moving_entries(self.state, LOBBY, now_ms()))
         self.host = self.lobby.connect(lossy=self.lossy)
         self.keeper = LadderKeeper(
-            self.host,
+            cast(Client, self.host),
             LOBBY,
             self.journal,
             now=now_ms,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from typing import cast
 
 import async_solipsism
 import pytest
 
 from kibitz_arena.runner.arranged_lobby import POLL_SECONDS, ArrangedLobby, uninterrupted
+from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.lobbies import Arrangement, LobbySettings, LobbyView, MatchBrief, OpenSeat
 from kibitz_protocol.wire.messages import Arranged, LobbyClosed, LobbyNews, MatchEnded, MatchStarted
 from kibitz_protocol.wire.records import Cause, Result, SeatResult
@@ -57,7 +59,7 @@ def heard(*messages: object) -> tuple[ArrangedLobby, bool]:
 
     async def main() -> tuple[ArrangedLobby, bool]:
         connection = Connection(LobbyNews(lobby=view(brief("g1"), brief("g2"))), *messages)
-        lobby = ArrangedLobby(connection, KEY, lambda: {"g1", "g2"}, lambda _: None)
+        lobby = ArrangedLobby(cast(Client, connection), KEY, lambda: {"g1", "g2"}, lambda _: None)
         lobby.poll_in(POLL_SECONDS)
         steps = iter(range(3))
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import async_solipsism
 import pytest
@@ -23,6 +23,7 @@ from kibitz_arena.runner.scheduler import CollectedRecord, GameScheduler
 from kibitz_arena.schedule import Schedule
 from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Tournament
+from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError
 from kibitz_protocol.wire.messages import LobbyClosed
 from kibitz_protocol.wire.records import Cause
@@ -66,7 +67,7 @@ class SchedulerRun:
         self.told: list[str] = []
         self.now = now
         self.director = GameScheduler(
-            self.connection,
+            cast(Client, self.connection),
             LOBBY,
             self.journal,
             ConcurrencyLimit(width),
@@ -120,7 +121,7 @@ def test_games_are_what_the_schedule_says(tmp_path: Path) -> None:
 
     async def main() -> None:
         sitting = SchedulerRun(lobby_of(cup), tmp_path / "j")
-        sitting.director._lobby._client = Watched(lobby_of(cup))
+        sitting.director._lobby._client = cast(Client, Watched(lobby_of(cup)))
         await sitting.play()
 
     virtually(main())
