@@ -13,8 +13,8 @@ from kibitz.commands.serve import DATABASE, DatabaseType, db_option, require_fil
 from kibitz.options.output_path import OutputPath
 from kibitz.output import echo, echo_json
 from kibitz_server.maintenance.check import Findings, Problem
-from kibitz_server.storage.database import known_faults
 from kibitz_server.storage.location import Database
+from kibitz_server.storage.sqlite.connection import known_faults
 
 
 @click.group(short_help="Check a server's database, and back it up.")

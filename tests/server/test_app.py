@@ -25,7 +25,7 @@ from kibitz_server.net.peer import Peer
 from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.timeouts import TimeoutConfig
 from kibitz_server.storage.errors import DatabaseInUse, ForeignDatabase
-from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.sqlite.store import SQLiteStore
 from kibitz_server.storage.streams import Stored
 from tests.server.fakes import JsonClient, client_frame, connected, house_bot, wait_until
 from tests.server.match.toy_games import Grid, Race

@@ -36,7 +36,7 @@ from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.send_queue import WriteBatcher
 from kibitz_server.net.timeouts import TimeoutConfig, Timeouts
 from kibitz_server.net.turn_budget import TurnBudget
-from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.sqlite.store import SQLiteStore
 from tests.server.fakes import HANDSHAKE, FakeTransport, client_frame, split_frames
 from tests.tools.simulation import FIXED_UTC, SeededSecrets, SimulatedStore
 from tests.tools.virtual_time import Scheduler, VirtualLoop

@@ -18,16 +18,16 @@ import time
 from pathlib import Path
 
 from kibitz_server.maintenance.check import Findings, check_database
-from kibitz_server.storage.database import (
+from kibitz_server.storage.errors import StoreError, UnusableDatabase
+from kibitz_server.storage.sqlite.connection import (
     FILE_MODE,
     SIDE_FILES,
     connect_read_only,
     os_error_text,
-    require_schema,
     resolve_path,
     translate_errors,
 )
-from kibitz_server.storage.errors import StoreError, UnusableDatabase
+from kibitz_server.storage.sqlite.schema import require_schema
 
 PAGES = 256
 """Pages that are copied at a time, a mebibyte."""

@@ -7,8 +7,8 @@ and asks SQLite about its own structure. It does not play matches again: a link 
 that a line is the one that was written, and the server folds it at the next start.
 
 What nobody can tell from a file alone is whether its end is missing. The mark beside it can
-(`storage/watermark.py`), so a database that was moved without its mark is only as complete as it
-says.
+(`storage/sqlite/watermark.py`), so a database that was moved without its mark is only as complete
+as it says.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash, footer_line
 from kibitz_protocol.wire.records import Footer, Result, Setup
 from kibitz_server.lobby import entries as lobby_entries
 from kibitz_server.rating.ladder import RatedMatch
-from kibitz_server.storage import journal, watermark
-from kibitz_server.storage.database import (
+from kibitz_server.storage.errors import CommitsMissing
+from kibitz_server.storage.sqlite import journal, watermark
+from kibitz_server.storage.sqlite.connection import (
     connect_read_only,
-    require_schema,
     resolve_path,
     translate_errors,
 )
-from kibitz_server.storage.errors import CommitsMissing
+from kibitz_server.storage.sqlite.schema import require_schema
 
 _Model = TypeVar("_Model", bound=BaseModel)
 About: TypeAlias = Literal["file", "mark", "journal", "match", "lobby", "ledger"]

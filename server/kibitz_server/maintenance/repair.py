@@ -10,8 +10,8 @@ import contextlib
 from pathlib import Path
 
 from kibitz_server.maintenance.check import Findings
-from kibitz_server.storage import journal, watermark
-from kibitz_server.storage.database import (
+from kibitz_server.storage.sqlite import journal, watermark
+from kibitz_server.storage.sqlite.connection import (
     connect_writer,
     lock,
     resolve_path,

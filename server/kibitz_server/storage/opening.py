@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from kibitz_server.storage.errors import UnusableDatabase
 from kibitz_server.storage.location import Database, NodeIdentity, PostgresURL
-from kibitz_server.storage.players import SQLiteTokenRegister
 from kibitz_server.storage.port import NodeEntry, Store, TokenRegister
-from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.sqlite.store import SQLiteStore
+from kibitz_server.storage.sqlite.tokens import SQLiteTokenRegister
 
 
 def open_store(
@@ -39,7 +39,7 @@ def open_register(db: Database) -> TokenRegister:
     """Open the accounts of a database, beside a running server. Raises `StoreError`."""
     if isinstance(db, PostgresURL):
         _require_psycopg(db)
-        from kibitz_server.storage.postgres.players import PostgresTokenRegister
+        from kibitz_server.storage.postgres.tokens import PostgresTokenRegister
 
         return PostgresTokenRegister(db)
     return SQLiteTokenRegister(db)

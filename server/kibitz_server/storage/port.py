@@ -1,6 +1,6 @@
 """The storage port: what the server needs of a database, whatever engine keeps it.
 
-Two adapters implement it: `store.SQLiteStore`, a file that one server owns, and
+Two adapters implement it: `sqlite.store.SQLiteStore`, a file that one server owns, and
 `postgres.store.PostgresStore`. Outside this package nothing knows SQL. One suite of tests holds
 both to what is promised here (`tests/server/storage/conformance`):
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kibitz.cli import kibitz
-from kibitz_server.storage.database import lock
+from kibitz_server.storage.sqlite.connection import lock
 from tests.tools.used_server import UsedServer, flip_bit, used_server, where_stream
 
 

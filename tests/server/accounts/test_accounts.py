@@ -21,7 +21,7 @@ from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.opening import open_register
 from kibitz_server.storage.port import Registration
-from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.sqlite.store import SQLiteStore
 
 
 class AccountsScenario:

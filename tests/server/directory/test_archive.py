@@ -18,7 +18,7 @@ from kibitz_server.match import history
 from kibitz_server.match import report as match_report
 from kibitz_server.match.state import MatchState
 from kibitz_server.storage.errors import UnusableDatabase
-from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.sqlite.store import SQLiteStore
 from tests.server.fakes import JsonClient, connected
 from tests.server.match.toy_games import Grid
 

@@ -17,11 +17,11 @@ import pytest
 
 from kibitz_server.app import Config, Server, running
 from kibitz_server.directory import reload
-from kibitz_server.storage.database import connect_admin
 from kibitz_server.storage.errors import StoreError
-from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.sqlite.schema import connect_admin
+from kibitz_server.storage.sqlite.store import SQLiteStore
 from tests.server.fakes import JsonClient, connected, wait_until
-from tests.server.storage.test_store import take_over_database
+from tests.server.storage.sqlite.test_store import take_over_database
 from tests.server.test_app import GAMES, ROOT, seated
 
 pytestmark = pytest.mark.e2e
@@ -250,7 +250,7 @@ import sys, threading
 from pathlib import Path
 from kibitz_server import app
 from kibitz_server.directory.directory import Directory
-from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.sqlite.store import SQLiteStore
 from tests.server.match.toy_games import Grid
 
 if sys.argv[2] == "stuck":

@@ -35,7 +35,7 @@ from kibitz_server.match import runner as match_runner
 from kibitz_server.match import state as match_state
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.rating.log import RatingLog
-from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.sqlite.store import SQLiteStore
 from tests.server.directory.test_directory import GAMES, settings
 from tests.server.fakes import JsonClient, connected, wait_until
 from tests.server.match.toy_games import Grid

@@ -17,7 +17,7 @@ import pytest
 
 from kibitz_server.app import Config, Server, running
 from kibitz_server.match.visibility import MatchViews
-from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.sqlite.store import SQLiteStore
 from tests.server.directory.test_directory import GAMES, OPEN
 from tests.server.fakes import JsonClient, connected
 from tests.server.handlers.test_answers import MODELS, fields

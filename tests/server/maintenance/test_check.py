@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from kibitz_server.maintenance.check import check_database
-from kibitz_server.storage import journal
 from kibitz_server.storage.errors import ForeignDatabase, UnusableDatabase
+from kibitz_server.storage.sqlite import journal
 from tests.tools.used_server import UsedServer, flip_bit, play_plies, used_server, where_stream
 
 Damage = Callable[[Path, UsedServer], None]

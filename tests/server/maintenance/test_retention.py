@@ -15,7 +15,7 @@ from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.maintenance.retention import DAY_S, Retention, RetentionPolicy
 from kibitz_server.rating.log import RatingLog
 from kibitz_server.storage.errors import UnusableDatabase
-from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.sqlite.store import SQLiteStore
 from kibitz_server.storage.streams import Stream
 from tests.server.rating.test_log import counted
 

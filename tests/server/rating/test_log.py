@@ -12,7 +12,7 @@ import pytest
 
 from kibitz_server.rating.ladder import RatedMatch, RatedPlayer
 from kibitz_server.rating.log import FOLD_BATCH, RatingLog
-from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.sqlite.store import SQLiteStore
 from kibitz_server.storage.streams import Stream
 
 

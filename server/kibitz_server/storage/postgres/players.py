@@ -2,7 +2,7 @@
 
 A hello is answered without waiting, so a running server keeps them in memory: about half a
 kilobyte each. What it writes itself it knows after the commit. What the operator changes beside
-it (`PostgresTokenRegister`) has a number in the column `change`, in the order of the commits, for
+it (`tokens.py`) has a number in the column `change`, in the order of the commits, for
 they are made under a lock; twice a second the server reads what is newer than the last that it
 saw (`notifications`). Where nodes share the database, what a node writes is numbered in the same
 way, and read by the others; so is which guests it deletes.
@@ -11,25 +11,19 @@ way, and read by the others; so is which guests it deletes.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable
-from typing import Any, Final, Protocol, Self
+from collections.abc import Collection, Iterable
+from typing import Any, Final, Protocol
 
-import psycopg
-
-from kibitz_server.storage.errors import UnusableDatabase
-from kibitz_server.storage.location import PostgresURL
-from kibitz_server.storage.port import PlayerRow, Registration, TokenEntry, TokenRow
+from kibitz_server.storage.port import PlayerRow, TokenRow
 from kibitz_server.storage.postgres.batch import Statement
 from kibitz_server.storage.postgres.connection import (
     Connection,
     SyncConnection,
-    connect,
-    describe,
 )
-from kibitz_server.storage.postgres.schema import ACCOUNTS_LOCK, ensure_schema
+from kibitz_server.storage.postgres.schema import ACCOUNTS_LOCK
 from kibitz_server.storage.streams import Waiter
 
-_PLAYER = "SELECT key, name, kind, account, skeleton, created FROM player"
+PLAYER = "SELECT key, name, kind, account, skeleton, created FROM player"
 _PLAYERS = "SELECT key, name, kind, account, skeleton, created, secret, change FROM player"
 _DELETED = "SELECT key, change FROM deleted_guest WHERE change > %s"
 _TOKENS = "SELECT hash, player, expires, revoked, change FROM token"
@@ -106,7 +100,7 @@ class PostgresPlayers:
         write(
             Statement(
                 f"{self._insert} ON CONFLICT DO NOTHING",
-                _values(guest, secret),
+                values_of(guest, secret),
                 lambda changed: self._put_own(guest, secret) if changed else None,
             ),
             waiter,
@@ -120,7 +114,7 @@ class PostgresPlayers:
         write(
             Statement(
                 f"{self._insert} ON CONFLICT (key) DO UPDATE SET secret = excluded.secret{change}",
-                _values(bot, secret),
+                values_of(bot, secret),
                 lambda changed: self._put_own(bot, secret),
             ),
             waiter,
@@ -205,92 +199,11 @@ class PostgresPlayers:
             self._seen = max(self._seen, change)
 
 
-class PostgresTokenRegister:
-    """Accounts and tokens, beside a running server or without one (`port.TokenRegister`)."""
-
-    def __init__(self, url: PostgresURL) -> None:
-        self._url = url
-        self._db = connect(url)
-        try:
-            ensure_schema(self._db, url)
-        except BaseException:
-            self._db.close()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self._db.close()
-
-    def transaction(self, change: Callable[[Registration], int]) -> int:
-        try:
-            with self._db.transaction():
-                self._db.execute("SELECT pg_advisory_xact_lock(%s)", (ACCOUNTS_LOCK,))
-                return change(_PostgresRegistration(self._db))
-        except psycopg.Error as error:
-            raise UnusableDatabase(describe(self._url, error)) from error
-
-    def tokens(self) -> list[TokenEntry]:
-        rows = self._db.execute(
-            "SELECT key, name, kind, account, skeleton, player.created,"
-            " token.id, token.created, expires, revoked"
-            " FROM token JOIN player ON player.key = token.player ORDER BY token.id"
-        )
-        return [
-            TokenEntry(id, PlayerRow(*player), created, expires, revoked)
-            for *player, id, created, expires, revoked in rows
-        ]
-
-    def revoke(self, id: int, now: int) -> bool:
-        def change(_: Registration) -> int:
-            sql = (
-                "UPDATE token SET revoked = %s, change = nextval('change')"
-                " WHERE id = %s AND revoked IS NULL"
-            )
-            return self._db.execute(sql, (now, id)).rowcount
-
-        return self.transaction(change) > 0
-
-
-class _PostgresRegistration:
-    """A transaction that is open (`port.Registration`)."""
-
-    def __init__(self, db: SyncConnection) -> None:
-        self._db = db
-
-    def by_skeleton(self, skeleton: str) -> PlayerRow | None:
-        row = self._db.execute(f"{_PLAYER} WHERE skeleton = %s", (skeleton,)).fetchone()
-        return None if row is None else PlayerRow(*row)
-
-    def clear_skeleton(self, key: str) -> None:
-        sql = "UPDATE player SET skeleton = NULL, change = nextval('change') WHERE key = %s"
-        self._db.execute(sql, (key,))
-
-    def add_account(self, account: PlayerRow) -> None:
-        self._db.execute(
-            "INSERT INTO player (key, name, skeleton, kind, account, secret, created, change)"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s, nextval('change')) ON CONFLICT DO NOTHING",
-            _values(account, None),
-        )
-
-    def add_token(self, digest: bytes, player: str, created: int, expires: int | None) -> int:
-        row = self._db.execute(
-            "INSERT INTO token (hash, player, created, expires, change)"
-            " VALUES (%s, %s, %s, %s, nextval('change')) RETURNING id",
-            (digest, player, created, expires),
-        ).fetchone()
-        return 0 if row is None else int(row[0])
-
-
 def _is_void(token: TokenRow, now: int) -> bool:
     return token.revoked is not None or (token.expires is not None and token.expires <= now)
 
 
-def _values(player: PlayerRow, secret: bytes | None) -> tuple[Any, ...]:
+def values_of(player: PlayerRow, secret: bytes | None) -> tuple[Any, ...]:
     return (
         player.key,
         player.name,

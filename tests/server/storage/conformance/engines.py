@@ -11,14 +11,14 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 import psycopg
 
-from kibitz_server.storage import journal
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.location import Database, NodeIdentity, PostgresURL
 from kibitz_server.storage.port import Store
 from kibitz_server.storage.postgres.batch import Ownership
 from kibitz_server.storage.postgres.connection import Connection
 from kibitz_server.storage.postgres.store import PostgresStore
-from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.sqlite import journal
+from kibitz_server.storage.sqlite.store import SQLiteStore
 from kibitz_server.storage.streams import Stream
 
 Fault: TypeAlias = Literal["absent", "doubtful"]

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from kibitz_server.storage import watermark
-from kibitz_server.storage.database import connect
 from kibitz_server.storage.errors import CommitsMissing, UnusableDatabase
-from kibitz_server.storage.journal import WATERMARK_BYTES, Row, watermark_text
-from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.sqlite import watermark
+from kibitz_server.storage.sqlite.connection import connect
+from kibitz_server.storage.sqlite.journal import WATERMARK_BYTES, Row, watermark_text
+from kibitz_server.storage.sqlite.store import SQLiteStore
+from kibitz_server.storage.sqlite.watermark import Watermark, watermark_path
 from kibitz_server.storage.streams import Stream
-from kibitz_server.storage.watermark import Watermark, watermark_path
 
 SUFFIXES = ("", "-wal", "-mark")
 

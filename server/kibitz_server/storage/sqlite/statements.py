@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from kibitz_server.storage.database import Value
+from kibitz_server.storage.sqlite.connection import Value
 from kibitz_server.storage.streams import Waiter
 
 

@@ -16,9 +16,8 @@ import pytest
 from kibitz_protocol.wire.recordfile import chain_hash
 from kibitz_server.lobby.commands import BeginMatch
 from kibitz_server.maintenance.check import check_database
-from kibitz_server.storage import journal
-from kibitz_server.storage import store as store_module
 from kibitz_server.storage.errors import StoreError, WriteFailed
+from kibitz_server.storage.sqlite import journal, streams
 from tests.tools.used_server import (
     PLIES,
     UsedServer,
@@ -431,7 +430,7 @@ def test_a_disk_that_fails_at_the_start_sets_nothing_aside(
 ) -> None:
     world.restart(lambda path: None)
     before = world.running(world.damaged)
-    load = store_module._load
+    load = streams.load
 
     def failing(*given: Any) -> Any:
         if len(given) == len(("db", "number", "key", "kind", "head", "kept")):
@@ -441,7 +440,7 @@ def test_a_disk_that_fails_at_the_start_sets_nothing_aside(
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(store_module, "_load", failing)
+        patch.setattr(streams, "load", failing)
         with pytest.raises(StoreError, match="the disk reports an error"):
             world.restart(lambda path: _execute(path, "UPDATE checkpoint SET data = x'00'"))
     world.restart(lambda path: None)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from kibitz_server.storage.database import Value
 from kibitz_server.storage.port import OldStream, Remains
-from kibitz_server.storage.statements import Statements
+from kibitz_server.storage.sqlite.connection import Value
+from kibitz_server.storage.sqlite.statements import Statements
 from kibitz_server.storage.streams import Kind, Waiter
 
 _OLD_MATCHES: Final = """

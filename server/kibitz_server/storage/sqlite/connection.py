@@ -1,6 +1,6 @@
 """The database file: how it is opened, locked and created.
 
-What is written into it, and in which order, is the store's (`storage/store.py`) and the accounts'.
+Its tables are in `storage/sqlite/schema.py`, what writes them in `store.py` and `players.py` there.
 
 A database is several files: the database itself, its write-ahead log (`-wal`), the index of that
 (`-shm`), and the lock (`.lock`). They belong together by name, so three things are never done:
@@ -45,43 +45,6 @@ WAL_PAGES = 4000
 That commit takes some milliseconds, for which all moves of its moment wait. With SQLite's own 1000
 it is one of 300, at a thousand moves a second: more than one move of a hundred is among them.
 """
-SCHEMA_VERSION = 3
-APPLICATION = 0x6B69627A
-"""`PRAGMA application_id`: "kibz"."""
-TABLES = """
-CREATE TABLE journal (
-    batch INTEGER PRIMARY KEY, owner TEXT NOT NULL, ends TEXT NOT NULL, lines BLOB NOT NULL,
-    checks TEXT NOT NULL
-);
-CREATE TABLE journal_damaged (
-    place INTEGER PRIMARY KEY, batch INTEGER, owner TEXT, ends TEXT, lines BLOB, checks TEXT
-);
-CREATE TABLE setting (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE stream (
-    number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, owner TEXT,
-    state TEXT NOT NULL DEFAULT 'open', opened INTEGER NOT NULL, head BLOB NOT NULL,
-    footer BLOB, summary BLOB, link TEXT, sound INTEGER, reason TEXT, noticed INTEGER
-);
-CREATE INDEX stream_by_state ON stream (state, kind, number);
-CREATE TABLE stretch (
-    stream INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
-    chain TEXT NOT NULL, lines BLOB NOT NULL
-);
-CREATE UNIQUE INDEX stretch_by_stream ON stretch (stream, first);
-CREATE TABLE checkpoint (
-    stream INTEGER PRIMARY KEY, seq INTEGER NOT NULL, link TEXT NOT NULL, data BLOB NOT NULL
-);
-CREATE TABLE player (
-    key TEXT PRIMARY KEY, name TEXT NOT NULL, skeleton TEXT UNIQUE, kind TEXT NOT NULL,
-    account INTEGER NOT NULL, secret BLOB UNIQUE, created INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE token (
-    id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, player TEXT NOT NULL REFERENCES player,
-    created INTEGER NOT NULL, expires INTEGER, revoked INTEGER
-);
-CREATE TABLE ledger (place INTEGER PRIMARY KEY, match TEXT NOT NULL UNIQUE, line BLOB NOT NULL);
-"""
-"""The tables of a database. `stretch` has the segments of the streams."""
 
 
 # --- faults of SQLite -------------------------------------------------------------------------
@@ -169,7 +132,7 @@ def connect_writer(path: Path) -> sqlite3.Connection:
 
     The caller holds the lock, and calls `ensure_schema` next. Raises `StoreError`.
     """
-    _create_file(path)
+    create_file(path)
     with translate_errors(path):
         db = connect(path)
         db.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
@@ -177,25 +140,6 @@ def connect_writer(path: Path) -> sqlite3.Connection:
         # time, and each of its pages would be read and written once more for that.
         db.execute("PRAGMA secure_delete = FAST")
         return db
-
-
-def connect_admin(path: Path) -> sqlite3.Connection:
-    """Open the database for a short administrative change while a server may be running.
-
-    Such a connection never checkpoints: that is the server's writer's alone.
-    """
-    path = resolve_path(path)
-    _create_file(path)
-    with translate_errors(path):
-        db = connect(path)
-        try:
-            db.execute("PRAGMA busy_timeout = 5000")
-            db.execute("PRAGMA wal_autocheckpoint = 0")
-            ensure_schema(db, path)
-        except BaseException:
-            db.close()
-            raise
-    return db
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -265,13 +209,6 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
     return db
 
 
-def require_schema(db: sqlite3.Connection, path: Path) -> None:
-    """Raise `ForeignDatabase` where a database is not one of this program and version."""
-    if read_int(db, "PRAGMA application_id") != APPLICATION:
-        raise ForeignDatabase(f"{str(path)!r} is no kibitz database")
-    _require_version(db, path)
-
-
 def blob(value: object) -> bytes:
     """Return a value that this program wrote as bytes."""
     if not isinstance(value, bytes):
@@ -281,49 +218,6 @@ def blob(value: object) -> bytes:
 
 def read_int(db: sqlite3.Connection, sql: str) -> int:
     return db.execute(sql).fetchone()[0] or 0
-
-
-def ensure_schema(db: sqlite3.Connection, path: Path) -> None:
-    """Create the tables in an empty file; refuse every other file that is not ours."""
-    application = read_int(db, "PRAGMA application_id")
-    tables = read_int(db, "SELECT count(*) FROM sqlite_master")
-    if tables == 0 and application == 0:
-        _create(db, path)
-        application = read_int(db, "PRAGMA application_id")
-    if application != APPLICATION:
-        raise ForeignDatabase(f"{str(path)!r} is a database of another program")
-    _require_version(db, path)
-    db.execute("PRAGMA journal_mode = WAL")
-
-
-def _require_version(db: sqlite3.Connection, path: Path) -> None:
-    version = read_int(db, "PRAGMA user_version")
-    if version != SCHEMA_VERSION:
-        age = " from before kibitz 0.1" if version < SCHEMA_VERSION else ""
-        raise ForeignDatabase(
-            f"{str(path)!r} has schema version {version}{age}, this server reads"
-            f" {SCHEMA_VERSION}; start it with another database or with the version that wrote"
-            " this one"
-        )
-
-
-def _create(db: sqlite3.Connection, path: Path) -> None:
-    """Make the tables, in the file itself before there is a write-ahead log.
-
-    So a database in WAL mode without tables has lost its log, and is not taken for a new one.
-    """
-    if db.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
-        raise UnusableDatabase(
-            f"{str(path)!r} has no tables: its write-ahead log ({path.name}-wal) is missing or"
-            " damaged; put a backup in its place, or remove it to begin a new database"
-        )
-    with transaction(db):
-        if read_int(db, "SELECT count(*) FROM sqlite_master") == 0:
-            for statement in TABLES.split(";"):
-                db.execute(statement)
-            db.execute("INSERT INTO setting VALUES ('trimmed', 0)")
-            db.execute(f"PRAGMA application_id = {APPLICATION}")
-            db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 @contextlib.contextmanager
@@ -337,7 +231,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
     db.execute("COMMIT")
 
 
-def _create_file(path: Path) -> None:
+def create_file(path: Path) -> None:
     """Make an empty file for its owner alone where there is none; look at one that is there."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

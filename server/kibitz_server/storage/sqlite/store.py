@@ -36,7 +36,7 @@ Why nothing is lost, doubled or out of order:
 
 What the disk itself loses or changes is found: by links and checks in the journal
 (`journal.py`), by the hash of each segment when a stream is loaded, by the mark beside the file
-(`storage/watermark.py`). A damaged stream is in `damaged()`; all others load.
+(`storage/sqlite/watermark.py`). A damaged stream is in `damaged()`; all others load.
 
 Only the writer checkpoints. (SQLite before 3.51.3 can corrupt a database whose write-ahead log
 is reset by two checkpointers at once.) Every other connection is `query_only`, or writes with
@@ -56,36 +56,36 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Literal, TypeVar
 
 from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash
-from kibitz_server.storage import journal, watermark
-from kibitz_server.storage.database import (
+from kibitz_server.storage.errors import (
+    DamagedStream,
+    StoreError,
+    UnusableDatabase,
+    WriteFailed,
+)
+from kibitz_server.storage.port import CLOSE_TIMEOUT_S, UNHURRIED_S, Nodes
+from kibitz_server.storage.sqlite import journal, streams, watermark
+from kibitz_server.storage.sqlite.batch import Batch, row_of
+from kibitz_server.storage.sqlite.connection import (
     Value,
     blob,
     connect_reader,
     connect_writer,
     describe_error,
-    ensure_schema,
     lock,
     read_int,
     resolve_path,
     translate_errors,
 )
-from kibitz_server.storage.errors import (
-    DamagedStream,
-    NotStored,
-    StoreError,
-    UnusableDatabase,
-    WriteFailed,
-)
-from kibitz_server.storage.expiry import SQLiteExpiry
-from kibitz_server.storage.journal import Segment
-from kibitz_server.storage.players import SQLitePlayers
-from kibitz_server.storage.port import CLOSE_TIMEOUT_S, UNHURRIED_S, Nodes
+from kibitz_server.storage.sqlite.expiry import SQLiteExpiry
+from kibitz_server.storage.sqlite.journal import Segment
+from kibitz_server.storage.sqlite.players import SQLitePlayers
+from kibitz_server.storage.sqlite.schema import ensure_schema
 from kibitz_server.storage.streams import (
     Closed,
     Damaged,
@@ -122,28 +122,6 @@ class _Compaction:
     """Number and weight of the rows that are still in the journal."""
     segments_per_byte: float
     """Stretches for each byte of the rows."""
-
-
-@dataclass(slots=True)
-class _Batch:
-    lines: list[bytes] = field(default_factory=list)
-    """The entries as they stand in its row ..."""
-    ends: dict[int, int] = field(default_factory=dict)
-    """... and the last one of each stream."""
-    waiters: list[Waiting] = field(default_factory=list)
-    statements: list[tuple[str, Sequence[Value]]] = field(default_factory=list)
-    closing: list[Stream] = field(default_factory=list)
-    row: journal.Row | None = None
-    weight: int = 0
-    """Of its row."""
-    segments: list[Segment] = field(default_factory=list)
-    """What it writes of the compaction."""
-    trim_to: int | None = None
-    """The row up to which it deletes the journal."""
-    trim_bytes: int = 0
-    """The weight of what it deletes."""
-    attempts: int = 0
-    started: float = 0.0
 
 
 class SQLiteStore:
@@ -184,11 +162,11 @@ class SQLiteStore:
         self._owner = secrets.token_hex(4)
         self._next_batch = journal.last_batch(self._db) + 1
         self._next_stream = read_int(self._db, "SELECT max(number) FROM stream") + 1
-        self._gathering = _Batch()
+        self._gathering = Batch()
         self._unhurried: list[tuple[str, Sequence[Value], Waiter | None]] = []
         """Rows for the next batch that are in no hurry for it."""
         self._unhurried_timer: asyncio.TimerHandle | None = None
-        self._writing: _Batch | None = None
+        self._writing: Batch | None = None
         self._begin_scheduled = False
         self._closed = False
         self._doubtful_checks: str | None = None
@@ -207,7 +185,7 @@ class SQLiteStore:
         self.failure: StoreError | None = None
         self._readers = ThreadPoolExecutor(2, thread_name_prefix="kibitz-reader")
         self._connections: SimpleQueue[sqlite3.Connection] = SimpleQueue()
-        self._commits: SimpleQueue[_Batch | None] = SimpleQueue()
+        self._commits: SimpleQueue[Batch | None] = SimpleQueue()
         self._writer = threading.Thread(target=self._write, name="kibitz-writer", daemon=True)
         self._writer.start()
 
@@ -385,7 +363,7 @@ class SQLiteStore:
             for number, key, _, head, seq, link, data in rows:
                 kept = None if seq is None else StoredCheckpoint(seq, link, data)
                 try:
-                    found.append(_load(self._db, number, key, kind, head, kept))
+                    found.append(streams.load(self._db, number, key, kind, head, kept))
                 except StoreError as error:
                     sound = error.sound if isinstance(error, DamagedStream) else 0
                     journal.mark_damaged(self._db, number, sound, str(error))
@@ -415,12 +393,12 @@ class SQLiteStore:
     def load_from_head(self, stored: Stored) -> Stored:
         stream = stored.stream
         with self._reading():
-            return _load(self._db, stream.number, stream.key, stream.kind, stored.head)
+            return streams.load(self._db, stream.number, stream.key, stream.kind, stored.head)
 
     async def reload(self, keys: Sequence[str]) -> dict[str, Stored | StoreError]:
         # In one pass over the journal, off the event loop.
         try:
-            found, newest = await self._read(lambda db: _reload(db, keys))
+            found, newest = await self._read(lambda db: streams.reload(db, keys))
         except sqlite3.Error as error:
             raise StoreError(f"cannot read {str(self.path)!r}: {error}") from error
         # What was found is told as durable now, though its batch may have been given up.
@@ -485,7 +463,7 @@ class SQLiteStore:
         return Closed(*row[:6])  # type: ignore[arg-type]
 
     async def entries(self, number: int, first: int, last: int) -> list[bytes]:
-        return await self._read(lambda db: _entries(db, number, first, last))
+        return await self._read(lambda db: streams.entries(db, number, first, last))
 
     async def find(self, sql: str, values: Sequence[Value]) -> list[tuple[Value, ...]]:
         """Return the rows that a query finds, which may take a while."""
@@ -496,10 +474,10 @@ class SQLiteStore:
         return await self._read(journal.streams_in_journal)
 
     async def entries_of_size(self, number: int, first: int, size: int) -> list[bytes]:
-        return await self._read(lambda db: _entries(db, number, first, size=size))
+        return await self._read(lambda db: streams.entries(db, number, first, size=size))
 
     async def transcript(self, key: str, kind: Kind = "match") -> Transcript | None:
-        return await self._read(lambda db: _transcript(db, key, kind))
+        return await self._read(lambda db: streams.transcript(db, key, kind))
 
     async def lines(self, stream: Stream, first: int, last: int) -> list[bytes]:
         last = min(last, stream.durable)
@@ -507,7 +485,9 @@ class SQLiteStore:
         fresh = stream.recent[max(0, first - edge) : max(0, last - edge + 1)]
         if first >= edge:
             return fresh
-        older = await self._read(lambda db: _segment_entries(db, stream.number, first, last, edge))
+        older = await self._read(
+            lambda db: streams.segment_entries(db, stream.number, first, last, edge)
+        )
         return older + fresh
 
     async def ledger(self, after: int, count: int) -> list[tuple[int, bytes]]:
@@ -555,7 +535,7 @@ class SQLiteStore:
         self._begin_scheduled = True  # what is gathered here begins with this batch
         self._gather_unhurried()
         self._begin_scheduled = False
-        batch, self._gathering = self._gathering, _Batch()
+        batch, self._gathering = self._gathering, Batch()
         if self.failure is not None:
             self._lose(batch, self.failure)
             return
@@ -565,12 +545,12 @@ class SQLiteStore:
         batch.started = time.perf_counter()
         self._attempt(batch)
 
-    def _number(self, batch: _Batch) -> None:
+    def _number(self, batch: Batch) -> None:
         text = b"\n".join(batch.lines)
         row = journal.seal_row(self._next_batch, self._owner, batch.ends, text)
         batch.row, batch.weight = row, len(row.lines) + journal.ROW_BYTES
 
-    def _attempt(self, batch: _Batch) -> None:
+    def _attempt(self, batch: Batch) -> None:
         if self.failure is not None:
             self._give_up(batch, self.failure)
             return
@@ -586,11 +566,11 @@ class SQLiteStore:
         else:
             self._commits.put(batch)
 
-    def _insert(self, batch: _Batch) -> None:
+    def _insert(self, batch: Batch) -> None:
         """Write all of a batch, and its share of the compaction, in a transaction left open."""
         execute = self._db.execute
         execute("BEGIN IMMEDIATE")
-        execute(journal.INSERT_ROW, _row_of(batch))
+        execute(journal.INSERT_ROW, row_of(batch))
         for sql, values in batch.statements:
             execute(sql, values)
         for segment in batch.segments:
@@ -612,7 +592,7 @@ class SQLiteStore:
                 error = failure
             self._loop.call_soon_threadsafe(self._settled, error)
 
-    def _commit(self, batch: _Batch) -> None:
+    def _commit(self, batch: Batch) -> None:
         self._db.execute("COMMIT")
 
     def _settled(self, error: sqlite3.Error | None) -> None:
@@ -625,9 +605,9 @@ class SQLiteStore:
         else:
             self._succeeded(batch)
 
-    def _succeeded(self, batch: _Batch) -> None:
+    def _succeeded(self, batch: Batch) -> None:
         self.healthy = True
-        row = _row_of(batch)
+        row = row_of(batch)
         self._next_batch = row.batch + 1
         # Here and not in the writer's thread, which would have to wait for the interpreter again.
         self._mark_row(row)
@@ -673,7 +653,7 @@ class SQLiteStore:
                 os.pwrite(self._watermark, journal.watermark_text(row), 0)
             self._marked = row.batch
 
-    def _report_commit(self, batch: _Batch) -> None:
+    def _report_commit(self, batch: Batch) -> None:
         if self._observe is not None:
             try:
                 self._observe(len(batch.lines), time.perf_counter() - batch.started)
@@ -689,7 +669,7 @@ class SQLiteStore:
 
     # --- the compaction -------------------------------------------------------------------
 
-    def _assign_compaction(self, batch: _Batch) -> None:
+    def _assign_compaction(self, batch: Batch) -> None:
         """Give a batch what it has to do for the compaction, in proportion to its own size."""
         compaction = self._compaction
         if compaction is None:
@@ -704,7 +684,7 @@ class SQLiteStore:
             batch.trim_to, weight = compaction.rows.popleft()
             batch.trim_bytes += weight
 
-    def _note_compacted(self, batch: _Batch) -> None:
+    def _note_compacted(self, batch: Batch) -> None:
         """Note what a batch has brought into segments, and begin a compaction when it is time."""
         for segment in batch.segments:
             self._drop_recent(segment.number, segment.last)
@@ -766,7 +746,7 @@ class SQLiteStore:
 
     # --- trouble --------------------------------------------------------------------------
 
-    def _failed(self, batch: _Batch, error: Exception) -> None:
+    def _failed(self, batch: Batch, error: Exception) -> None:
         with contextlib.suppress(sqlite3.Error):
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
@@ -778,9 +758,9 @@ class SQLiteStore:
             case "absent":
                 self._retry(batch, error)
 
-    def _outcome(self, batch: _Batch) -> Literal["written", "absent", "foreign"]:
+    def _outcome(self, batch: Batch) -> Literal["written", "absent", "foreign"]:
         """Ask the disk what became of a batch whose commit reported an error."""
-        row = _row_of(batch)
+        row = row_of(batch)
         try:
             found = self._db.execute(
                 "SELECT checks FROM journal WHERE batch >= ? ORDER BY batch", (row.batch,)
@@ -793,7 +773,7 @@ class SQLiteStore:
             return "absent"
         return "written" if found[0] == row.checks else "foreign"
 
-    def _resolve_doubt(self, batch: _Batch) -> None:
+    def _resolve_doubt(self, batch: Batch) -> None:
         """Find out whether the batch that was given up has its number on the disk after all."""
         found = journal.row_at(self._db, self._next_batch)
         if found is not None and found.checks == self._doubtful_checks:
@@ -801,7 +781,7 @@ class SQLiteStore:
             self._number(batch)
         self._doubtful_checks = None
 
-    def _retry(self, batch: _Batch, error: Exception) -> None:
+    def _retry(self, batch: Batch, error: Exception) -> None:
         self.healthy = False
         if batch.attempts >= len(self._retries):
             self._give_up(batch, WriteFailed(f"cannot write to {str(self.path)!r}: {error}"))
@@ -810,19 +790,19 @@ class SQLiteStore:
         batch.attempts += 1
         self._loop.call_later(delay, self._attempt, batch)
 
-    def _give_up(self, batch: _Batch, error: StoreError) -> None:
+    def _give_up(self, batch: Batch, error: StoreError) -> None:
         """Lose a batch, and everything that was appended after it."""
         LOG.error("%s; %d entries are lost", error, len(batch.lines) + len(self._gathering.lines))
         if self._doubtful_checks is None:
-            self._doubtful_checks = _row_of(batch).checks
+            self._doubtful_checks = row_of(batch).checks
         self._cancel_compaction()
         batch.waiters += self._gathering.waiters
-        self._gathering = _Batch()
+        self._gathering = Batch()
         self._writing = None
         self._lose(batch, error)
         self._loop.call_later(PROBE_AFTER_S, self._probe)
 
-    def _lose(self, batch: _Batch, error: StoreError) -> None:
+    def _lose(self, batch: Batch, error: StoreError) -> None:
         """Tell everybody in a batch that it is lost, once each, after its streams have failed."""
         self._begin_scheduled = True
         for stream, _, _ in batch.waiters:
@@ -840,7 +820,7 @@ class SQLiteStore:
         if not self.healthy and self.failure is None:
             self._wait(None, 0, None)
 
-    def _fail_for_good(self, batch: _Batch) -> None:
+    def _fail_for_good(self, batch: Batch) -> None:
         """Another owner has written: never write again."""
         self.failure = WriteFailed("another server has taken this database over")
         self.healthy = False
@@ -855,201 +835,3 @@ class SQLiteStore:
 
 def _now() -> int:
     return int(time.time())
-
-
-def _row_of(batch: _Batch) -> journal.Row:
-    if batch.row is None:
-        raise AssertionError("a batch gets its row when it begins")
-    return batch.row
-
-
-# --- streams --------------------------------------------------------------------------------
-
-
-def _load(
-    db: sqlite3.Connection,
-    number: int,
-    key: str,
-    kind: Kind,
-    head: bytes,
-    kept: StoredCheckpoint | None = None,
-) -> Stored:
-    """Read a stream from its segments and check the hashes that were stored with them.
-
-    Raises `StoreError` where it is not what was written. Where a checkpoint is `kept` and the
-    chain goes on from its link, what came before it is not read.
-    """
-    head = blob(head)
-    hashed = chain_hash(EMPTY_CHAIN, head)
-    [link] = db.execute("SELECT link FROM stream WHERE number = ?", (number,)).fetchone()
-    if link not in (hashed, None):  # None: it was closed before heads had links
-        raise DamagedStream(0, "its head is damaged")
-    rest = None if kept is None else _after_checkpoint(db, number, kept)
-    if kept is not None and rest is not None:
-        tail, hashed = kept.seq + len(rest[0]), rest[1]
-        stream = Stream(number, key, kind, tail=tail, durable=tail, chain=hashed)
-        return Stored(stream, head, rest[0], kept)
-    lines: list[bytes] = []
-    rows = db.execute(
-        "SELECT first, last, chain, lines FROM stretch WHERE stream = ? ORDER BY first", (number,)
-    )
-    for first, last, expected, text in rows:
-        part = blob(text).split(b"\n")
-        for line in part:
-            hashed = chain_hash(hashed, line)
-        if first != len(lines) + 1 or last != first + len(part) - 1 or hashed != expected:
-            raise DamagedStream(len(lines), f"the segment from {first} to {last} is damaged")
-        lines += part
-    tail = len(lines)
-    return Stored(Stream(number, key, kind, tail=tail, durable=tail, chain=hashed), head, lines)
-
-
-def _after_checkpoint(
-    db: sqlite3.Connection, number: int, kept: StoredCheckpoint
-) -> tuple[list[bytes], str] | None:
-    """Return the entries after a checkpoint, and the chain's link at their end.
-
-    None where the segments do not have the entry that it was made after, or the chain does not
-    go on from its link.
-    """
-    found: list[bytes] = []
-    last, link = 0, kept.link
-    rows = db.execute(
-        "SELECT first, last, chain, lines FROM stretch WHERE stream = ? AND first >="
-        " (SELECT max(first) FROM stretch WHERE stream = ? AND first <= ?) ORDER BY first",
-        (number, number, kept.seq),
-    )
-    for first, until, expected, text in rows:
-        part = blob(text).split(b"\n")
-        if first > (last or kept.seq) + 1 or until != first + len(part) - 1 or until < kept.seq:
-            return None
-        following = part[max(0, kept.seq + 1 - first) :]
-        for line in following:
-            link = chain_hash(link, line)
-        if link != expected:
-            return None
-        found += following
-        last = until
-    return (found, link) if last else None
-
-
-def _reload(
-    db: sqlite3.Connection, keys: Sequence[str]
-) -> tuple[dict[str, Stored | StoreError], journal.Row | None]:
-    """Return streams as one state of the database has them, and its newest row of the journal."""
-    db.execute("BEGIN")
-    try:
-        found: dict[str, Stored | StoreError] = {}
-        for key in keys:
-            try:
-                found[key] = _stored(db, key)
-            except StoreError as error:
-                found[key] = error
-        streams = [each for each in found.values() if isinstance(each, Stored)]
-        reading = journal.read(db, only={stored.stream.number for stored in streams})
-        for stored in streams:
-            tail = reading.tails.get(stored.stream.number)
-            if tail is not None:
-                found[stored.stream.key] = _continued(stored, tail)
-        return found, journal.last_row(db)
-    finally:
-        db.execute("COMMIT")
-
-
-def _stored(db: sqlite3.Connection, key: str) -> Stored:
-    row = db.execute(
-        "SELECT state, number, key, kind, head FROM stream WHERE key = ?", (key,)
-    ).fetchone()
-    if row is None:
-        raise NotStored(f"the disk has nothing of {key!r}")
-    stored = _load(db, *row[1:])
-    stored.stream.closed = row[0] != "open"
-    return stored
-
-
-def _continued(stored: Stored, tail: journal.Tail) -> Stored | StoreError:
-    """Add to a stream what the journal has of it."""
-    stream = stored.stream
-    if tail.fault:
-        return StoreError(f"stream {stream.key!r} is damaged: {tail.fault}")
-    stream.tail = stream.durable = tail.last
-    stream.chain = tail.link
-    stream.recent = tail.lines.copy()
-    return Stored(stream, stored.head, stored.lines + tail.lines)
-
-
-def _segment_entries(
-    db: sqlite3.Connection, number: int, first: int, last: int, edge: int
-) -> list[bytes]:
-    """Return the entries from `first` to `last`, but none from `edge` on."""
-    rows = db.execute(
-        "SELECT first, lines FROM stretch WHERE stream = ? AND last >= ? AND first <= ?"
-        " ORDER BY first",
-        (number, first, last),
-    )
-    found: list[bytes] = []
-    for start, text in rows:
-        for seq, line in enumerate(blob(text).split(b"\n"), start):
-            if first <= seq <= last and seq < edge:
-                found.append(line)
-    return found
-
-
-def _entries(
-    db: sqlite3.Connection,
-    number: int,
-    first: int,
-    last: int | None = None,
-    *,
-    size: int | None = None,
-) -> list[bytes]:
-    """Return entries of a closed stream from `first` on, to `last` or about `size` bytes.
-
-    There is at least one, where the stream has one. The segments that they are read from are
-    held to the chain; raises `StoreError` where one does not continue it.
-    """
-    rows = db.execute(
-        "SELECT first, last, chain, lines FROM stretch WHERE stream = ? AND last >= ?"
-        " ORDER BY first",
-        (number, first),
-    )
-    found: list[bytes] = []
-    link: str | None = None
-    for start, end, expected, text in rows:
-        if (last is not None and start > last) or (size is not None and size <= 0):
-            break
-        lines = blob(text).split(b"\n")
-        link = _link_before(db, number, start) if link is None else link
-        for line in lines:
-            link = chain_hash(link, line)
-        if link != expected or end != start + len(lines) - 1:
-            raise DamagedStream(start - 1, f"the segment from {start} to {end} is damaged")
-        for seq, line in enumerate(lines, start):
-            if seq >= first and (last is None or seq <= last) and (size is None or size > 0):
-                found.append(line)
-                size = None if size is None else size - len(line)
-    return found
-
-
-def _link_before(db: sqlite3.Connection, number: int, first: int) -> str:
-    """Return the chain's link before entry `first`, which begins a segment."""
-    if first > 1:
-        sql = "SELECT chain FROM stretch WHERE stream = ? AND last = ?"
-        row = db.execute(sql, (number, first - 1)).fetchone()
-    else:
-        row = db.execute("SELECT link FROM stream WHERE number = ?", (number,)).fetchone()
-    if row is None:
-        raise DamagedStream(first - 1, f"entries before {first} are missing")
-    return str(row[0])
-
-
-def _transcript(db: sqlite3.Connection, key: str, kind: Kind) -> Transcript | None:
-    row = db.execute(
-        "SELECT number, head, footer FROM stream WHERE key = ? AND kind = ? AND state = 'closed'",
-        (key, kind),
-    ).fetchone()
-    if row is None:
-        return None
-    number, head, footer = row
-    found = _load(db, number, key, "match", head)
-    return Transcript(found.head, found.lines, None if footer is None else blob(footer))

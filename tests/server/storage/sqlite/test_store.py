@@ -13,8 +13,6 @@ from typing import Any
 import pytest
 
 from kibitz_protocol.wire.recordfile import chain_hash
-from kibitz_server.storage import journal
-from kibitz_server.storage.database import connect_admin
 from kibitz_server.storage.errors import (
     DatabaseInUse,
     ForeignDatabase,
@@ -23,7 +21,9 @@ from kibitz_server.storage.errors import (
     WriteFailed,
 )
 from kibitz_server.storage.port import UNHURRIED_S
-from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.sqlite import journal
+from kibitz_server.storage.sqlite.schema import connect_admin
+from kibitz_server.storage.sqlite.store import SQLiteStore
 from kibitz_server.storage.streams import Stored, Stream
 
 
@@ -691,7 +691,7 @@ async def test_a_disk_that_never_answers_is_left(
 async def test_a_disk_that_is_well_again_is_noticed(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kibitz_server.storage.store.PROBE_AFTER_S", 0.01)
+    monkeypatch.setattr("kibitz_server.storage.sqlite.store.PROBE_AFTER_S", 0.01)
     store = opened(path)
     db = failing_connection(store, "COMMIT", 3)
     written(store)

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash
-from kibitz_server.storage import journal
-from kibitz_server.storage.database import connect, ensure_schema
+from kibitz_server.storage.sqlite import journal
+from kibitz_server.storage.sqlite.connection import connect
+from kibitz_server.storage.sqlite.schema import ensure_schema
 
 
 @pytest.fixture

@@ -22,9 +22,9 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from kibitz_server.storage import journal
-from kibitz_server.storage.database import read_int
 from kibitz_server.storage.errors import CommitsMissing
+from kibitz_server.storage.sqlite import journal
+from kibitz_server.storage.sqlite.connection import read_int
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from kibitz_server.storage import database, errors
-from kibitz_server.storage.database import (
-    connect_admin,
-    connect_writer,
-    known_faults,
-    lock,
-    resolve_path,
-)
+from kibitz_server.storage import errors
 from kibitz_server.storage.errors import DatabaseInUse, UnusableDatabase
+from kibitz_server.storage.sqlite import connection, schema
+from kibitz_server.storage.sqlite.connection import connect_writer, known_faults, lock, resolve_path
+from kibitz_server.storage.sqlite.schema import connect_admin
 
 SIDES = ("", "-wal", "-shm", ".lock")
 
@@ -34,8 +30,8 @@ def opened(path: Path) -> None:
 def prepared(path: Path) -> sqlite3.Connection:
     db = connect_writer(path)
     try:
-        with database.translate_errors(path):
-            database.ensure_schema(db, path)
+        with connection.translate_errors(path):
+            schema.ensure_schema(db, path)
     except BaseException:
         db.close()
         raise
@@ -83,11 +79,11 @@ def test_a_database_that_has_lost_its_log_is_not_taken_for_a_new_one(path: Path)
 
 
 def test_the_log_of_the_writer_grows_longer_than_that_of_others(path: Path) -> None:
-    writer = database.connect_writer(path)
-    database.ensure_schema(writer, path)
-    reader = database.connect_reader(path)
-    assert database.read_int(writer, "PRAGMA wal_autocheckpoint") == database.WAL_PAGES
-    assert database.read_int(reader, "PRAGMA wal_autocheckpoint") == 0, "it never checkpoints"
+    writer = connection.connect_writer(path)
+    schema.ensure_schema(writer, path)
+    reader = connection.connect_reader(path)
+    assert connection.read_int(writer, "PRAGMA wal_autocheckpoint") == connection.WAL_PAGES
+    assert connection.read_int(reader, "PRAGMA wal_autocheckpoint") == 0, "it never checkpoints"
     for each in (writer, reader):
         each.close()
 
@@ -274,7 +270,7 @@ def test_a_read_only_disk_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch
 def test_what_sqlite_reports_is_explained(path: Path, code: int, expected: str) -> None:
     error = sqlite3.OperationalError("so it says")
     error.sqlite_errorcode = code
-    with pytest.raises(UnusableDatabase, match=expected), database.translate_errors(path):
+    with pytest.raises(UnusableDatabase, match=expected), connection.translate_errors(path):
         raise error
 
 

@@ -19,7 +19,7 @@ continues the chain, whatever has happened to its neighbours. What is found on r
   row which continues the chain has lost nothing. Any other open stream may have ended in that
   row, and is reported.
 * Rows missing at the beginning: `setting.trim_bytes` is the last row that may be missing. Rows
-  missing at the end are `storage/watermark.py`'s to find.
+  missing at the end are `storage/sqlite/watermark.py`'s to find.
 
 `trimmed` is moved only by `trim`, and `trim` is called only in, or after, the transaction in
 which all entries of the rows up to there, as `read` has read them from the disk, are in
@@ -38,8 +38,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kibitz_protocol.wire.recordfile import chain_hash
-from kibitz_server.storage.database import read_int, transaction
 from kibitz_server.storage.errors import ForeignDatabase
+from kibitz_server.storage.sqlite.connection import read_int, transaction
 
 LINK = 16
 """Characters of a link that a journal entry carries."""

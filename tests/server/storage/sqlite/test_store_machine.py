@@ -39,12 +39,12 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from kibitz_server.storage import journal
-from kibitz_server.storage import store as module
-from kibitz_server.storage.database import connect
 from kibitz_server.storage.errors import CommitsMissing, NotStored, StoreError
 from kibitz_server.storage.port import UNHURRIED_S
-from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.sqlite import journal
+from kibitz_server.storage.sqlite import store as module
+from kibitz_server.storage.sqlite.connection import connect
+from kibitz_server.storage.sqlite.store import SQLiteStore
 from kibitz_server.storage.streams import Stored, Stream
 from tests.tools.virtual_time import Scheduler, VirtualLoop
 

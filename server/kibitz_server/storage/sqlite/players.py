@@ -1,0 +1,98 @@
+"""Players and tokens in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from kibitz_server.storage.port import PlayerRow, TokenRow
+from kibitz_server.storage.sqlite.connection import Value
+from kibitz_server.storage.sqlite.statements import Statements
+from kibitz_server.storage.streams import Waiter
+
+TOKENS_A_QUERY = 500
+_COLUMNS = (
+    "player (key, name, skeleton, kind, account, secret, created) VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+INSERT_ACCOUNT = f"INSERT INTO {_COLUMNS} ON CONFLICT DO NOTHING"
+_PUT_GUEST = (
+    f"INSERT OR IGNORE INTO {_COLUMNS} ON CONFLICT (skeleton) DO UPDATE SET key = excluded.key,"
+    " name = excluded.name, kind = excluded.kind, secret = excluded.secret,"
+    " created = excluded.created WHERE account = 0"
+)
+"""A new guest takes the row of the one who had its name before, so that neither is lost without the
+other. A name that an account was given in the same moment, beside the running server, stays the
+account's and fails no batch."""
+_PUT_HOUSE_BOT = f"INSERT INTO {_COLUMNS} ON CONFLICT (key) DO UPDATE SET secret = excluded.secret"
+_SELECT_PLAYER = "SELECT key, name, kind, account, skeleton, created FROM player"
+_BY_KEY = f"{_SELECT_PLAYER} WHERE key = ?"
+BY_SKELETON = f"{_SELECT_PLAYER} WHERE skeleton = ?"
+_BY_SECRET = f"{_SELECT_PLAYER} WHERE secret = ?"
+
+
+class SQLitePlayers:
+    """The players of a running server (`port.Players`)."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._statements = statements
+
+    def by_key(self, key: str) -> PlayerRow | None:
+        return self._find(_BY_KEY, key)
+
+    def by_skeleton(self, skeleton: str) -> PlayerRow | None:
+        return self._find(BY_SKELETON, skeleton)
+
+    def by_secret(self, digest: bytes) -> PlayerRow | None:
+        return self._find(_BY_SECRET, digest)
+
+    def token(self, digest: bytes) -> TokenRow | None:
+        row: Any = self._statements.row(
+            "SELECT hash, player, expires, revoked FROM token WHERE hash = ?", (digest,)
+        )
+        return None if row is None else TokenRow(*row)
+
+    def void_tokens(self, digests: Collection[bytes], now: int) -> set[bytes]:
+        asked = list(digests)
+        void: set[bytes] = set()
+        for start in range(0, len(asked), TOKENS_A_QUERY):
+            part = asked[start : start + TOKENS_A_QUERY]
+            marks = ",".join("?" * len(part))
+            rows = self._statements.rows(
+                f"SELECT hash FROM token WHERE hash IN ({marks})"
+                " AND (revoked IS NOT NULL OR expires <= ?)",
+                (*part, now),
+            )
+            void |= {row[0] for row in rows if isinstance(row[0], bytes)}
+        return void
+
+    def add_guest(self, guest: PlayerRow, secret: bytes, waiter: Waiter) -> None:
+        self._statements.execute_unhurried(_PUT_GUEST, values_of(guest, secret), waiter)
+
+    def put_house_bot(self, bot: PlayerRow, secret: bytes, waiter: Waiter) -> None:
+        self._statements.execute(_PUT_HOUSE_BOT, values_of(bot, secret), waiter)
+
+    def note_seen(self, key: str, now: int) -> None:
+        sql = "UPDATE player SET created = ? WHERE key = ? AND account = 0"
+        self._statements.execute(sql, (now, key))
+
+    def _find(self, query: str, value: Value) -> PlayerRow | None:
+        row = self._statements.row(query, (value,))
+        return None if row is None else player_of(row)
+
+
+def player_of(row: tuple[Any, ...]) -> PlayerRow:
+    key, name, kind, account, skeleton, created = row
+    seen = created if isinstance(created, int) else 0
+    return PlayerRow(key, name, kind, bool(account), skeleton, seen)
+
+
+def values_of(player: PlayerRow, secret: bytes | None) -> tuple[Value, ...]:
+    return (
+        player.key,
+        player.name,
+        player.skeleton,
+        player.kind,
+        int(player.account),
+        secret,
+        player.created,
+    )

@@ -1,0 +1,201 @@
+"""Reads streams from SQLite, and holds what is found to the chain of hashes."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash
+from kibitz_server.storage.errors import DamagedStream, NotStored, StoreError
+from kibitz_server.storage.sqlite import journal
+from kibitz_server.storage.sqlite.connection import blob
+from kibitz_server.storage.streams import Kind, Stored, StoredCheckpoint, Stream, Transcript
+
+
+def load(
+    db: sqlite3.Connection,
+    number: int,
+    key: str,
+    kind: Kind,
+    head: bytes,
+    kept: StoredCheckpoint | None = None,
+) -> Stored:
+    """Read a stream from its segments and check the hashes that were stored with them.
+
+    Raises `StoreError` where it is not what was written. Where a checkpoint is `kept` and the
+    chain goes on from its link, what came before it is not read.
+    """
+    head = blob(head)
+    hashed = chain_hash(EMPTY_CHAIN, head)
+    [link] = db.execute("SELECT link FROM stream WHERE number = ?", (number,)).fetchone()
+    if link not in (hashed, None):  # None: it was closed before heads had links
+        raise DamagedStream(0, "its head is damaged")
+    rest = None if kept is None else _after_checkpoint(db, number, kept)
+    if kept is not None and rest is not None:
+        tail, hashed = kept.seq + len(rest[0]), rest[1]
+        stream = Stream(number, key, kind, tail=tail, durable=tail, chain=hashed)
+        return Stored(stream, head, rest[0], kept)
+    lines: list[bytes] = []
+    rows = db.execute(
+        "SELECT first, last, chain, lines FROM stretch WHERE stream = ? ORDER BY first", (number,)
+    )
+    for first, last, expected, text in rows:
+        part = blob(text).split(b"\n")
+        for line in part:
+            hashed = chain_hash(hashed, line)
+        if first != len(lines) + 1 or last != first + len(part) - 1 or hashed != expected:
+            raise DamagedStream(len(lines), f"the segment from {first} to {last} is damaged")
+        lines += part
+    tail = len(lines)
+    return Stored(Stream(number, key, kind, tail=tail, durable=tail, chain=hashed), head, lines)
+
+
+def _after_checkpoint(
+    db: sqlite3.Connection, number: int, kept: StoredCheckpoint
+) -> tuple[list[bytes], str] | None:
+    """Return the entries after a checkpoint, and the chain's link at their end.
+
+    None where the segments do not have the entry that it was made after, or the chain does not
+    go on from its link.
+    """
+    found: list[bytes] = []
+    last, link = 0, kept.link
+    rows = db.execute(
+        "SELECT first, last, chain, lines FROM stretch WHERE stream = ? AND first >="
+        " (SELECT max(first) FROM stretch WHERE stream = ? AND first <= ?) ORDER BY first",
+        (number, number, kept.seq),
+    )
+    for first, until, expected, text in rows:
+        part = blob(text).split(b"\n")
+        if first > (last or kept.seq) + 1 or until != first + len(part) - 1 or until < kept.seq:
+            return None
+        following = part[max(0, kept.seq + 1 - first) :]
+        for line in following:
+            link = chain_hash(link, line)
+        if link != expected:
+            return None
+        found += following
+        last = until
+    return (found, link) if last else None
+
+
+def reload(
+    db: sqlite3.Connection, keys: Sequence[str]
+) -> tuple[dict[str, Stored | StoreError], journal.Row | None]:
+    """Return streams as one state of the database has them, and its newest row of the journal."""
+    db.execute("BEGIN")
+    try:
+        found: dict[str, Stored | StoreError] = {}
+        for key in keys:
+            try:
+                found[key] = _stored(db, key)
+            except StoreError as error:
+                found[key] = error
+        streams = [each for each in found.values() if isinstance(each, Stored)]
+        reading = journal.read(db, only={stored.stream.number for stored in streams})
+        for stored in streams:
+            tail = reading.tails.get(stored.stream.number)
+            if tail is not None:
+                found[stored.stream.key] = _continued(stored, tail)
+        return found, journal.last_row(db)
+    finally:
+        db.execute("COMMIT")
+
+
+def _stored(db: sqlite3.Connection, key: str) -> Stored:
+    row = db.execute(
+        "SELECT state, number, key, kind, head FROM stream WHERE key = ?", (key,)
+    ).fetchone()
+    if row is None:
+        raise NotStored(f"the disk has nothing of {key!r}")
+    stored = load(db, *row[1:])
+    stored.stream.closed = row[0] != "open"
+    return stored
+
+
+def _continued(stored: Stored, tail: journal.Tail) -> Stored | StoreError:
+    """Add to a stream what the journal has of it."""
+    stream = stored.stream
+    if tail.fault:
+        return StoreError(f"stream {stream.key!r} is damaged: {tail.fault}")
+    stream.tail = stream.durable = tail.last
+    stream.chain = tail.link
+    stream.recent = tail.lines.copy()
+    return Stored(stream, stored.head, stored.lines + tail.lines)
+
+
+def segment_entries(
+    db: sqlite3.Connection, number: int, first: int, last: int, edge: int
+) -> list[bytes]:
+    """Return the entries from `first` to `last`, but none from `edge` on."""
+    rows = db.execute(
+        "SELECT first, lines FROM stretch WHERE stream = ? AND last >= ? AND first <= ?"
+        " ORDER BY first",
+        (number, first, last),
+    )
+    found: list[bytes] = []
+    for start, text in rows:
+        for seq, line in enumerate(blob(text).split(b"\n"), start):
+            if first <= seq <= last and seq < edge:
+                found.append(line)
+    return found
+
+
+def entries(
+    db: sqlite3.Connection,
+    number: int,
+    first: int,
+    last: int | None = None,
+    *,
+    size: int | None = None,
+) -> list[bytes]:
+    """Return entries of a closed stream from `first` on, to `last` or about `size` bytes.
+
+    There is at least one, where the stream has one. The segments that they are read from are
+    held to the chain; raises `StoreError` where one does not continue it.
+    """
+    rows = db.execute(
+        "SELECT first, last, chain, lines FROM stretch WHERE stream = ? AND last >= ?"
+        " ORDER BY first",
+        (number, first),
+    )
+    found: list[bytes] = []
+    link: str | None = None
+    for start, end, expected, text in rows:
+        if (last is not None and start > last) or (size is not None and size <= 0):
+            break
+        lines = blob(text).split(b"\n")
+        link = _link_before(db, number, start) if link is None else link
+        for line in lines:
+            link = chain_hash(link, line)
+        if link != expected or end != start + len(lines) - 1:
+            raise DamagedStream(start - 1, f"the segment from {start} to {end} is damaged")
+        for seq, line in enumerate(lines, start):
+            if seq >= first and (last is None or seq <= last) and (size is None or size > 0):
+                found.append(line)
+                size = None if size is None else size - len(line)
+    return found
+
+
+def _link_before(db: sqlite3.Connection, number: int, first: int) -> str:
+    """Return the chain's link before entry `first`, which begins a segment."""
+    if first > 1:
+        sql = "SELECT chain FROM stretch WHERE stream = ? AND last = ?"
+        row = db.execute(sql, (number, first - 1)).fetchone()
+    else:
+        row = db.execute("SELECT link FROM stream WHERE number = ?", (number,)).fetchone()
+    if row is None:
+        raise DamagedStream(first - 1, f"entries before {first} are missing")
+    return str(row[0])
+
+
+def transcript(db: sqlite3.Connection, key: str, kind: Kind) -> Transcript | None:
+    row = db.execute(
+        "SELECT number, head, footer FROM stream WHERE key = ? AND kind = ? AND state = 'closed'",
+        (key, kind),
+    ).fetchone()
+    if row is None:
+        return None
+    number, head, footer = row
+    found = load(db, number, key, "match", head)
+    return Transcript(found.head, found.lines, None if footer is None else blob(footer))
