@@ -34,9 +34,3 @@ class Batch:
     """The weight of what it deletes."""
     attempts: int = 0
     started: float = 0.0
-
-
-def row_of(batch: Batch) -> journal.Row:
-    if batch.row is None:
-        raise AssertionError("a batch gets its row when it begins")
-    return batch.row

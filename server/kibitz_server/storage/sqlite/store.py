@@ -70,7 +70,7 @@ from kibitz_server.storage.errors import (
 )
 from kibitz_server.storage.port import CLOSE_TIMEOUT_S, UNHURRIED_S, Nodes
 from kibitz_server.storage.sqlite import journal, streams, watermark
-from kibitz_server.storage.sqlite.batch import Batch, row_of
+from kibitz_server.storage.sqlite.batch import Batch
 from kibitz_server.storage.sqlite.connection import (
     Value,
     blob,
@@ -570,7 +570,7 @@ class SQLiteStore:
         """Write all of a batch, and its share of the compaction, in a transaction left open."""
         execute = self._db.execute
         execute("BEGIN IMMEDIATE")
-        execute(journal.INSERT_ROW, row_of(batch))
+        execute(journal.INSERT_ROW, _row_of(batch))
         for sql, values in batch.statements:
             execute(sql, values)
         for segment in batch.segments:
@@ -607,7 +607,7 @@ class SQLiteStore:
 
     def _succeeded(self, batch: Batch) -> None:
         self.healthy = True
-        row = row_of(batch)
+        row = _row_of(batch)
         self._next_batch = row.batch + 1
         # Here and not in the writer's thread, which would have to wait for the interpreter again.
         self._mark_row(row)
@@ -760,7 +760,7 @@ class SQLiteStore:
 
     def _outcome(self, batch: Batch) -> Literal["written", "absent", "foreign"]:
         """Ask the disk what became of a batch whose commit reported an error."""
-        row = row_of(batch)
+        row = _row_of(batch)
         try:
             found = self._db.execute(
                 "SELECT checks FROM journal WHERE batch >= ? ORDER BY batch", (row.batch,)
@@ -794,7 +794,7 @@ class SQLiteStore:
         """Lose a batch, and everything that was appended after it."""
         LOG.error("%s; %d entries are lost", error, len(batch.lines) + len(self._gathering.lines))
         if self._doubtful_checks is None:
-            self._doubtful_checks = row_of(batch).checks
+            self._doubtful_checks = _row_of(batch).checks
         self._cancel_compaction()
         batch.waiters += self._gathering.waiters
         self._gathering = Batch()
@@ -835,3 +835,9 @@ class SQLiteStore:
 
 def _now() -> int:
     return int(time.time())
+
+
+def _row_of(batch: Batch) -> journal.Row:
+    if batch.row is None:
+        raise AssertionError("a batch gets its row when it begins")
+    return batch.row
