@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from kibitz_server.storage.errors import DatabaseInUse, OwnedElsewhere, WriteFailed
+from kibitz_server.storage.errors import DatabaseInUse, OwnedElsewhere, StoreError, WriteFailed
 from kibitz_server.storage.location import NodeIdentity, PostgresURL
 from kibitz_server.storage.opening import open_register
 from kibitz_server.storage.port import PlayerRow, Registration, TakenLobby
@@ -320,6 +320,37 @@ async def test_a_node_that_is_replaced_hears_of_it_by_its_heartbeat(url: Postgre
     with pytest.raises(WriteFailed):
         await nodes_of(first).beat()
     await first.close()
+
+
+async def test_a_node_whose_connections_are_cut_keeps_its_lobbies(url: PostgresURL) -> None:
+    """Its lock is gone with them; what counts is the heartbeat, which beats on."""
+    first, second = node(url, "a"), node(url, "b")
+    waiter = RecordingWaiter()
+    lobby, _ = lobby_with_match(first, waiter)
+    await first.flush()
+    for tail in (3, 4):
+        execute(
+            url,
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+            " WHERE application_name = 'kibitz' AND pid <> pg_backend_pid()",
+        )
+        await until_beating(first)
+        await until_beating(second)
+        assert await take(second) == []
+        appended(first, lobby, 1, waiter)
+        await first.flush()
+        assert await entries_of(first, "lobby") == lines(1, tail)
+    assert waiter.errors == []
+    await first.close()
+    await second.close()
+
+
+async def until_beating(store: PostgresStore) -> None:
+    """Write a heartbeat, over a new connection where the old one turns out to be gone."""
+    try:
+        await nodes_of(store).beat()
+    except StoreError:
+        await nodes_of(store).beat()
 
 
 async def test_the_node_that_is_alive_for_longest_is_the_one_to_serve(url: PostgresURL) -> None:

@@ -9,11 +9,11 @@ import psycopg
 import pytest
 
 from kibitz_server.storage.errors import ForeignDatabase, UnusableDatabase, WriteFailed
-from kibitz_server.storage.location import PostgresURL
+from kibitz_server.storage.location import NodeIdentity, PostgresURL
 from kibitz_server.storage.opening import open_register
 from kibitz_server.storage.postgres import schema
 from kibitz_server.storage.postgres.batch import Batch, Ownership
-from kibitz_server.storage.postgres.connection import connect_async
+from kibitz_server.storage.postgres.connection import Connection, connect_async
 from kibitz_server.storage.postgres.store import PostgresStore
 from kibitz_server.storage.streams import Stored
 from tests.server.storage.conformance.engines import RecordingWaiter, appended, lines, written
@@ -24,6 +24,11 @@ pytestmark = pytest.mark.e2e
 def execute(url: PostgresURL, sql: str) -> None:
     with psycopg.connect(url.url, autocommit=True, options="-c search_path=kibitz") as db:
         db.execute(sql)
+
+
+def terminate(url: PostgresURL, db: Connection) -> None:
+    """End the backend of a connection, and wait until it is gone."""
+    execute(url, f"SELECT pg_terminate_backend({db.info.backend_pid}, 5000)")
 
 
 async def test_the_fence_holds_where_the_lock_does_not(url: PostgresURL) -> None:
@@ -90,6 +95,40 @@ async def test_a_connection_that_is_cut_costs_nobody_anything(url: PostgresURL) 
         assert isinstance(found, Stored)
         assert found.lines == lines(1, stream.tail)
     assert (waiter.told, waiter.errors) == ([0, 1, 2, 3, 4, 5, 6, 7], [])
+    await store.close()
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize("named", [False, True])
+async def test_a_connection_that_ends_at_a_commit_leaves_each_entry_once(
+    url: PostgresURL, moment: str, named: bool
+) -> None:
+    """The backend ends before the commit reaches it, or before its answer does, three times."""
+    node = NodeIdentity("a", "ws://games.example.org") if named else None
+    store = PostgresStore(url, asyncio.get_running_loop(), node=node, retries=(0.01,) * 5)
+    waiter = RecordingWaiter()
+    stream = written(store, "lobby", count=1, waiter=waiter)
+    await store.flush()
+    ownership, left = store._ownership, iter(range(3))
+
+    async def cut(db: Connection) -> None:
+        ends = next(left, None) is not None
+        if ends and moment == "before":
+            terminate(url, db)
+        await Ownership._commit(ownership, db)
+        if ends and moment == "after":
+            terminate(url, db)
+            await db.execute("SELECT")
+
+    ownership._commit = cut  # type: ignore[method-assign]
+    for _ in range(3):
+        appended(store, stream, 2, waiter)
+        await store.flush()
+    assert next(left, None) is None, "each end was met"
+    assert (waiter.told, waiter.errors) == ([0, 1, 2, 3, 4, 5, 6, 7], [])
+    found = (await store.reload(["lobby"]))["lobby"]
+    assert isinstance(found, Stored)
+    assert found.lines == lines(1, 7)
     await store.close()
 
 
