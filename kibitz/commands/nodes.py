@@ -9,8 +9,8 @@ import click
 
 from kibitz.commands.serve import db_option
 from kibitz.output import echo, echo_json
+from kibitz_server.storage.interface import NodeEntry
 from kibitz_server.storage.location import Database
-from kibitz_server.storage.port import NodeEntry
 
 
 @click.command(short_help="Show the nodes of a PostgreSQL database.")

@@ -39,7 +39,7 @@ from kibitz_server.net.site import Site
 from kibitz_server.net.timeouts import TimeoutConfig, Timeouts
 from kibitz_server.net.turn_budget import TurnBudget
 from kibitz_server.storage.errors import StoreError, WriteFailed
-from kibitz_server.storage.port import Store
+from kibitz_server.storage.interface import Store
 from kibitz_server.storage.streams import Stream, Waiter
 
 HANDSHAKE = (

@@ -61,7 +61,7 @@ from kibitz_server.net.send_queue import WriteBatcher
 from kibitz_server.net.timeouts import TimeoutConfig, Timeouts
 from kibitz_server.net.turn_budget import TurnBudget
 from kibitz_server.storage.errors import StoreError
-from kibitz_server.storage.port import Store
+from kibitz_server.storage.interface import Store
 from kibitz_server.storage.sqlite import journal
 from kibitz_server.storage.sqlite.store import COMPACT_BYTES, SQLiteStore
 from tests.tools.simulated_clients import (

@@ -45,7 +45,7 @@ from kibitz_server.accounts.identity import (
 from kibitz_server.accounts.names import BadName, claim, house_name, skeleton
 from kibitz_server.accounts.tickets import BadTicket, Tickets
 from kibitz_server.storage.errors import StoreError
-from kibitz_server.storage.port import PlayerRow, Store
+from kibitz_server.storage.interface import PlayerRow, Store
 
 Guests: TypeAlias = Literal["loopback", "anyone", "nobody"]
 SEEN_INTERVAL_S = 86_400

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from kibitz_protocol.wire.records import Player
 from kibitz_protocol.wire.unchecked import construct
-from kibitz_server.storage.port import PlayerRow
+from kibitz_server.storage.interface import PlayerRow
 
 TOKEN_PREFIX = "kb_"
 

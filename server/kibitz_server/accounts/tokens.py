@@ -23,9 +23,9 @@ from kibitz_server.accounts.identity import (
 )
 from kibitz_server.accounts.names import claim, normalise, skeleton
 from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.interface import Registration
 from kibitz_server.storage.location import Database
 from kibitz_server.storage.opening import open_register
-from kibitz_server.storage.port import Registration
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,8 @@ from kibitz_server.net.timeouts import Timeouts
 from kibitz_server.net.token_watch import CHECK_INTERVAL_S, SHARED_INTERVAL_S, TokenWatch
 from kibitz_server.net.turn_budget import TurnBudget
 from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.interface import Store
 from kibitz_server.storage.opening import open_store
-from kibitz_server.storage.port import Store
 
 LOG = logging.getLogger("kibitz.app")
 LISTEN_BACKLOG = 1024

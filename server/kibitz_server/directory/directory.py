@@ -56,7 +56,7 @@ from kibitz_server.net.connections import Connections, counted_address
 from kibitz_server.net.peer import RETRY_AFTER_MS, Peer
 from kibitz_server.rating.log import RatingLog
 from kibitz_server.storage.errors import StoreError
-from kibitz_server.storage.port import Store
+from kibitz_server.storage.interface import Store
 from kibitz_server.storage.quarantine import Quarantine
 from kibitz_server.storage.streams import Stream
 

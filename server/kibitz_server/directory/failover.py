@@ -1,9 +1,9 @@
 """Lobbies that change their owners: a node takes those of dead nodes, and steps down from others.
 
-The store knows who owns what (`storage.port.Nodes`). This module makes the runners agree with it.
-Of the nodes with one URL one serves and the others stand by. Whoever says hello is told where its
-lobbies are, so a node lets people in only when every open lobby is here, or at a living node with
-another URL; what those have it hears of `HallSharing`.
+The store knows who owns what (`storage.interface.Nodes`). This module makes the runners agree with
+it. Of the nodes with one URL one serves and the others stand by. Whoever says hello is told where
+its lobbies are, so a node lets people in only when every open lobby is here, or at a living node
+with another URL; what those have it hears of `HallSharing`.
 
 A lobby that was taken is loaded by the path of every start (`recovery`), with all its matches:
 nobody is connected there yet, no turn is opened before its seat is back, and graces run. From a
@@ -30,7 +30,7 @@ from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.connections import Connections
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.errors import StoreError
-from kibitz_server.storage.port import Nodes, Store, TakenLobby
+from kibitz_server.storage.interface import Nodes, Store, TakenLobby
 from kibitz_server.storage.streams import Stored
 
 LOG = logging.getLogger("kibitz.directory")

@@ -18,7 +18,7 @@ from kibitz_server.lobby.settings import house_seats
 from kibitz_server.lobby.views import DurableLobby
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.connections import Connections
-from kibitz_server.storage.port import HallExchange, Nodes
+from kibitz_server.storage.interface import HallExchange, Nodes
 
 PLIES_S: Final = 3.0
 """Seconds after which a line is written again whose matches have gone on."""

@@ -29,7 +29,7 @@ from kibitz_server.match.runner import MatchRunner, RunnerContext
 from kibitz_server.match.state import BrokenLog
 from kibitz_server.match.visibility import replay
 from kibitz_server.storage.errors import StoreError
-from kibitz_server.storage.port import Store
+from kibitz_server.storage.interface import Store
 from kibitz_server.storage.streams import Stored
 
 LOG = logging.getLogger("kibitz.directory")

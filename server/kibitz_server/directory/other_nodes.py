@@ -16,7 +16,7 @@ from typing import Final
 from pydantic import BaseModel
 
 from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
-from kibitz_server.storage.port import HallExchange, OtherNode
+from kibitz_server.storage.interface import HallExchange, OtherNode
 
 STALE_S: Final = 3.0
 """Seconds after an exchange in which its answer is relied on."""

@@ -29,7 +29,7 @@ from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.connections import Connections
 from kibitz_server.storage.errors import NotStored, StoreError, UnusableDatabase
-from kibitz_server.storage.port import Store, TakenLobby
+from kibitz_server.storage.interface import Store, TakenLobby
 from kibitz_server.storage.quarantine import Quarantine
 from kibitz_server.storage.streams import Kind, Stored
 

@@ -17,7 +17,7 @@ from typing import Protocol
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.storage.errors import NotStored, StoreError
-from kibitz_server.storage.port import Store
+from kibitz_server.storage.interface import Store
 from kibitz_server.storage.streams import Stored
 
 LOG = logging.getLogger("kibitz.reloads")

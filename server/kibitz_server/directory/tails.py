@@ -30,7 +30,7 @@ from kibitz_server.match.runner import MatchRunner
 from kibitz_server.match.state import BrokenLog
 from kibitz_server.match.tail import MatchTail
 from kibitz_server.storage.errors import StoreError
-from kibitz_server.storage.port import MatchHead, NewEntries, Nodes
+from kibitz_server.storage.interface import MatchHead, NewEntries, Nodes
 
 LOG = logging.getLogger("kibitz.tails")
 LOOK_S: Final = 0.25

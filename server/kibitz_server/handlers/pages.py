@@ -10,7 +10,7 @@ from kibitz_server.directory.directory import Directory
 from kibitz_server.metrics import Metrics
 from kibitz_server.net.downloads import PIECE_BYTES
 from kibitz_server.storage.errors import StoreError, UnusableDatabase
-from kibitz_server.storage.port import Store
+from kibitz_server.storage.interface import Store
 from kibitz_server.storage.streams import Closed
 
 

@@ -39,8 +39,8 @@ from kibitz_server.lobby.views import DurableLobby, arranged_briefs, durable_lob
 from kibitz_server.net.loop_clock import Deadline
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.interface import Store
 from kibitz_server.storage.pending import PendingQueue, Request
-from kibitz_server.storage.port import Store
 from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.lobby")

@@ -29,7 +29,7 @@ from typing import Final, TypeAlias
 from pydantic_core import from_json
 
 from kibitz_server.storage.errors import StoreError
-from kibitz_server.storage.port import Expiry, OldStream
+from kibitz_server.storage.interface import Expiry, OldStream
 from kibitz_server.storage.streams import Kind, Waiter
 
 LOG = logging.getLogger("kibitz.retention")

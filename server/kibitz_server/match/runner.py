@@ -66,8 +66,8 @@ from kibitz_server.net.loop_clock import Deadline
 from kibitz_server.net.peer import Peer
 from kibitz_server.net.send_queue import SendQueue
 from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.interface import Store
 from kibitz_server.storage.pending import HeldRequest, PendingQueue, Release, Request
-from kibitz_server.storage.port import Store
 from kibitz_server.storage.streams import Stream, Waiter
 
 LOG = logging.getLogger("kibitz.match")

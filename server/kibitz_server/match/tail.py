@@ -26,7 +26,7 @@ from kibitz_server.match.spectators import Spectators
 from kibitz_server.match.state import BrokenLog, MatchState
 from kibitz_server.match.visibility import EntryView, MatchViews
 from kibitz_server.net.peer import Peer
-from kibitz_server.storage.port import NewEntries
+from kibitz_server.storage.interface import NewEntries
 from kibitz_server.storage.streams import Stream
 
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from kibitz_server.rating.ladder import Ladder, RatedMatch
-from kibitz_server.storage.port import Store
+from kibitz_server.storage.interface import Store
 
 LOG = logging.getLogger("kibitz.rating")
 FOLD_BATCH = 500

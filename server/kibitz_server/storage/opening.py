@@ -7,8 +7,8 @@ import importlib.util
 from collections.abc import Callable
 
 from kibitz_server.storage.errors import UnusableDatabase
+from kibitz_server.storage.interface import NodeEntry, Store, TokenRegister
 from kibitz_server.storage.location import Database, NodeIdentity, PostgresURL
-from kibitz_server.storage.port import NodeEntry, Store, TokenRegister
 from kibitz_server.storage.sqlite.store import SQLiteStore
 from kibitz_server.storage.sqlite.tokens import SQLiteTokenRegister
 

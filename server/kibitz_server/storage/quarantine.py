@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import time
 
-from kibitz_server.storage.port import Store
+from kibitz_server.storage.interface import Store
 from kibitz_server.storage.streams import Kind
 
 LOG = logging.getLogger("kibitz.quarantine")

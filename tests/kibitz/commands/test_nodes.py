@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from kibitz.commands.nodes import nodes
 from kibitz.commands.serve import make_config
 from kibitz_server.storage import opening
-from kibitz_server.storage.port import NodeEntry
+from kibitz_server.storage.interface import NodeEntry
 
 URL = "postgresql://kibitz@db.example.org/games"
 

@@ -19,8 +19,8 @@ from kibitz_server.accounts.identity import Identity, row_of
 from kibitz_server.accounts.names import BadName, skeleton
 from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.interface import Registration
 from kibitz_server.storage.opening import open_register
-from kibitz_server.storage.port import Registration
 from kibitz_server.storage.sqlite.store import SQLiteStore
 
 

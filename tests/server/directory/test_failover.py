@@ -20,7 +20,7 @@ from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.connections import Connections
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.errors import StoreError, UnusableDatabase
-from kibitz_server.storage.port import (
+from kibitz_server.storage.interface import (
     HallExchange,
     MatchHead,
     NewEntries,

@@ -20,8 +20,8 @@ from kibitz_server.directory.registry import Registry
 from kibitz_server.directory.substitutes import Substitutes
 from kibitz_server.net.connections import Connections, Quotas
 from kibitz_server.net.rate_limit import Rate, RateLimits
+from kibitz_server.storage.interface import HallExchange, Nodes, OtherNode
 from kibitz_server.storage.location import PostgresURL
-from kibitz_server.storage.port import HallExchange, Nodes, OtherNode
 from kibitz_server.storage.postgres.store import PostgresStore
 from tests.server.fakes import PeerRig
 from tests.server.storage.conformance.engines import RecordingWaiter, written

@@ -11,7 +11,7 @@ from kibitz_server.directory.other_nodes import (
     OtherNodes,
     node_key,
 )
-from kibitz_server.storage.port import HallExchange, OtherNode
+from kibitz_server.storage.interface import HallExchange, OtherNode
 
 HERE, THERE = "ws://here.example.org", "ws://there.example.org"
 B = OtherNode("b", THERE, True, "life-b")

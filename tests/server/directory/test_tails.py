@@ -25,7 +25,7 @@ from kibitz_server.match.record import read_entry
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.match.tail import MatchTail
 from kibitz_server.storage.errors import DamagedStream, StoreError, UnusableDatabase
-from kibitz_server.storage.port import MatchHead, NewEntries, Nodes
+from kibitz_server.storage.interface import MatchHead, NewEntries, Nodes
 from kibitz_server.storage.streams import Stream
 from tests.server.fakes import FakeHandle, ScriptedConnection
 from tests.server.match.test_runner import Scenario

@@ -10,7 +10,7 @@ import pytest
 
 from kibitz_server.directory.other_nodes import Elsewhere, OtherNodes
 from kibitz_server.storage.errors import UnusableDatabase
-from kibitz_server.storage.port import HallExchange, OtherNode
+from kibitz_server.storage.interface import HallExchange, OtherNode
 from tests.server.match.toy_games import Grid
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server

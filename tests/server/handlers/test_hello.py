@@ -14,7 +14,7 @@ from kibitz_protocol.client.client import Client
 from kibitz_server.app import Config, running
 from kibitz_server.maintenance.backup import back_up
 from kibitz_server.maintenance.check import check_database
-from kibitz_server.storage.port import UNHURRIED_S
+from kibitz_server.storage.interface import UNHURRIED_S
 from kibitz_server.storage.sqlite import store as store_module
 from tests.server.fakes import wait_until
 from tests.tools.simulation import make_template

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.mnk import GAME
-from kibitz_server.storage.port import UNHURRIED_S
+from kibitz_server.storage.interface import UNHURRIED_S
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
 

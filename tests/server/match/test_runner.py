@@ -37,7 +37,7 @@ from kibitz_server.match.runner import MatchRunner
 from kibitz_server.metrics import Metrics
 from kibitz_server.net.loop_clock import ServerClock
 from kibitz_server.storage.errors import StoreError, WriteFailed
-from kibitz_server.storage.port import Store
+from kibitz_server.storage.interface import Store
 from kibitz_server.storage.streams import Stream
 from tests.server.fakes import FakeLoop, FakeStore, PeerRig, ScriptedConnection
 from tests.server.match.toy_games import Grid, Veil, setup

@@ -14,7 +14,7 @@ from kibitz_server.match.commands import AddComment, Leave, Note, Return
 from kibitz_server.match.state import BrokenLog
 from kibitz_server.match.tail import MatchTail
 from kibitz_server.match.watched import viewer_of
-from kibitz_server.storage.port import NewEntries
+from kibitz_server.storage.interface import NewEntries
 from kibitz_server.storage.streams import Stream
 from tests.server.fakes import ScriptedConnection
 from tests.server.match.test_runner import Scenario

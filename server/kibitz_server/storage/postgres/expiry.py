@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
-from kibitz_server.storage.port import OldStream, Remains
+from kibitz_server.storage.interface import OldStream, Remains
 from kibitz_server.storage.postgres.batch import Statement
 from kibitz_server.storage.postgres.connection import Connection, Readers
 from kibitz_server.storage.postgres.players import IN_ORDER, Writer
@@ -38,7 +38,7 @@ ORDER BY number LIMIT %s"""
 
 
 class PostgresExpiry:
-    """What is old in the database of a running server (`port.Expiry`)."""
+    """What is old in the database of a running server (`interface.Expiry`)."""
 
     def __init__(
         self,

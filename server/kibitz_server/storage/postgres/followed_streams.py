@@ -1,4 +1,4 @@
-"""Reads logs that other nodes write, from where they were read before (`port.Nodes`).
+"""Reads logs that other nodes write, from where they were read before (`interface.Nodes`).
 
 One statement asks for what is new in all of them, and costs a look into an index for each. Nobody
 is notified of new entries: a notification would be sent with every batch of the node that writes,
@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Final
 
 from kibitz_server.storage.errors import DamagedStream, StoreError
-from kibitz_server.storage.port import MatchHead, NewEntries
+from kibitz_server.storage.interface import MatchHead, NewEntries
 from kibitz_server.storage.postgres.connection import Connection
 from kibitz_server.storage.postgres.streams import Row, check_entries, check_head
 from kibitz_server.storage.streams import Stream

@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping
 from typing import Final
 
-from kibitz_server.storage.port import HallExchange, OtherNode
+from kibitz_server.storage.interface import HallExchange, OtherNode
 from kibitz_server.storage.postgres.connection import Connection
 from kibitz_server.storage.postgres.notifications import HALL
 
@@ -80,12 +80,12 @@ class HallLines:
 
     @property
     def needs_all(self) -> bool:
-        """See `port.Nodes`."""
+        """See `interface.Nodes`."""
         at = self._exchanged_at
         return at is None or time.monotonic() > at + LONG_AGO_S
 
     async def exchange(self, db: Connection, lines: Mapping[str, bytes | None]) -> HallExchange:
-        """See `port.Nodes`; raises `psycopg.Error`."""
+        """See `interface.Nodes`; raises `psycopg.Error`."""
         whole, self._exchanged_at = self.needs_all, None
         seen = {} if whole else self._seen
         if lines or whole:

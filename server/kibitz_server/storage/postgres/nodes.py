@@ -34,8 +34,7 @@ import psycopg
 
 from kibitz_protocol.wire.recordfile import chain_hash
 from kibitz_server.storage.errors import StoreError, UnusableDatabase, WriteFailed
-from kibitz_server.storage.location import SINGLE_SERVER, NodeIdentity, PostgresURL
-from kibitz_server.storage.port import (
+from kibitz_server.storage.interface import (
     HallExchange,
     MatchHead,
     NewEntries,
@@ -43,6 +42,7 @@ from kibitz_server.storage.port import (
     TakenLobby,
     TakeOverEntry,
 )
+from kibitz_server.storage.location import SINGLE_SERVER, NodeIdentity, PostgresURL
 from kibitz_server.storage.postgres import followed_streams
 from kibitz_server.storage.postgres.batch import LOCK_OWNERS, Ownership, TakenOver
 from kibitz_server.storage.postgres.connection import (
@@ -223,7 +223,7 @@ class OwningStore(Protocol):
 
 
 class PostgresNodes:
-    """This node among those of its database (`port.Nodes`)."""
+    """This node among those of its database (`interface.Nodes`)."""
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ import dataclasses
 from collections.abc import Collection, Iterable
 from typing import Any, Final, Protocol
 
-from kibitz_server.storage.port import PlayerRow, TokenRow
+from kibitz_server.storage.interface import PlayerRow, TokenRow
 from kibitz_server.storage.postgres.batch import Statement
 from kibitz_server.storage.postgres.connection import (
     Connection,
@@ -50,7 +50,7 @@ class Writer(Protocol):
 
 
 class PostgresPlayers:
-    """The players of a running server (`port.Players`)."""
+    """The players of a running server (`interface.Players`)."""
 
     def __init__(self, writer: Writer, db: SyncConnection, *, shared: bool = False) -> None:
         """Read all players and tokens. It blocks.

@@ -33,8 +33,8 @@ from kibitz_server.storage.errors import (
     UnusableDatabase,
     WriteFailed,
 )
+from kibitz_server.storage.interface import CLOSE_TIMEOUT_S, UNHURRIED_S
 from kibitz_server.storage.location import NodeIdentity, PostgresURL
-from kibitz_server.storage.port import CLOSE_TIMEOUT_S, UNHURRIED_S
 from kibitz_server.storage.postgres import streams
 from kibitz_server.storage.postgres.batch import (
     Batch,
@@ -80,7 +80,7 @@ LOCK_ATTEMPTS = 100
 
 
 class PostgresStore:
-    """The PostgreSQL database of one server (`port.Store`)."""
+    """The PostgreSQL database of one server (`interface.Store`)."""
 
     remembers_closed = False
 

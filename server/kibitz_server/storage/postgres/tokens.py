@@ -8,15 +8,15 @@ from typing import Self
 import psycopg
 
 from kibitz_server.storage.errors import UnusableDatabase
+from kibitz_server.storage.interface import PlayerRow, Registration, TokenEntry
 from kibitz_server.storage.location import PostgresURL
-from kibitz_server.storage.port import PlayerRow, Registration, TokenEntry
 from kibitz_server.storage.postgres.connection import SyncConnection, connect, describe
 from kibitz_server.storage.postgres.players import PLAYER, values_of
 from kibitz_server.storage.postgres.schema import ACCOUNTS_LOCK, ensure_schema
 
 
 class PostgresTokenRegister:
-    """Accounts and tokens, beside a running server or without one (`port.TokenRegister`)."""
+    """Accounts and tokens, beside a running server or without one (`interface.TokenRegister`)."""
 
     def __init__(self, url: PostgresURL) -> None:
         self._url = url
@@ -67,7 +67,7 @@ class PostgresTokenRegister:
 
 
 class _PostgresRegistration:
-    """A transaction that is open (`port.Registration`)."""
+    """A transaction that is open (`interface.Registration`)."""
 
     def __init__(self, db: SyncConnection) -> None:
         self._db = db

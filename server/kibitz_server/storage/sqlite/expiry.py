@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from kibitz_server.storage.port import OldStream, Remains
+from kibitz_server.storage.interface import OldStream, Remains
 from kibitz_server.storage.sqlite.connection import Value
 from kibitz_server.storage.sqlite.statements import Statements
 from kibitz_server.storage.streams import Kind, Waiter
@@ -39,7 +39,7 @@ SELECT created FROM player WHERE account = 0 ORDER BY created DESC LIMIT 1 OFFSE
 
 
 class SQLiteExpiry:
-    """What is old in the database of a running server (`port.Expiry`)."""
+    """What is old in the database of a running server (`interface.Expiry`)."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements

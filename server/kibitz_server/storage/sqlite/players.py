@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from kibitz_server.storage.port import PlayerRow, TokenRow
+from kibitz_server.storage.interface import PlayerRow, TokenRow
 from kibitz_server.storage.sqlite.connection import Value
 from kibitz_server.storage.sqlite.statements import Statements
 from kibitz_server.storage.streams import Waiter
@@ -31,7 +31,7 @@ _BY_SECRET = f"{_SELECT_PLAYER} WHERE secret = ?"
 
 
 class SQLitePlayers:
-    """The players of a running server (`port.Players`)."""
+    """The players of a running server (`interface.Players`)."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements

@@ -68,7 +68,7 @@ from kibitz_server.storage.errors import (
     UnusableDatabase,
     WriteFailed,
 )
-from kibitz_server.storage.port import CLOSE_TIMEOUT_S, UNHURRIED_S, Nodes
+from kibitz_server.storage.interface import CLOSE_TIMEOUT_S, UNHURRIED_S, Nodes
 from kibitz_server.storage.sqlite import journal, streams, watermark
 from kibitz_server.storage.sqlite.batch import Batch
 from kibitz_server.storage.sqlite.connection import (
@@ -125,7 +125,7 @@ class _Compaction:
 
 
 class SQLiteStore:
-    """The database file of one server (`port.Store`)."""
+    """The database file of one server (`interface.Store`)."""
 
     remembers_closed = True
 

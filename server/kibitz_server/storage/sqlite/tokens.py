@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
-from kibitz_server.storage.port import PlayerRow, Registration, TokenEntry
+from kibitz_server.storage.interface import PlayerRow, Registration, TokenEntry
 from kibitz_server.storage.sqlite.players import BY_SKELETON, INSERT_ACCOUNT, player_of, values_of
 from kibitz_server.storage.sqlite.schema import connect_admin
 
 
 class SQLiteTokenRegister:
-    """Accounts and tokens, beside a running server or without one (`port.TokenRegister`)."""
+    """Accounts and tokens, beside a running server or without one (`interface.TokenRegister`)."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ class SQLiteTokenRegister:
 
 
 class _SQLiteRegistration:
-    """A transaction that is open (`port.Registration`)."""
+    """A transaction that is open (`interface.Registration`)."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db

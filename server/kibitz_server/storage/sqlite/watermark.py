@@ -54,7 +54,7 @@ def read(path: Path) -> Watermark | None:
 def require(db: sqlite3.Connection, path: Path) -> None:
     """Raise `CommitsMissing` where the database is behind its mark, or not of its history.
 
-    It is to be called before `database.prepare`, which would fill an empty file, and after it.
+    It is to be called before `ensure_schema`, which would fill an empty file, and after it.
     """
     mark = read(path)
     if mark is None:

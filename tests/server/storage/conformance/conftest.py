@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from kibitz_server.storage.interface import Store
 from kibitz_server.storage.location import NodeIdentity
-from kibitz_server.storage.port import Store
 from tests.server.storage.conformance.engines import Engine, PostgresEngine, SQLiteEngine
 from tests.tools import postgres_server
 

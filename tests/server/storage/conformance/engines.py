@@ -12,8 +12,8 @@ from typing import Any, Literal, Protocol, TypeAlias
 import psycopg
 
 from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.interface import Store
 from kibitz_server.storage.location import Database, NodeIdentity, PostgresURL
-from kibitz_server.storage.port import Store
 from kibitz_server.storage.postgres.batch import Ownership
 from kibitz_server.storage.postgres.connection import Connection
 from kibitz_server.storage.postgres.store import PostgresStore

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from kibitz_server.storage.errors import NotStored
-from kibitz_server.storage.port import PlayerRow, Store
+from kibitz_server.storage.interface import PlayerRow, Store
 from kibitz_server.storage.streams import Waiter
 from tests.server.storage.conformance.engines import Engine, RecordingWaiter, line, written
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from kibitz_server.storage.errors import DamagedStream, NotStored, WriteFailed
-from kibitz_server.storage.port import Store
+from kibitz_server.storage.interface import Store
 from kibitz_server.storage.streams import Stored, StoredCheckpoint, Stream
 from tests.server.storage.conformance.engines import (
     Engine,

@@ -6,8 +6,8 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from kibitz_server.storage.interface import PlayerRow, Registration, Store
 from kibitz_server.storage.opening import open_register
-from kibitz_server.storage.port import PlayerRow, Registration, Store
 from tests.server.storage.conformance.engines import Engine, RecordingWaiter
 
 WAIT_S = 10.0

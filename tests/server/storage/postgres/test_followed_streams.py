@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from kibitz_server.storage.errors import DamagedStream, StoreError, UnusableDatabase
+from kibitz_server.storage.interface import MatchHead, NewEntries
 from kibitz_server.storage.location import NodeIdentity, PostgresURL
-from kibitz_server.storage.port import MatchHead, NewEntries
 from kibitz_server.storage.postgres import followed_streams
 from kibitz_server.storage.postgres.nodes import PostgresNodes
 from kibitz_server.storage.postgres.store import PostgresStore

@@ -8,8 +8,8 @@ import contextlib
 import pytest
 
 from kibitz_server.storage.errors import UnusableDatabase
+from kibitz_server.storage.interface import HallExchange
 from kibitz_server.storage.location import PostgresURL
-from kibitz_server.storage.port import HallExchange
 from kibitz_server.storage.postgres import hall_lines
 from kibitz_server.storage.postgres.store import PostgresStore
 from tests.server.storage.conformance.engines import RecordingWaiter, written

@@ -13,9 +13,9 @@ import psycopg
 import pytest
 
 from kibitz_server.storage.errors import DatabaseInUse, OwnedElsewhere, StoreError, WriteFailed
+from kibitz_server.storage.interface import PlayerRow, Registration, TakenLobby
 from kibitz_server.storage.location import NodeIdentity, PostgresURL
 from kibitz_server.storage.opening import open_register
-from kibitz_server.storage.port import PlayerRow, Registration, TakenLobby
 from kibitz_server.storage.postgres.batch import Batch, Ownership, TakenOver
 from kibitz_server.storage.postgres.connection import (
     IDLE_TRANSACTION_MS,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
-from kibitz_server.storage.port import PlayerRow
+from kibitz_server.storage.interface import PlayerRow
 from kibitz_server.storage.postgres.players import PostgresPlayers
 
 GUEST = ("g1", "ada", "human", False, "ada", 1000)

@@ -20,7 +20,7 @@ from kibitz_server.storage.errors import (
     StoreError,
     WriteFailed,
 )
-from kibitz_server.storage.port import UNHURRIED_S
+from kibitz_server.storage.interface import UNHURRIED_S
 from kibitz_server.storage.sqlite import journal
 from kibitz_server.storage.sqlite.schema import connect_admin
 from kibitz_server.storage.sqlite.store import SQLiteStore

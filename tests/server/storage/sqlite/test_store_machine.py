@@ -40,8 +40,8 @@ from hypothesis.stateful import (
 )
 
 from kibitz_server.storage.errors import CommitsMissing, NotStored, StoreError
-from kibitz_server.storage.port import UNHURRIED_S
-from kibitz_server.storage.sqlite import journal
+from kibitz_server.storage.interface import UNHURRIED_S
+from kibitz_server.storage.sqlite import journal, streams
 from kibitz_server.storage.sqlite import store as module
 from kibitz_server.storage.sqlite.connection import connect
 from kibitz_server.storage.sqlite.store import SQLiteStore
@@ -897,7 +897,7 @@ WRONG: list[tuple[object, str, Any]] = [
     (journal, "trim", _trims_a_row_too_many),
     (SQLiteStore, "_assign_compaction", _trims_without_segments),
     (Stream, "drop_recent", _drops_more_than_is_segmented),
-    (module, "_continued", _reloads_without_the_journal),
+    (streams, "_continued", _reloads_without_the_journal),
     (SQLiteStore, "_resolve_doubt", _never_settles_a_doubt),
     (journal, "_find_lost_ends", _overlooks_holes),
     (SQLiteStore, "_mark_row", _writes_no_mark),

@@ -1,4 +1,4 @@
-"""The storage port: what the server needs of a database, whatever engine keeps it.
+"""The interface of storage: what the server needs of a database, whatever engine keeps it.
 
 Two adapters implement it: `sqlite.store.SQLiteStore`, a file that one server owns, and
 `postgres.store.PostgresStore`. Outside this package nothing knows SQL. One suite of tests holds
