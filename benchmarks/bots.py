@@ -50,7 +50,7 @@ PING_S = 0.02
 READY_S, MEMORY_MB, LATE_MS, PONG_MS = 2.0, 150.0, 10.0, 50.0
 """What is expected at most; more is marked."""
 LATE = re.compile(r"budget \d+ ms, sent (-?\d+\.\d) ms after it")
-"""What the process logs of every move, see `kibitz_bots.running.match_session.TIMING_FORMAT`."""
+"""The log line of a move; see `kibitz_bots.running.match_session.TIMING_FORMAT`."""
 
 
 @dataclass

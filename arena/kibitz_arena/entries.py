@@ -34,7 +34,7 @@ class RunStarted(EntryBase):
 
     kind: Literal["began"] = "began"
     isolation: IsolationTool | None = None
-    """What kept entrants of foreign code apart; None where there were none, or nobody said."""
+    """The tool that isolated foreign entrants; None without such entrants, or if unknown."""
 
 
 class GamesRequested(EntryBase):

@@ -155,7 +155,7 @@ class TournamentState:
 
     @property
     def sprt_result(self) -> sprt.SprtResult | None:
-        """Where the sequential test stands, if the tournament has one."""
+        """The state of the sequential test, if the tournament has one."""
         return self._sprt.result if self._sprt else None
 
     def game(self, tag: str) -> ScheduledGame:

@@ -58,7 +58,7 @@ MAX_GAMES: Final = 1_000_000
 CHANGEABLE_KEYS: Final = frozenset(
     {"claims", "concurrency", "deadline", "ratings", "retries", "limits", "stop"}
 )
-"""What may change when a tournament goes on: none of it says which games there are."""
+"""Settings that may change when a tournament resumes: none decides which games there are."""
 _SIZES: Final = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
 

@@ -17,7 +17,7 @@ from kibitz_games.core.scene import Cell, CellKind, PieceColour
 SEAT_GLYPHS: Final = tuple("●▲■◆★✚○△□◇☆✖◉▼▣◈")
 
 TRAIL_GLYPHS: Final = "◦▵▫⋄⋆+"
-"""What seats leave on tiles where they were alone, small: the shapes of their glyphs."""
+"""Small shapes of the seats' glyphs, for tiles where they were alone."""
 PIECE_GLYPHS: Final[dict[PieceColour, str]] = {"black": "●", "white": "○"}
 """Pieces with a colour of their own; what they are drawn with then tells whose they are."""
 PIECE_TEXT_COLOURS: Final[dict[PieceColour, str]] = {"black": "#101216", "white": "#ffffff"}

@@ -23,12 +23,12 @@ from kibitz_bots.llm.settings import environment_of
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a player plays, and how many matches at the same time."""
+    """The server, lobby and name of a player, and its number of simultaneous matches."""
 
     url: str
     lobby: str
     name: str | None
-    """What to be called there; None for an account, which has a name."""
+    """The player's name; None for an account, which has one."""
     at_once: int
 
     @property

@@ -106,7 +106,7 @@ _IN_FILES = {flag: f"--{flag}" for flag in _FLAGS if flag != "concurrency"} | {
     "rated": "--rated",
     "title": "--name",
 }
-"""What a tournament's file says in place of a flag, and the flag."""
+"""Keys of a tournament's file that stand for a flag, and the flag."""
 
 
 def _from_flags(

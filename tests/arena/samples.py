@@ -50,7 +50,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class Sample:
-    """What a tournament is like; `results` plays it."""
+    """The properties of a tournament; `results` plays it."""
 
     name: str
     strengths: Mapping[str, float]

@@ -207,7 +207,9 @@ def seated(fuzz: FuzzRun) -> None:
             for connection in pair:
                 assert connection.ask(what, lobby=lobby)["type"] == "done"
         live: list[dict[str, Any]] = []
+        give_up = time.monotonic() + PATIENCE_S
         while len(live) < SETTINGS["programme"][0]["games"]:  # they begin once they are durable
+            assert time.monotonic() < give_up, "the matches do not begin"
             time.sleep(0.01)
             live = pair[0].ask("list_matches", lobby=lobby)["matches"]
         fuzz.known["lobby"].append(lobby)

@@ -33,11 +33,11 @@ class Strategy(Protocol):
 
 @dataclass(frozen=True)
 class Judgement:
-    """What came of a generation."""
+    """The result of a generation."""
 
     fitness: Array
     counts: Mapping[str, int]
-    """What else the journal shall have of it, such as the games won."""
+    """Further figures for the journal, such as the games won."""
 
 
 @dataclass(frozen=True)

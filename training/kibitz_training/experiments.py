@@ -57,7 +57,7 @@ EXPERIMENTS: Final[Mapping[str, Callable[[], Experiment]]] = {
     "tanks/neuroevolution": _neuroevolution,
     "five-in-a-row/patterns": _patterns,
 }
-"""What loads each experiment, by its name, ``GAME/NAME``."""
+"""The loader of each experiment, by its name, ``GAME/NAME``."""
 
 
 def _hole_games() -> Task:
@@ -76,7 +76,7 @@ TASKS: Final[Mapping[str, Callable[[], Task]]] = {
     "hole-games": _hole_games,
     "network-games": _network_games,
 }
-"""What loads each task that workers carry out for experiments, by its name."""
+"""The loader of each task that workers carry out for experiments, by its name."""
 
 
 def find(spec: str) -> tuple[Experiment, Parameters]:

@@ -45,7 +45,7 @@ SMALLEST = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What the algorithm depends on, besides the fitness."""
+    """Settings of the algorithm, besides the fitness."""
 
     population: int = 20
     seed: int = 0

@@ -122,7 +122,7 @@ class Journal:
 
     @property
     def entries(self) -> Sequence[Mapping[str, Any]]:
-        """What the journal has of each step."""
+        """The journal's data of each step."""
         return self._progress.entries
 
     def append(self, entry: Mapping[str, Any]) -> None:

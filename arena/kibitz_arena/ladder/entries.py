@@ -23,7 +23,7 @@ from kibitz_protocol.wire.values import Key, Line, SafeInt, Seed, Tag
 EntrantName: TypeAlias = Annotated[str, Field(min_length=1, max_length=160)]
 """``name@version`` of who plays, a name alone, or a house bot's personality."""
 FIXED_KEYS: Final = frozenset({"name", "game", "seats"})
-"""What of a ladder never changes: its ratings would be of another game."""
+"""The settings of a ladder that never change, as its ratings would be of another game."""
 
 
 class Kept(EntryBase):

@@ -40,7 +40,7 @@ class ArrangedLobby:
         self._outstanding = outstanding
         self._viewed = viewed
         self.view: LobbyView | None = None
-        """What the lobby looked like last."""
+        """The latest view of the lobby."""
         self.started: set[str] = set()
         """Tags of outstanding games that run."""
         self.over: dict[str, MatchBrief] = {}

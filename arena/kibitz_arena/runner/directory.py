@@ -31,7 +31,7 @@ from kibitz_protocol.wire.values import Strict
 
 
 class HostSession(Strict):
-    """Where games are played, and the secret of whoever arranges them."""
+    """The server and lobby of the games, and the secret of their host."""
 
     resume: str
     lobby: str | None = None
@@ -40,7 +40,7 @@ class HostSession(Strict):
 
 
 class Origin(Strict):
-    """Where a tournament comes from; paths in it are seen from there."""
+    """The folder of a tournament's file, against which its paths are resolved."""
 
     base: str
 
@@ -51,7 +51,7 @@ class NoTournamentError(OSError):
 
 @dataclass(frozen=True)
 class RunDirectory:
-    """What the directories of tournaments and ladders have in common."""
+    """The common part of the directories of tournaments and ladders."""
 
     path: Path
 

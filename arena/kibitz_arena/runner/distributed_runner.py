@@ -51,7 +51,7 @@ SHOW_SECONDS: Final = 0.25
 
 @dataclass(frozen=True)
 class TaskTerms:
-    """What all tasks of a tournament have in common."""
+    """The common part of all tasks of a tournament."""
 
     isolation: IsolationTool | None
     """What isolates entrants of foreign code; None where there are none."""

@@ -109,7 +109,7 @@ class GameScheduler:
 
     @property
     def view(self) -> LobbyView | None:
-        """What the lobby looked like last."""
+        """The latest view of the lobby."""
         return self._lobby.view
 
     # From outside

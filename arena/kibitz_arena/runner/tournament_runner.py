@@ -51,7 +51,7 @@ class TournamentRunner:
     services: Services
     display: ProgressDisplay
     schedule: Schedule | None = None
-    """What is played, where that is not the whole tournament."""
+    """The games to play; None for the whole tournament."""
     concurrency: ConcurrencyLimit = field(init=False)
     stop_requested: bool = False
     """Whether somebody asked to stop."""

@@ -35,7 +35,7 @@ class Parameter:
 
     @property
     def expected(self) -> str:
-        """What may follow the equals sign, in words."""
+        """The values that may follow the equals sign, in words."""
         kind = "a whole number" if self.type is int else "a number"
         return f"{kind} from {_plain(self.least)} to {_plain(self.most)}"
 
@@ -62,7 +62,7 @@ class Choice:
     """The words that are accepted."""
     default: str
     summary: str
-    """What the parameter does; the end of a sentence."""
+    """The effect of the parameter, as the end of a sentence."""
 
     @property
     def example(self) -> str:
@@ -71,7 +71,7 @@ class Choice:
 
     @property
     def expected(self) -> str:
-        """What may follow the equals sign, in words."""
+        """The values that may follow the equals sign, in words."""
         return f"one of {', '.join(self.words)}"
 
     def read(self, text: str) -> str:
@@ -82,7 +82,7 @@ class Choice:
 
 
 AnyParameter: TypeAlias = Parameter | Choice
-"""What may follow the colon of a bot's name."""
+"""A parameter that may follow the colon of a bot's name."""
 
 
 def read_parameter(

@@ -46,7 +46,7 @@ class Algorithm:
     """The names of its bots begin with it."""
     load: SearchLoader
     summary: str
-    """What it does; ``{by}`` stands for how the evaluation judges."""
+    """A description; ``{by}`` stands for how the evaluation judges."""
     parameters: tuple[Parameter, ...]
     seats: tuple[int, ...] = ()
     """With how many seats it plays; empty for any number."""

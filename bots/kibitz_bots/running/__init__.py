@@ -1,4 +1,4 @@
-"""What plays the matches of a bot, on a server or in this process.
+"""Runs the matches of a bot, on a server or in this process.
 
 connection      one connection, its lobbies and its matches
 match_session   one match: one turn at a time

@@ -1,4 +1,4 @@
-"""What a frame of a match looks like: as a scene with the players' names, and as SVG."""
+"""Pictures of a frame of a match: a scene with the players' names, and SVG."""
 
 from __future__ import annotations
 

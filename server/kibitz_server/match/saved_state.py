@@ -1,4 +1,4 @@
-"""What a checkpoint keeps of a match: values of its state that pydantic reads and writes."""
+"""The part of a match that a checkpoint keeps: state that pydantic reads and writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What news and answers say of arranged games, on virtual time."""
+"""News and answers about arranged games, on virtual time."""
 
 from __future__ import annotations
 

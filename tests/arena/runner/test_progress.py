@@ -1,4 +1,4 @@
-"""What a person sees while a tournament runs."""
+"""The progress that a person sees while a tournament runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tournament keeps of its games: whose fault a game was, and where the time went."""
+"""The records of a tournament's games: faults, and where the time went."""
 
 from __future__ import annotations
 

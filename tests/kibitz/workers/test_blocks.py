@@ -1,4 +1,4 @@
-"""What a tournament sends with its tasks, and what keeps it from being played by workers."""
+"""The contents of a tournament's tasks, and the reasons not to use workers."""
 
 from __future__ import annotations
 

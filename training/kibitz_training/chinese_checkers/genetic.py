@@ -33,7 +33,7 @@ FITTEST, BEST = "fittest.json", "best.json"
 
 
 class GeneticParameters(Parameters):
-    """What the report on Chinese Checkers leaves open of its genetic algorithm, and its length."""
+    """Settings that the report on Chinese Checkers leaves open, and the length of a run."""
 
     seats: int = Field(2, ge=2, le=6, description="players; all but one are the judge")
     population: int = Field(20, ge=2, le=10_000, description="individuals in a generation")
@@ -82,7 +82,7 @@ class GeneticParameters(Parameters):
 
 
 class _Findings:
-    """What a run of so many generations has found so far."""
+    """The result of a run after so many generations."""
 
     def __init__(self, generations: int) -> None:
         self._generations = generations

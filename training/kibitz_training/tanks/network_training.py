@@ -35,7 +35,7 @@ DIGITS = 4
 
 
 class ReportParameters(Parameters):
-    """What the report on Tanks leaves open of its evolution, and its size."""
+    """Settings of the evolution that the report on Tanks leaves open, and its size."""
 
     input: Literal["codes", "scaled"] = Field(
         "codes", description="what the network reads: the codes, or a tenth of them"

@@ -109,9 +109,9 @@ class CellStyle:
     text: str
     foreground: str
     fill_foreground: str
-    """What it is filled in."""
+    """The color of the fill."""
     emblem_color: str
-    """What the text is drawn in on a piece that is larger than a character."""
+    """The color of text on a piece that is larger than a character."""
     left_edge: str = " "
     right_edge: str = " "
     bold: bool = False

@@ -12,7 +12,7 @@ from kibitz_protocol import printable
 MAX_LENGTH = 80
 """Characters of a line; no move has more."""
 LINE_STARTS = ":/(+-"
-"""What else than letters and digits begins a line."""
+"""Characters besides letters and digits that begin a line."""
 
 
 class MoveLine(Input):

@@ -38,7 +38,7 @@ ORDER BY number LIMIT %s"""
 
 
 class PostgresExpiry:
-    """What is old in the database of a running server (`interface.Expiry`)."""
+    """Finds and deletes what is old in the database of a running server (`interface.Expiry`)."""
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ from kibitz_server.storage.telling import Waiting
 
 @dataclass(slots=True)
 class Batch:
-    """What was appended in one moment: a row of the journal and the transaction around it."""
+    """Entries appended together: a row of the journal and the transaction around it."""
 
     lines: list[bytes] = field(default_factory=list)
     """The entries as they stand in its row ..."""
@@ -27,7 +27,7 @@ class Batch:
     weight: int = 0
     """Of its row."""
     segments: list[Segment] = field(default_factory=list)
-    """What it writes of the compaction."""
+    """The part of the compaction that it writes."""
     trim_to: int | None = None
     """The row up to which it deletes the journal."""
     trim_bytes: int = 0

@@ -39,7 +39,7 @@ SELECT created FROM player WHERE account = 0 ORDER BY created DESC LIMIT 1 OFFSE
 
 
 class SQLiteExpiry:
-    """What is old in the database of a running server (`interface.Expiry`)."""
+    """Finds and deletes what is old in the database of a running server (`interface.Expiry`)."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
