@@ -2,9 +2,8 @@
 
 Frames of one turn of the event loop are written together: the first one puts the queue on the
 server's list, and one callback at the end of the turn writes each queue's frames with one call.
-What may be dropped may also wait: of the queues that have nothing else, some are written at a time,
-with pauses, so that the news of a match with a thousand spectators delays no player by a thousand
-writes, neither here nor on the way through the kernel.
+What may be dropped may also wait: of the queues that have nothing else, each turn writes some, so
+that the news of a match with a thousand spectators delays no player by a thousand writes.
 
 While the transport cannot take more (it is *paused*), nothing is written, and every kind of
 news has a policy of its own:
@@ -42,15 +41,9 @@ from kibitz_protocol.wire.messages import Answer, ServerMessage
 from kibitz_server.net.send_limits import SendLimits
 
 LOG = logging.getLogger("kibitz.net")
-PATIENT_AT_ONCE = 16
-"""Queues with nothing but droppable frames that are written without a pause; each is a system call,
-so this is about a seventh of a millisecond. The server wakes up once for them, which costs as much
-as some of them do."""
-PATIENT_BATCHES = 64
-"""Of more than 1024 such queues a share is written without a pause, whatever comes meanwhile:
-so many batches take up most of what waits now."""
-PATIENT_PAUSE_S = 0.002
-"""More than a commit needs to get hold of the interpreter: a thousand spectators take 0.13 s."""
+PATIENT_AT_ONCE = 128
+"""Queues with nothing but droppable frames that one turn writes. Each is a system call, so this is
+about a millisecond; a count, unlike a clock, has tests write the same every time."""
 MAX_AWAITED = 16
 """Snapshots that a queue has asked for and not been sent: a match that waits for the disk sends its
 own later, and all of them may be released by one commit."""
@@ -82,7 +75,7 @@ def message_frame(message: Answer | ServerMessage) -> bytes:
 class WriteBatcher:
     """The send queues of a server that have frames to write at the end of this turn of the loop."""
 
-    __slots__ = ("_loop", "_overflowed", "_patient", "_pausing", "_ready", "_scheduled")
+    __slots__ = ("_loop", "_overflowed", "_patient", "_ready", "_scheduled")
 
     def __init__(self, loop: AbstractEventLoop) -> None:
         self._loop = loop
@@ -92,8 +85,6 @@ class WriteBatcher:
         self._overflowed: list[SendQueue] = []
         """Those whose peers are too slow, and who are not reported yet."""
         self._scheduled = False
-        self._pausing = False
-        """Whether the patient ones wait for the end of a pause."""
 
     def add(self, queue: SendQueue) -> None:
         self._ready.append(queue)
@@ -103,7 +94,7 @@ class WriteBatcher:
     def add_patient(self, queue: SendQueue) -> None:
         """Write a queue in one of the next turns, after those that came before it."""
         self._patient.append(queue)
-        if not (self._pausing or self._scheduled):
+        if not self._scheduled:
             self._schedule()
 
     def add_overflowed(self, queue: SendQueue) -> None:
@@ -113,7 +104,7 @@ class WriteBatcher:
             self._schedule()
 
     def flush(self) -> None:
-        """Write what every queue has gathered, and, but in a pause, what some patient ones have."""
+        """Write what every queue has gathered, and then some of the patient ones."""
         self._scheduled = False
         filled, self._ready = self._ready, []
         _write(filled)
@@ -124,18 +115,10 @@ class WriteBatcher:
             except Exception:
                 LOG.exception("a connection that reads too slowly could not be closed")
                 queue.close()
-        if self._pausing:
-            return
         patient = self._patient
-        count = min(len(patient), max(PATIENT_AT_ONCE, len(patient) // PATIENT_BATCHES))
-        _write([patient.popleft() for _ in range(count)])
-        if patient:
-            self._pausing = True
-            self._loop.call_later(PATIENT_PAUSE_S, self._end_pause)
-
-    def _end_pause(self) -> None:
-        self._pausing = False
-        self.flush()
+        _write([patient.popleft() for _ in range(min(len(patient), PATIENT_AT_ONCE))])
+        if patient and not self._scheduled:
+            self._schedule()
 
     def _schedule(self) -> None:
         self._scheduled = True

@@ -10,8 +10,6 @@ from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.send_queue import (
     MAX_AWAITED,
     PATIENT_AT_ONCE,
-    PATIENT_BATCHES,
-    PATIENT_PAUSE_S,
     SendQueue,
     WriteBatcher,
 )
@@ -94,8 +92,8 @@ class Crowd:
         return sum(wire.writes for wire in self.wires)
 
 
-def test_a_crowd_is_written_with_pauses_and_a_player_does_not_wait_for_it() -> None:
-    crowd = Crowd(3 * PATIENT_AT_ONCE)
+def test_a_crowd_is_written_over_several_turns_and_a_player_does_not_wait_for_it() -> None:
+    crowd = Crowd(2 * PATIENT_AT_ONCE + 1)
     crowd.tell(b"event;")
     crowd.player.send(b"turn;")
     crowd.loop.run_turn()
@@ -103,25 +101,23 @@ def test_a_crowd_is_written_with_pauses_and_a_player_does_not_wait_for_it() -> N
     assert crowd.writes == PATIENT_AT_ONCE
     crowd.player.send(b"answer;")
     crowd.queues[-1].send(b"answer;")
-    crowd.loop.advance()
+    crowd.loop.run_turn()
     assert crowd.wire.written == b"turn;answer;"
     assert crowd.wires[-1].written == b"event;answer;"
-    assert crowd.writes == PATIENT_AT_ONCE + 1
-    crowd.loop.advance(PATIENT_PAUSE_S)
     assert crowd.writes == 2 * PATIENT_AT_ONCE + 1
-    crowd.loop.advance(PATIENT_PAUSE_S)
+    crowd.loop.run_turn()
     assert [wire.written for wire in crowd.wires[:-1]] == [b"event;"] * (len(crowd.wires) - 1)
-    assert crowd.writes == len(crowd.wires)
     assert crowd.loop.armed == 0
 
 
-def test_the_greater_a_crowd_the_more_of_it_is_written_between_two_pauses() -> None:
-    crowd = Crowd(4 * PATIENT_AT_ONCE * PATIENT_BATCHES)
+def test_the_news_of_another_match_waits_behind_that_of_a_crowd() -> None:
+    crowd, other = Crowd(PATIENT_AT_ONCE), FakeSource()
     crowd.tell(b"event;")
+    crowd.player.send_droppable(b"other;", other)
     crowd.loop.run_turn()
-    assert crowd.writes == len(crowd.wires) // PATIENT_BATCHES
-    crowd.loop.advance(3 * PATIENT_BATCHES * PATIENT_PAUSE_S)
-    assert crowd.writes == len(crowd.wires)
+    assert (crowd.writes, crowd.wire.written) == (PATIENT_AT_ONCE, b"")
+    crowd.loop.run_turn()
+    assert crowd.wire.written == b"other;"
 
 
 def test_what_waits_for_its_turn_is_held_back_where_the_peer_pauses() -> None:
