@@ -16,12 +16,11 @@ import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from kibitz_clients.web.site import STATIC_FILES
-from kibitz_protocol.client.requests import REPEATABLE
 from kibitz_protocol.tools.schema import messages_schema
-from kibitz_protocol.wire.messages import COSTS, VERSIONS, Request
+from kibitz_protocol.wire.messages import VERSIONS, ClientMessage, Request
 from kibitz_protocol.wire.refusals import HINTS, CloseCode
 
 WIRE: Final = STATIC_FILES / "wire"
@@ -68,8 +67,9 @@ def stale_files(folder: Path = WIRE) -> list[Path]:
 
 def tables() -> str:
     """Return the module of what the client needs of the protocol while it runs."""
-    costs = {_type_of(kind): cost for kind, cost in COSTS.items()}
-    repeatable = [_type_of(kind) for kind in REPEATABLE]
+    requests: tuple[type[Request], ...] = get_args(get_args(ClientMessage)[0])
+    costs = {_type_of(request): request.cost for request in requests if request.cost != 1}
+    repeatable = [_type_of(request) for request in requests if request.repeatable]
     return "\n".join(
         [
             "// What the client needs of the protocol while it runs.",

@@ -1,62 +1,18 @@
 """Outstanding requests: each has an id of its own and gets exactly one answer.
 
 A connection can break between a request and its answer, and then the client does not know whether
-the server has carried it out. `REPEATABLE` says which requests are sent again on the next
-connection with their old id, and why that is harmless; the others are reported as
+the server has carried it out. A request that is `repeatable` is sent again on the next connection
+with its old id; the others are reported as
 unanswered, and the caller has to find out before it repeats them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from kibitz_protocol.wire import messages
 from kibitz_protocol.wire.messages import Move, Request
-
-REPEATABLE: Final[Mapping[type[Request], str]] = MappingProxyType(
-    {
-        messages.Move: "applied once by id and ply, and answered the same",
-        messages.ListGames: "only reads",
-        messages.ListLobbies: "only reads",
-        messages.ListMatches: "only reads",
-        messages.AskLadder: "only reads",
-        messages.AskReport: "only reads",
-        messages.History: "only reads",
-        messages.Join: "joining again changes nothing",
-        messages.Seek: "answered with the lobby of the seek that it began",
-        messages.Leave: "who has left is refused as not_member, and has left",
-        messages.Ready: "says the same again",
-        messages.Start: "a programme that runs is refused as wrong_state, and runs",
-        messages.Close: "a closed lobby is refused as no_such_lobby, and is closed",
-        messages.Arrange: "a tag is played once, and answered with how it stands",
-        messages.Watch: "answered with the present state",
-        messages.Unwatch: "not watching is not watching",
-        messages.Wall: "the same matches are watched again",
-        messages.Subscribe: "answered with the present state",
-        messages.Unsubscribe: "who is told nothing is told nothing",
-        messages.Rejoin: "answered with the present state",
-        messages.Resign: "a seat drops out once",
-        messages.LeaveMatch: "a seat is left once",
-        messages.Note: "at worst the line stands twice in the own record",
-    }
-)
-"""Requests that are sent again when their answer was lost, with the reason why they may be."""
-
-NOT_REPEATABLE: Final[Mapping[type[Request], str]] = MappingProxyType(
-    {
-        messages.Hello: "belongs to its connection; the next one begins with a hello of its own",
-        messages.Host: "would open a second lobby",
-        messages.Kick: "would remove a player who has come back meanwhile",
-        messages.Rematch: "would play the programme once more",
-        messages.AddComment: "would say the same twice",
-        messages.Abort: "a match that is aborted is refused as over",
-    }
-)
-"""Requests that are not, with the reason. Both tables together name every request."""
-
 
 Requester: TypeAlias = Literal["caller", "session", "nobody"]
 """Who waits for an answer: the caller, the session itself, or nobody any more."""
@@ -123,7 +79,7 @@ class PendingRequests:
         """
         lost = []
         for id, pending in list(self._pending.items()):
-            once = pending.sent and type(pending.request) not in REPEATABLE
+            once = pending.sent and pending.request.repeatable is None
             if pending.requester != "caller" or once:
                 del self._pending[id]
             if pending.requester == "caller" and once:

@@ -25,7 +25,7 @@ any clock that never runs backwards.
 What the session does by itself: it says hello, and says it again with the secret of the
 first welcome on every later connection; rejoins the seats, joins the lobbies and watches the
 matches of the connection before; sends unanswered requests again where that is harmless (see
-`requests.REPEATABLE`); finds holes in a match's numbers and asks for a snapshot; drops
+`Request.repeatable`); finds holes in a match's numbers and asks for a snapshot; drops
 duplicates; goes where another server of the cluster has what was asked for, and looks for its own
 there when its server is gone; puts what changes in a lobby, or in the hall, into what it was told
 of it, so that its owner hears of whole lobbies and of the whole hall only; keeps below the server's
@@ -58,7 +58,6 @@ from kibitz_protocol.client.sequence import EventOrder, SequenceTracker
 from kibitz_protocol.wire.codec import DecodeError, decode_server_message, encode
 from kibitz_protocol.wire.lobbies import LobbyView
 from kibitz_protocol.wire.messages import (
-    COSTS,
     MAX_WALL,
     VERSIONS,
     WALL_MATCH_COST,
@@ -445,7 +444,7 @@ class Session:
         self._throttle = RequestThrottle(
             welcome.limits.messages_per_second, welcome.limits.burst, now
         )
-        self._throttle.try_take(now, COSTS[Hello])
+        self._throttle.try_take(now, Hello.cost)
         waiting = [pending.request for pending in self._requests]
         closed = self._forget_closed_lobbies(welcome)
         for request in self._requests_to_restore(welcome):
@@ -812,7 +811,7 @@ def _deadline_after(now: int, wait: int | None) -> int | None:
 
 def _cost(request: Request) -> float:
     """Return what the server may charge for a request: matches of a wall may all be new."""
-    cost: float = COSTS.get(type(request), 1)
+    cost: float = request.cost
     if isinstance(request, Wall):
         cost += WALL_MATCH_COST * len(request.matches)
     return cost

@@ -17,10 +17,7 @@ from typing import Any, Final, TypeAlias, get_args
 
 from pydantic import TypeAdapter
 
-from kibitz_protocol.client.requests import NOT_REPEATABLE, REPEATABLE
 from kibitz_protocol.wire.messages import (
-    ANSWERS,
-    COSTS,
     VERSIONS,
     Answer,
     ClientMessage,
@@ -191,9 +188,14 @@ def _exchange(request: type[Any]) -> Json:
         "messages": _channel_messages([request]),
         "reply": {
             "channel": {"$ref": "#/channels/session"},
-            "messages": _channel_messages([ANSWERS[request], Refused]),
+            "messages": _channel_messages([_answer(request), Refused]),
         },
     }
+
+
+def _answer(request: type[Request]) -> type[Any]:
+    """Return the answer that a request gets when it is not refused."""
+    return next(model for model in _members(ServerMessage) if _tag(model) == request.answer)
 
 
 def _message(model: type[Any]) -> Json:
@@ -259,13 +261,19 @@ def tables() -> dict[str, str]:
         ),
         "costs": _table(
             ("request", "counts for"),
-            ((f"`{_tag(request)}`", str(cost)) for request, cost in COSTS.items()),
+            (
+                (f"`{_tag(request)}`", str(request.cost))
+                for request in _members(ClientMessage)
+                if request.cost != 1
+            ),
         ),
         "repeats": _table(
             ("request", "again?", "why"),
             [
-                *((f"`{_tag(request)}`", "yes", why) for request, why in REPEATABLE.items()),
-                *((f"`{_tag(request)}`", "no", why) for request, why in NOT_REPEATABLE.items()),
+                (f"`{_tag(request)}`", "yes", request.repeatable)
+                if request.repeatable
+                else (f"`{_tag(request)}`", "no", request.unrepeatable)
+                for request in _members(ClientMessage)
             ],
         ),
     }

@@ -14,9 +14,7 @@ was never answered is sent again with its old `id` and `ply` and is applied once
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -77,12 +75,31 @@ MAX_PAGE_SIZE: Final = 200
 """... and the most that it may ask for."""
 MAX_WALL: Final = 200
 """The most matches that a connection watches by one `wall`."""
+WALL_MATCH_COST: Final = 0.1
+"""What a wall costs for each match that was not watched yet."""
 
 
 # --- towards the server -------------------------------------------------------------------
 
 
 class Request(Strict):
+    """What a client asks for. The attributes of its class say how the server and clients treat it.
+
+    A request costs what `cost` says in the limit of messages a second.
+    """
+
+    answer: ClassVar[str] = "done"
+    """The type of its answer, unless it is refused."""
+    cost: ClassVar[int] = 1
+    repeatable: ClassVar[str | None] = None
+    """Why a client may send it again when the answer was lost ..."""
+    unrepeatable: ClassVar[str | None] = None
+    """... or why not; each type of request has one of both."""
+    of_players: ClassVar[bool] = False
+    """Whether a client asks for it before it takes a seat, so that its round trip matters."""
+    of_entrants: ClassVar[bool] = False
+    """Whether an entrant of an event may ask for it."""
+
     id: RequestId
 
 
@@ -107,6 +124,10 @@ class Capabilities(Strict):
 
 class Hello(Request):
     """Who is there. `token` names an account, `resume` a guest who comes back."""
+
+    answer = "welcome"
+    cost = 2
+    unrepeatable = "belongs to its connection; the next one begins with a hello of its own"
 
     type: Literal["hello"] = "hello"
     versions: list[SafeInt] = Field(min_length=1, max_length=16, fail_fast=True)
@@ -133,11 +154,19 @@ class Hello(Request):
 
 
 class ListGames(Request):
+    answer = "games"
+    cost = 4
+    repeatable = "only reads"
+
     type: Literal["list_games"] = "list_games"
 
 
 class ListLobbies(Request):
     """The lobbies that are open, a page at a time, oldest first."""
+
+    answer = "lobbies"
+    cost = 2
+    repeatable = "only reads"
 
     type: Literal["list_lobbies"] = "list_lobbies"
     after: Seq = Field(0, description="`last` of the page before")
@@ -147,6 +176,10 @@ class ListLobbies(Request):
 class ListMatches(Request):
     """Running matches that may be watched, a page at a time, oldest first; the newest finished
     ones, newest first, follow on the last page."""
+
+    answer = "matches"
+    cost = 2
+    repeatable = "only reads"
 
     type: Literal["list_matches"] = "list_matches"
     lobby: Key | None = None
@@ -159,6 +192,10 @@ class ListMatches(Request):
 class AskLadder(Request):
     """The ladder of a game, or of every game where a rated match was played, from `first` on."""
 
+    answer = "ladders"
+    cost = 4
+    repeatable = "only reads"
+
     type: Literal["ladder"] = "ladder"
     game: GameName | None = None
     first: int = Field(1, ge=1, le=1_000_000, description="the place of the first line")
@@ -168,12 +205,19 @@ class AskLadder(Request):
 class Host(Request):
     """Open a lobby. The host does not sit in it until it joins."""
 
+    cost = 5
+    unrepeatable = "would open a second lobby"
+
     type: Literal["host"] = "host"
     settings: LobbySettings
 
 
 class Join(Request):
     """Take a seat of a lobby, or enter as a spectator. Joining again changes nothing."""
+
+    repeatable = "joining again changes nothing"
+    of_players = True
+    of_entrants = True
 
     type: Literal["join"] = "join"
     lobby: Key
@@ -192,6 +236,10 @@ class Seek(Request):
     a time.
     """
 
+    cost = 5
+    repeatable = "answered with the lobby of the seek that it began"
+    of_players = True
+
     type: Literal["seek"] = "seek"
     terms: SeekTerms
     wait_s: int = Field(300, ge=10, le=3600)
@@ -200,17 +248,26 @@ class Seek(Request):
 class Leave(Request):
     """Leave a lobby; matches that run are left too."""
 
+    repeatable = "who has left is refused as not_member, and has left"
+    of_entrants = True
+
     type: Literal["leave"] = "leave"
     lobby: Key
 
 
 class Kick(Request):
+    unrepeatable = "would remove a player who has come back meanwhile"
+
     type: Literal["kick"] = "kick"
     lobby: Key
     player: Key
 
 
 class Ready(Request):
+    repeatable = "says the same again"
+    of_players = True
+    of_entrants = True
+
     type: Literal["ready"] = "ready"
     lobby: Key
     ready: bool = True
@@ -218,6 +275,8 @@ class Ready(Request):
 
 class Start(Request):
     """Host: begin the programme. Everybody must be ready."""
+
+    repeatable = "a programme that runs is refused as wrong_state, and runs"
 
     type: Literal["start"] = "start"
     lobby: Key
@@ -229,12 +288,16 @@ class Rematch(Request):
     In a lobby that was opened by `seek` every player may ask; who does is ready for it.
     """
 
+    unrepeatable = "would play the programme once more"
+
     type: Literal["rematch"] = "rematch"
     lobby: Key
 
 
 class Close(Request):
     """Host: close the lobby; running matches finish first."""
+
+    repeatable = "a closed lobby is refused as no_such_lobby, and is closed"
 
     type: Literal["close"] = "close"
     lobby: Key
@@ -246,6 +309,10 @@ class Arrange(Request):
     So asking again is harmless, and how a host that was away learns what became of its matches.
     """
 
+    answer = "arranged"
+    cost = 2
+    repeatable = "a tag is played once, and answered with how it stands"
+
     type: Literal["arrange"] = "arrange"
     lobby: Key
     matches: list[Arrangement] = Field(min_length=1, max_length=MAX_ARRANGEMENTS, fail_fast=True)
@@ -253,6 +320,9 @@ class Arrange(Request):
 
 class Watch(Request):
     """Follow a match from its present state."""
+
+    cost = 2
+    repeatable = "answered with the present state"
 
     type: Literal["watch"] = "watch"
     match: Key
@@ -265,6 +335,10 @@ class Wall(Request):
     be watched are named in the answer.
     """
 
+    answer = "walled"
+    cost = 2
+    repeatable = "the same matches are watched again"
+
     type: Literal["wall"] = "wall"
     matches: list[Key] = Field(max_length=MAX_WALL, fail_fast=True)
 
@@ -275,16 +349,23 @@ class Subscribe(Request):
     The hall is what `list_lobbies`, `list_matches` and `ladder` show to anybody.
     """
 
+    cost = 2
+    repeatable = "answered with the present state"
+
     type: Literal["subscribe"] = "subscribe"
     topic: Literal["hall"]
 
 
 class Unsubscribe(Request):
+    repeatable = "who is told nothing is told nothing"
+
     type: Literal["unsubscribe"] = "unsubscribe"
     topic: Literal["hall"]
 
 
 class Unwatch(Request):
+    repeatable = "not watching is not watching"
+
     type: Literal["unwatch"] = "unwatch"
     match: Key
 
@@ -292,12 +373,19 @@ class Unwatch(Request):
 class Rejoin(Request):
     """Take the own seat at a match on this connection; an older connection loses it."""
 
+    repeatable = "answered with the present state"
+    of_players = True
+    of_entrants = True
+
     type: Literal["rejoin"] = "rejoin"
     match: Key
 
 
 class Move(Request):
     """An action at `ply`. Sent again with the same id and ply it is applied once."""
+
+    cost = 0  # turns set its pace
+    repeatable = "applied once by id and ply, and answered the same"
 
     type: Literal["move"] = "move"
     match: Key
@@ -309,6 +397,9 @@ class Move(Request):
 class Resign(Request):
     """Give the match up. A bot that must because it failed says so, and the result names it."""
 
+    repeatable = "a seat drops out once"
+    of_entrants = True
+
     type: Literal["resign"] = "resign"
     match: Key
     fault: Literal["crash", "illegal"] | None = None
@@ -318,12 +409,18 @@ class Resign(Request):
 class LeaveMatch(Request):
     """Go away from a match for good: the table's conduct decides what becomes of the seat."""
 
+    repeatable = "a seat is left once"
+    of_entrants = True
+
     type: Literal["leave_match"] = "leave_match"
     match: Key
 
 
 class Note(Request):
     """A line for the own record, such as the tail of stderr. Others see a bare number."""
+
+    repeatable = "at worst the line stands twice in the own record"
+    of_entrants = True
 
     type: Literal["note"] = "note"
     match: Key
@@ -336,6 +433,10 @@ class AddComment(Request):
     shown it before the end.
     """
 
+    cost = 2
+    unrepeatable = "would say the same twice"
+    of_entrants = True
+
     type: Literal["comment"] = "comment"
     match: Key
     text: str = Field(min_length=1, max_length=MAX_COMMENT, description="one line of plain text")
@@ -346,6 +447,8 @@ class Abort(Request):
     the operator's accounts only, which `kibitz serve --operator NAME` names.
     """
 
+    unrepeatable = "a match that is aborted is refused as over"
+
     type: Literal["abort"] = "abort"
     match: Key
     reason: Line = Field("", description="why, for the record of the match")
@@ -355,6 +458,10 @@ class AskReport(Request):
     """The forensic report of a match that is over: the host of its lobby is told of every seat at
     fault, anybody else of the own one only. With `seat` of that one, at fault or not."""
 
+    answer = "reported"
+    cost = 4
+    repeatable = "only reads"
+
     type: Literal["report"] = "report"
     match: Key
     seat: SeatIndex | None = None
@@ -362,6 +469,10 @@ class AskReport(Request):
 
 class History(Request):
     """Ask for the events of a match from `first` on, as this viewer may see them."""
+
+    answer = "events"
+    cost = 4
+    repeatable = "only reads"
 
     type: Literal["history"] = "history"
     match: Key
@@ -867,65 +978,3 @@ ServerMessage: TypeAlias = Annotated[
     | Farewell,
     Field(discriminator="type"),
 ]
-
-
-# --- which answer a request gets when it is not refused -----------------------------------
-
-ANSWERS: Final[Mapping[type[Request], type[Answer]]] = MappingProxyType(
-    {
-        Hello: Welcome,
-        ListGames: GameList,
-        ListLobbies: LobbyList,
-        ListMatches: MatchList,
-        AskLadder: Ladders,
-        Host: Done,
-        Join: Done,
-        Seek: Done,
-        Leave: Done,
-        Kick: Done,
-        Ready: Done,
-        Start: Done,
-        Rematch: Done,
-        Close: Done,
-        Arrange: Arranged,
-        Watch: Done,
-        Unwatch: Done,
-        Wall: Walled,
-        Subscribe: Done,
-        Unsubscribe: Done,
-        Rejoin: Done,
-        Move: Done,
-        Resign: Done,
-        LeaveMatch: Done,
-        Note: Done,
-        AddComment: Done,
-        Abort: Done,
-        AskReport: Reported,
-        History: EventList,
-    }
-)
-
-# --- what a request counts for in the limit of messages a second --------------------------
-
-COSTS: Final[Mapping[type[Request], int]] = MappingProxyType(
-    {
-        Hello: 2,
-        ListGames: 4,
-        ListLobbies: 2,
-        ListMatches: 2,
-        AskLadder: 4,
-        Host: 5,
-        Seek: 5,
-        Arrange: 2,
-        Watch: 2,
-        Wall: 2,
-        Subscribe: 2,
-        AddComment: 2,
-        AskReport: 4,
-        History: 4,
-        Move: 0,
-    }
-)
-"""Every other request counts for 1. A move that answers a turn is free: turns set its pace. A wall
-counts for `WALL_MATCH_COST` more for each match that was not watched yet."""
-WALL_MATCH_COST: Final = 0.1

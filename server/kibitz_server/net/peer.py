@@ -46,13 +46,9 @@ from kibitz_protocol.wire.messages import (
     Answer,
     Capabilities,
     ClientMessage,
-    Join,
     Move,
-    Ready,
     Redirect,
     Refused,
-    Rejoin,
-    Seek,
     ServerMessage,
 )
 from kibitz_protocol.wire.refusals import HINTS, CloseCode, Code
@@ -82,8 +78,6 @@ from kibitz_server.net.timeouts import Timeouts
 from kibitz_server.net.turn_budget import TurnBudget
 
 LOG = logging.getLogger("kibitz.net")
-_OF_PLAYERS = frozenset({Join, Seek, Ready, Rejoin})
-"""What is asked for before a seat is taken; who only watches, or asks, has no time to lose."""
 RETRY_AFTER_MS = 1000
 """When to ask again for what could not be carried out just now."""
 
@@ -564,9 +558,9 @@ class Peer(asyncio.Protocol):
 
     def _handle_request(self, message: ClientMessage, pages: int) -> None:
         limits = self._context.rate_limits
-        if self.charge(limits.cost(type(message)) + pages * limits.size, message.id):
+        if self.charge(message.cost + pages * limits.size, message.id):
             self.unanswered.add(message.id)
-            if type(message) in _OF_PLAYERS and self.identity is not None and not self._plays:
+            if message.of_players and self.identity is not None and not self._plays:
                 self._plays = True
                 self._context.timeouts.begin_measuring(self)
             self._context.handler.request(self, message)

@@ -1,7 +1,7 @@
 """Rate limits by token buckets: how much a connection may ask for. Pure: `now` is in seconds.
 
 A connection has a bucket of its own and shares one with every connection of its account and one
-with every connection of its address. A request costs what `RateLimits` says; a bucket fills at its
+with every connection of its address. A request costs what its model says; a bucket fills at its
 rate up to its burst. A request that finds a bucket empty is refused with the time after which
 it would not be, and still costs something: who goes on regardless sinks into debt, and at the
 bottom of it the connection is closed.
@@ -20,12 +20,9 @@ in a hundred fast matches is no flood. What a move costs when it is refused is a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeVar
-
-from kibitz_protocol.wire.messages import COSTS, ClientMessage, Request
 
 K = TypeVar("K")
 
@@ -71,8 +68,6 @@ class RateLimits:
     """Matches that begin in one lobby; more begin later."""
     arranged: Rate = Rate(4_000_000 / 3600, 4_000_000)
     """Characters of what the host of one lobby arranges."""
-    costs: Mapping[type[Request], float] = field(default_factory=lambda: COSTS)
-    """What requests cost; every other one costs 1."""
     garbage: float = 6
     """What a malformed frame costs ..."""
     malformed: Rate = Rate(0.1, 10)
@@ -88,9 +83,6 @@ class RateLimits:
     address thirty times as many ..."""
     record: float = 10
     """... and what one for a record or the metrics costs."""
-
-    def cost(self, kind: type[ClientMessage]) -> float:
-        return self.costs.get(kind, 1)
 
 
 class Bucket:

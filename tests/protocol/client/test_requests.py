@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from kibitz_protocol.client.requests import NOT_REPEATABLE, REPEATABLE, PendingRequests
+from kibitz_protocol.client.requests import PendingRequests
 from kibitz_protocol.tools.samples import REQUESTS, SETTINGS
-from kibitz_protocol.wire.messages import ANSWERS, COSTS, Host, ListGames, Move, Request, Watch
+from kibitz_protocol.wire.messages import Host, ListGames, Move, Request, Watch
 
 
 def _move(asking: PendingRequests, ply: int = 0) -> Move:
     return Move(id=asking.new_id(), match="m1", ply=ply, action={"to": 1})
 
 
-def test_the_tables_name_every_request_once() -> None:
-    every = {type(request) for request in REQUESTS}
-    assert REPEATABLE.keys() | NOT_REPEATABLE.keys() == every
-    assert not REPEATABLE.keys() & NOT_REPEATABLE.keys()
-    assert ANSWERS.keys() == every
-    assert COSTS.keys() <= every
+@pytest.mark.parametrize("request_", REQUESTS, ids=lambda request: request.type)
+def test_every_request_says_why_it_may_be_repeated_or_why_not(request_: Request) -> None:
+    assert (request_.repeatable is None) != (request_.unrepeatable is None)
 
 
 def test_ids_grow_and_are_taken_once() -> None:

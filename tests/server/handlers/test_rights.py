@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from kibitz_protocol.tools.samples import REQUESTS
 from kibitz_server.app import Config, Server, running
-from kibitz_server.handlers.rights import OF_ENTRANTS
 from tests.server.directory.test_directory import GAMES, settings
 from tests.server.fakes import JsonClient, connected, wait_until
 from tests.server.handlers.test_answers import MODELS, TYPES, fields
@@ -74,7 +74,7 @@ async def event(tmp_path: Path) -> AsyncIterator[Event]:
 
 
 def test_the_rights_are_those_that_are_tested_here() -> None:
-    assert {each.model_fields["type"].default for each in OF_ENTRANTS} | {"move"} == ALLOWED
+    assert {request.type for request in REQUESTS if request.of_entrants} | {"move"} == ALLOWED
 
 
 @pytest.mark.parametrize("kind", [kind for kind in TYPES if kind != "hello"])

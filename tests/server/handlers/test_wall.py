@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
-from kibitz_protocol.wire.messages import COSTS, MAX_WALL, WALL_MATCH_COST, Capabilities, Wall
+from kibitz_protocol.wire.messages import MAX_WALL, WALL_MATCH_COST, Capabilities, Wall
 from kibitz_server.net.rate_limit import RateLimits
 from kibitz_server.net.send_limits import SendLimits
 from tests.server.match.toy_games import Grid, Veil
@@ -115,7 +115,7 @@ def test_a_wall_leaves_the_own_seats_as_they_are(server: VirtualServer) -> None:
 
 
 def test_200_boards_cost_no_more_than_one_connection_may_ask_at_once() -> None:
-    assert COSTS[Wall] + MAX_WALL * WALL_MATCH_COST <= RateLimits().socket.burst
+    assert Wall.cost + MAX_WALL * WALL_MATCH_COST <= RateLimits().socket.burst
 
 
 def test_200_boards_come_in_pieces_that_the_transport_takes(server: VirtualServer) -> None:

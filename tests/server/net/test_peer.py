@@ -721,7 +721,7 @@ def test_a_long_request_costs_more_than_a_short_one() -> None:
     request = b'{"type":"list_games","id":%d}'
     for number in range(1, 6):
         line.feed(client_frame(request % number + b" " * 16_000))
-    cost = rig.rate_limits.cost(ListGames) + 3 * rig.rate_limits.size
+    cost = ListGames.cost + 3 * rig.rate_limits.size
     assert len(rig.handler.requests) == 40 // cost
 
 
@@ -780,7 +780,7 @@ def flooders_of(rig: PeerRig, count: int) -> list[ScriptedConnection]:
 def test_a_turn_carries_out_so_many_requests_however_many_ask() -> None:
     rig = PeerRig()
     flooders_of(rig, 50)
-    each = rig.rate_limits.cost(ListLobbies)
+    each = ListLobbies.cost
     done = [len(rig.handler.requests)]
     for _ in range(100):
         rig.loop.run_turn()
@@ -801,7 +801,7 @@ class ChargingHandler(FakeHandler):
     ("frame", "cost"),
     [
         (client_frame(b'{"type":"list_games","id":1}'), 1),
-        (client_frame(b'{"type":"list_lobbies","id":1}'), RateLimits().cost(ListLobbies)),
+        (client_frame(b'{"type":"list_lobbies","id":1}'), ListLobbies.cost),
         (client_frame(b'{"type":"move","id":1,"match":"m","ply":1,"action":{}}'), 1),
         (client_frame(b"{}"), RateLimits().garbage),
         (client_frame(b"[" * 500), RateLimits().garbage),
@@ -870,7 +870,7 @@ def test_what_waits_for_a_turn_is_not_done_for_a_connection_that_is_gone(end: st
         case _:
             last.peer.connection_lost(None)
     rig.loop.advance()
-    each = rig.rate_limits.cost(ListLobbies)
+    each = ListLobbies.cost
     assert len(rig.handler.requests) == 4 * rig.rate_limits.socket.burst / each
     if end == "close":  # a lingering close reads on
         assert last.transport.reading

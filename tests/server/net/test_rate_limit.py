@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from kibitz_protocol.wire import messages
 from kibitz_server.net.rate_limit import (
     Bucket,
     ChargeResult,
     Rate,
     RateLimiter,
-    RateLimits,
     SharedBuckets,
 )
 
@@ -60,13 +58,6 @@ def test_an_empty_shared_bucket_refuses_but_never_closes() -> None:
     assert other.charge(1, 0) is ChargeResult.REFUSED
     assert shared.level(0) == 0
     assert other.charge(1, 1) is ChargeResult.GRANTED
-
-
-@pytest.mark.parametrize(
-    ("kind", "cost"), [(messages.Ready, 1), (messages.Host, 5), (messages.History, 4)]
-)
-def test_costs_are_by_type(kind: type[messages.ClientMessage], cost: float) -> None:
-    assert RateLimits().cost(kind) == cost
 
 
 def test_a_bucket_is_kept_until_it_is_full_again() -> None:

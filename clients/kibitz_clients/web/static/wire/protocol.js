@@ -18,21 +18,18 @@ export const COSTS = {
   "watch": 2,
   "wall": 2,
   "subscribe": 2,
+  "move": 0,
   "comment": 2,
   "report": 4,
-  "history": 4,
-  "move": 0
+  "history": 4
 };
 
 /** Requests that may be sent again where the answer was lost. */
 export const REPEATABLE = new Set([
-  "move",
   "list_games",
   "list_lobbies",
   "list_matches",
   "ladder",
-  "report",
-  "history",
   "join",
   "seek",
   "leave",
@@ -46,9 +43,12 @@ export const REPEATABLE = new Set([
   "subscribe",
   "unsubscribe",
   "rejoin",
+  "move",
   "resign",
   "leave_match",
-  "note"
+  "note",
+  "report",
+  "history"
 ]);
 
 /** Close codes after which there is no coming back, and why.
