@@ -18,6 +18,7 @@ from docs.generate import (
     environments,
     experiments,
     messages,
+    package_picture,
     strength,
     tournament_files,
 )
@@ -54,6 +55,7 @@ def pages() -> Mapping[Path, str]:
         DOCS / "reference" / "configuration.md": configuration.page(SETTINGS),
         DOCS / "reference" / "tournament-files.md": tournament_files.page(),
         DOCS / "reference" / "messages.md": messages.messages_page(_schema("messages")),
+        DOCS / "images" / "packages.svg": package_picture.picture(),
         DOCS / "reference" / "records.md": messages.records_page(_schema("record")),
     }
     learning = DOCS / "how-to" / "learning.md"
