@@ -13,11 +13,13 @@ import asyncio
 import io
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 from kibitz_bots.budget import ClockFunction
 from kibitz_bots.running.connection import BotConnection, RunConfig, RunStats, Shutdown
 from kibitz_bots.spec import BotFactory
+from kibitz_protocol.client.client import Client
+from kibitz_protocol.client.session import MatchLost, News
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbyBrief, SeekTerms
 from kibitz_protocol.wire.messages import (
@@ -53,17 +55,16 @@ class Call:
     details: tuple[Any, ...] = ()
 
 
-class FakeServer:
-    """Stands in for the protocol's `Client`: sends what it is told to, and notes every call.
+class FakeServer(Client):
+    """A `Client` without a server: sends what it is told to, and notes every call.
 
     A call is answered at once, unless `refuse` has an error ready for it, or `holding` an event:
     then the answer waits for that event.
     """
 
-    player = PLAYER
-
     def __init__(self, seats: Sequence[str] = (), lobbies: Sequence[str] = ()) -> None:
-        self.welcome = Welcome(
+        super().__init__("ws://127.0.0.1:1", name=PLAYER)
+        self._welcome = Welcome(
             re=1,
             version=1,
             player=PLAYER,
@@ -81,12 +82,17 @@ class FakeServer:
         self.calls: list[Call] = []
         self.holding: dict[str, asyncio.Event] = {}
         self._errors: dict[str, list[Exception]] = {}
-        self._news: asyncio.Queue[object] = asyncio.Queue()
+        self._news: asyncio.Queue[News | MatchLost | None] = asyncio.Queue()
         self._changed = asyncio.Condition()
         # How many calls `expect` has passed.
         self._seen = 0
 
-    def send(self, *messages: object) -> None:
+    @property
+    def welcome(self) -> Welcome:
+        """What the server has said to the hello of the player under test."""
+        return self._welcome
+
+    def send(self, *messages: News | MatchLost | None) -> None:
         """Send news; None ends the connection."""
         for message in messages:
             self._news.put_nowait(message)
@@ -109,12 +115,12 @@ class FakeServer:
         """Return every call of this name so far."""
         return [call for call in self.calls if call.name == name]
 
-    async def news(self) -> AsyncIterator[object]:
+    async def news(self) -> AsyncIterator[News | MatchLost]:
         """What was told, in order."""
         while (message := await self._news.get()) is not None:
             yield message
 
-    async def _record(self, name: str, about: str, *details: object) -> None:
+    async def _record(self, name: str, about: str, *details: object) -> Done:
         async with self._changed:
             self.calls.append(Call(name, about, details))
             self._changed.notify_all()
@@ -122,23 +128,30 @@ class FakeServer:
             await gate.wait()
         if errors := self._errors.get(name):
             raise errors.pop(0)
+        return Done(re=1)
 
     async def move(
         self, match: str, ply: int, action: Mapping[str, Any], comment: Comment | None = None
-    ) -> None:
-        await self._record("move", match, ply, dict(action), comment)
+    ) -> Done:
+        return await self._record("move", match, ply, dict(action), comment)
 
-    async def resign(self, match: str, fault: str | None = None, detail: str = "") -> None:
-        await self._record("resign", match, fault, detail)
+    async def resign(self, match: str, fault: str | None = None, detail: str = "") -> Done:
+        return await self._record("resign", match, fault, detail)
 
-    async def note(self, match: str, text: str) -> None:
-        await self._record("note", match, text)
+    async def note(self, match: str, text: str) -> Done:
+        return await self._record("note", match, text)
 
-    async def leave_match(self, match: str) -> None:
-        await self._record("leave_match", match)
+    async def leave_match(self, match: str) -> Done:
+        return await self._record("leave_match", match)
 
-    async def join(self, lobby: str, *, invite: str | None = None) -> None:
-        await self._record("join", lobby, invite)
+    async def join(
+        self,
+        lobby: str,
+        *,
+        invite: str | None = None,
+        role: Literal["player", "spectator"] = "player",
+    ) -> Done:
+        return await self._record("join", lobby, invite)
 
     async def lobbies(self) -> LobbyList:
         await self._record("lobbies", "")
@@ -148,14 +161,14 @@ class FakeServer:
         await self._record("seek", terms.item.game, wait_s)
         return Done(re=1, lobby=self.sought)
 
-    async def rematch(self, lobby: str) -> None:
-        await self._record("rematch", lobby)
+    async def rematch(self, lobby: str) -> Done:
+        return await self._record("rematch", lobby)
 
-    async def leave(self, lobby: str) -> None:
-        await self._record("leave", lobby)
+    async def leave(self, lobby: str) -> Done:
+        return await self._record("leave", lobby)
 
-    async def ready(self, lobby: str, ready: bool = True) -> None:
-        await self._record("ready", lobby, ready)
+    async def ready(self, lobby: str, ready: bool = True) -> Done:
+        return await self._record("ready", lobby, ready)
 
 
 async def run_bot(

@@ -23,35 +23,33 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TextIO
+from typing import Any, Literal, TextIO
 
 from kibitz_bots.budget import ClockFunction
 from kibitz_bots.running.log_capture import captured_stderr
-from kibitz_bots.running.match_session import MatchClient, MatchSession, SessionContext
+from kibitz_bots.running.match_session import MatchSession, SessionContext
 from kibitz_bots.running.memory_trim import release_llvm_pages
 from kibitz_bots.running.seek_rounds import SeekRounds
 from kibitz_bots.running.source_digest import source_version
 from kibitz_bots.running.threads import in_thread
 from kibitz_bots.sdk import Bot, Match
 from kibitz_bots.spec import BotFactory
+from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError, UnansweredError
 from kibitz_protocol.client.session import MatchLost
 from kibitz_protocol.wire.lobbies import LobbyView, ProgrammeItem, SeekTerms
 from kibitz_protocol.wire.messages import (
     Capabilities,
-    Done,
     Event,
     Farewell,
     Finished,
     GameClaim,
     LobbyClosed,
-    LobbyList,
     LobbyNews,
     Refused,
     Snapshot,
-    Welcome,
     YourTurn,
 )
 from kibitz_protocol.wire.records import Engine, Result
@@ -71,23 +69,6 @@ ENTER_LATER = frozenset(
 """Refusals after which a bot tries again to enter its ladder."""
 MAX_ENGINE_TEXT = 200
 """Characters of the name and of the version of a bot that a record takes."""
-
-
-class LobbyClient(MatchClient, Protocol):
-    """What a run asks of the client; `kibitz_protocol.client.client.Client` has it."""
-
-    @property
-    def player(self) -> str: ...
-    @property
-    def welcome(self) -> Welcome: ...
-    def news(self) -> AsyncIterator[object]: ...
-    async def join(self, lobby: str, *, invite: str | None = None) -> object: ...
-    async def lobbies(self) -> LobbyList: ...
-    async def seek(self, terms: SeekTerms, *, wait_s: int = 300) -> Done: ...
-    async def rematch(self, lobby: str) -> object: ...
-    async def leave(self, lobby: str) -> object: ...
-    async def ready(self, lobby: str, ready: bool = True) -> object: ...
-    async def leave_match(self, match: str) -> object: ...
 
 
 @dataclass(frozen=True)
@@ -232,8 +213,6 @@ async def run(
     `RefusedError` when the server refuses the connection or the lobby, `SessionError` when it
     cannot be reached or ends the session.
     """
-    from kibitz_protocol.client.client import Client
-
     probe_bot = make()
     config = RunConfig(
         lobby=lobby, invite=invite, ladder=ladder, seek=seek, matches=matches, on_fault=on_fault
@@ -265,7 +244,7 @@ class BotConnection:
 
     def __init__(
         self,
-        client: LobbyClient,
+        client: Client,
         make: BotFactory,
         config: RunConfig,
         probe_bot: Bot,

@@ -23,9 +23,9 @@ import functools
 import inspect
 import logging
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, TextIO, TypeAlias, cast
+from typing import Any, Literal, TextIO, TypeAlias, cast
 
 from pydantic import ValidationError
 
@@ -34,6 +34,7 @@ from kibitz_bots.running.log_capture import LogBuffer, captured_by
 from kibitz_bots.running.threads import TurnCancelled, in_thread
 from kibitz_bots.sdk import Answer, BadAnswer, Bot, Match, Move, Turn, parse_answer
 from kibitz_protocol import printable
+from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import KibitzError, RefusedError, UnansweredError
 from kibitz_protocol.wire.messages import Event, Snapshot, YourTurn
 from kibitz_protocol.wire.records import Comment, Replaced, Result
@@ -55,21 +56,11 @@ RETRY_LATER = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE})
 """Refusals of something that may be asked again after a while."""
 
 
-class MatchClient(Protocol):
-    """What a match session asks of the client; the protocol's `Client` has it."""
-
-    async def move(
-        self, match: str, ply: int, action: Mapping[str, Any], comment: Comment | None = None
-    ) -> object: ...
-    async def resign(self, match: str, fault: Fault, detail: str) -> object: ...
-    async def note(self, match: str, text: str) -> object: ...
-
-
 @dataclass
 class SessionContext:
     """What the match sessions of one process have in common."""
 
-    connection: MatchClient
+    connection: Client
     clock: ClockFunction
     """The event loop's clock; budgets are read from it too."""
     terminal: TextIO
