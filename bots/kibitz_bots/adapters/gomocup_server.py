@@ -35,7 +35,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 from kibitz_bots.adapters.line_process import read_lines
 from kibitz_bots.budget import HORIZON, ClockFunction
@@ -101,19 +101,6 @@ class Choice:
     message: str | None = None
     value: float | None = None
     """How good the position is for the player of the stone; above 0 is better than even."""
-
-
-class StoneChooser(Protocol):
-    """Decides where to put a stone."""
-
-    def prepare(self, size: int, exact: bool) -> None:
-        """Get ready for a new match: compile, load."""
-
-    def limit_memory(self, memory: int) -> None:
-        """Keep the process within `memory` bytes; 0 is no limit."""
-
-    def choose(self, play: Position, think_ms: int, most_ms: int) -> Choice:
-        """Return a stone within `most_ms`."""
 
 
 class GomocupServer:
@@ -359,7 +346,7 @@ def options(size: int, exact: bool) -> Any:
     return registry.get(GAME).Options.model_validate(given)
 
 
-class BotStoneChooser:
+class StoneChooser:
     """Asks a bot, in a thread, and does not wait for it forever."""
 
     def __init__(self, make: BotFactory, within: Callable[[int], BotFactory] | None = None) -> None:
@@ -549,7 +536,7 @@ def main(argv: Sequence[str]) -> int:
     spec = parser.parse_args(argv).spec
     try:
         unlimited = without_time_limit(spec)
-        chooser = BotStoneChooser(
+        chooser = StoneChooser(
             load(unlimited), lambda memory: load(table_within(unlimited, memory))
         )
         _fit(chooser, spec)
@@ -617,7 +604,7 @@ def run(words: Sequence[str]) -> int:
     return main(words)
 
 
-def _fit(chooser: BotStoneChooser, spec: str) -> None:
+def _fit(chooser: StoneChooser, spec: str) -> None:
     if chooser.games and GAME not in chooser.games:
         raise SpecError(f"{spec}: expected a bot of {GAME}, not of {', '.join(chooser.games)}")
 

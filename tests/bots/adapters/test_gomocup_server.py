@@ -20,9 +20,9 @@ from kibitz_bots.adapters.gomocup_server import (
     SLIM,
     TURN_MS,
     UNLIMITED_MS,
-    BotStoneChooser,
     Choice,
     GomocupServer,
+    StoneChooser,
     nearest_empty,
     table_within,
     times,
@@ -38,10 +38,11 @@ from kibitz_protocol.wire.records import Cause, Result, SeatResult
 RULES = registry.get(GAME)
 
 
-class Beside:
+class Beside(StoneChooser):
     """Puts its stone beside the last one, and remembers what it was asked."""
 
     def __init__(self) -> None:
+        super().__init__(Bot)
         self.prepared: list[tuple[int, bool]] = []
         self.asked: list[tuple[Position, int, int]] = []
         self.memory = 0
@@ -69,7 +70,7 @@ class Judging(Beside):
         return Choice(stone, value=self.values.pop(0))
 
 
-def told(*lines: str, mind: Any = None) -> list[str]:
+def told(*lines: str, mind: StoneChooser | None = None) -> list[str]:
     """Return what an engine answers to these lines."""
     brain = GomocupServer(mind or Beside(), "test", "1")
     return [answer for line in lines for answer in brain.handle(line)]
@@ -316,17 +317,17 @@ class Corner(Bot):
 def test_a_bot_that_is_late_or_broken_is_answered_for() -> None:
     quick = ("START 10", "INFO timeout_turn 60", "TURN 4,4")
     for kind in (Deaf, Nonsense):
-        late = told(*quick, mind=BotStoneChooser(kind))
+        late = told(*quick, mind=StoneChooser(kind))
         said = "MESSAGE no answer in time; a stone beside the last one instead"
         assert late == ["OK", said, "3,3"]
-    broken = told("START 10", "TURN 4,4", mind=BotStoneChooser(Broken))
+    broken = told("START 10", "TURN 4,4", mind=StoneChooser(Broken))
     said = "MESSAGE LookupError: where is my book?; a stone beside the last one instead"
     assert broken == ["OK", said, "3,3"]
 
 
 def test_a_late_answer_is_the_best_so_far() -> None:
     quick = ("START 10", "INFO timeout_turn 60", "TURN 4,4")
-    suggested = told(*quick, mind=BotStoneChooser(Suggesting))
+    suggested = told(*quick, mind=StoneChooser(Suggesting))
     assert suggested == ["OK", "MESSAGE no answer in time; its best so far", "8,7"]
 
 
@@ -334,18 +335,18 @@ def test_a_late_answer_is_the_best_so_far() -> None:
 def test_a_bot_that_answers_when_it_is_called_off_is_heard() -> None:
     """The limits are far apart here, so that a busy machine makes no difference."""
     play = Position(RULES, gomocup_server.options(10, False))
-    assert BotStoneChooser(Late).choose(play, 1, 5000) == Choice((0, 0))
+    assert StoneChooser(Late).choose(play, 1, 5000) == Choice((0, 0))
 
 
 def test_the_bot_that_was_late_plays_on_unless_it_is_still_busy() -> None:
-    mind, play = BotStoneChooser(Deaf), Position(RULES, gomocup_server.options(10, False))
+    mind, play = StoneChooser(Deaf), Position(RULES, gomocup_server.options(10, False))
     assert mind.choose(play, 10, 20).stone == nearest_empty(play)
     late: Any = mind._bot
     made = Deaf.made
     late.released.set()
     assert mind.choose(play, 1000, 20_000).stone == (9, 2)
     assert (mind._bot, Deaf.made) == (late, made)
-    busy = BotStoneChooser(Deaf)
+    busy = StoneChooser(Deaf)
     assert busy.choose(play, 10, 20).stone == nearest_empty(play)
     first: Any = busy._bot
     assert busy.choose(play, 10, 20).stone == nearest_empty(play)
@@ -354,7 +355,7 @@ def test_the_bot_that_was_late_plays_on_unless_it_is_still_busy() -> None:
 
 
 def test_a_bot_answers_with_its_move() -> None:
-    assert told("START 10", "BEGIN", mind=BotStoneChooser(Corner)) == ["OK", "9,0"]
+    assert told("START 10", "BEGIN", mind=StoneChooser(Corner)) == ["OK", "9,0"]
 
 
 class Talking(Bot):
@@ -365,7 +366,7 @@ class Talking(Bot):
 
 def test_what_a_bot_has_seen_is_a_message() -> None:
     said = "MESSAGE depth 7 value -12.5 nodes 12345678 line j1 a1 so so, I think"
-    assert told("START 10", "BEGIN", mind=BotStoneChooser(Talking)) == ["OK", said, "9,0"]
+    assert told("START 10", "BEGIN", mind=StoneChooser(Talking)) == ["OK", said, "9,0"]
 
 
 @pytest.mark.parametrize(
@@ -400,7 +401,7 @@ def test_a_table_fits_into_the_memory_of_the_manager(spec: str, mib: int, loaded
 
 WARMED = f"""
 from kibitz_bots.adapters.gomocup_server import (
-    BotStoneChooser,
+    StoneChooser,
     GomocupServer,
     load,
     without_time_limit,
@@ -409,7 +410,7 @@ from tests.tools.compile_audit import requested_signatures
 
 for name in ("threat", "alphabeta", "greedy"):
     brain = GomocupServer(
-        BotStoneChooser(load(without_time_limit(f"{GAME}/{{name}}"))), "test", "1"
+        StoneChooser(load(without_time_limit(f"{GAME}/{{name}}"))), "test", "1"
     )
     assert brain.handle("START 9") == ["OK"]
     with requested_signatures() as more:
