@@ -14,7 +14,8 @@ from kibitz.options import saved_sessions as sessions
 from kibitz.options.connection import fresh_option, identity_options, server_option
 from kibitz.options.record import is_screen
 from kibitz.options.saved_sessions import SavedSession, Tell
-from kibitz.options.session import ClientFactory, client_factory, exit_with
+from kibitz.options.session import client_factory, exit_with
+from kibitz_clients.matches.connector import Connector
 from kibitz_games.core import rulebook
 from kibitz_protocol.client.client import Client
 
@@ -62,7 +63,7 @@ def join(
         exit_with(app.run())
 
 
-def _announcing(connect: ClientFactory, tell: Tell) -> ClientFactory:
+def _announcing(connect: Connector, tell: Tell) -> Connector:
     """Return what connects and tells what there is to come back to."""
 
     @contextlib.asynccontextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -11,10 +10,9 @@ import click
 from kibitz.options import connection
 from kibitz.options import saved_sessions as sessions
 from kibitz.options.saved_sessions import SavedSession, Tell
+from kibitz_clients.matches.connector import Connector
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.visibility import WantedViews
-
-ClientFactory = Callable[[], AbstractAsyncContextManager[Client]]
 
 
 def client_factory(
@@ -26,7 +24,7 @@ def client_factory(
     *,
     seated: bool = False,
     views: WantedViews = "every",
-) -> ClientFactory:
+) -> Connector:
     """Return what connects as who was saved, and as a newcomer where nobody was.
 
     Screens draw the view after each entry, so they want `every` one; lines of text have none.

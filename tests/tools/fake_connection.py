@@ -21,6 +21,7 @@ from kibitz_clients.matches import recorded_match
 from kibitz_clients.matches.viewer_events import Viewpoint
 from kibitz_games.core.game import Game, Model
 from kibitz_games.core.position import Position
+from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError
 from kibitz_protocol.client.session import MatchLost, News
 from kibitz_protocol.wire.clocks import TimeControl
@@ -181,15 +182,18 @@ def your_turn(game: Game, record: Record) -> YourTurn:
     )
 
 
-class FakeServerConnection:
-    """A `ServerConnection` whose server is played by a test."""
+class FakeServerConnection(Client):
+    """A `Client` whose server is played by a test."""
+
+    # Plain attributes, which the client computes of the server's welcome.
+    player: str = ""
+    name: str = ""
+    online: bool = True
 
     def __init__(self, player: str = "p9", name: str = "ada") -> None:
-        self.url = "ws://127.0.0.1:1"
+        super().__init__("ws://127.0.0.1:1", name=name)
         self.player = player
         self.name = name
-        self.seats: Sequence[str] = ()
-        self.online = True
         self.clock = 0
         """What `now` returns, in milliseconds."""
         self.requests: list[tuple[object, ...]] = []
@@ -203,6 +207,10 @@ class FakeServerConnection:
         self.events: dict[str, list[Event]] = {}
         """By match: what `history` answers from."""
         self._news: asyncio.Queue[News | MatchLost | Exception] = asyncio.Queue()
+
+    @property
+    def seats(self) -> list[str]:
+        return []
 
     def now(self) -> int:
         return self.clock
@@ -272,7 +280,9 @@ class FakeServerConnection:
     ) -> Done:
         return self._request("move", match, ply, dict(action))
 
-    async def resign(self, match: str) -> Done:
+    async def resign(
+        self, match: str, fault: Literal["crash", "illegal"] | None = None, detail: str = ""
+    ) -> Done:
         return self._request("resign", match)
 
     async def comment(self, match: str, text: str) -> Done:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from kibitz_clients.matches.client_state import ClientState
 from kibitz_clients.matches.fetch import RecordFetcher
 from kibitz_clients.matches.recorded_match import build_timeline
-from kibitz_clients.matches.server_connection import ServerConnection
 from kibitz_clients.matches.timeline import Timeline
 from kibitz_games.core.game import GameError
+from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError
 
 
-async def fetch_events(connection: ServerConnection, state: ClientState, match: str) -> bool:
+async def fetch_events(connection: Client, state: ClientState, match: str) -> bool:
     """Fetch some of the events of a match that `state` misses; return False if it misses none.
 
     Where the server refuses them they are not asked for again: the host may keep the past from
@@ -29,7 +29,7 @@ async def fetch_events(connection: ServerConnection, state: ClientState, match: 
 
 
 async def fetch_timeline(
-    connection: ServerConnection, fetch: RecordFetcher, state: ClientState, match: str
+    connection: Client, fetch: RecordFetcher, state: ClientState, match: str
 ) -> Timeline:
     """Fetch the record of a finished match and replay it.
 

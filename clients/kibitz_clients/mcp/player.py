@@ -14,13 +14,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Final, TypeVar
 
 from kibitz_clients.matches.client_state import ClientState
-from kibitz_clients.matches.server_connection import Connector, ServerConnection
+from kibitz_clients.matches.connector import Connector
 from kibitz_clients.matches.timeline import Timeline
 from kibitz_clients.mcp import match_text
 from kibitz_clients.wording import descriptions
 from kibitz_clients.wording.move_input import MoveOption, MoveSelector, move_options, parse_typed
 from kibitz_games.core.game import Game
 from kibitz_protocol import printable
+from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import KibitzError
 from kibitz_protocol.client.session import MatchLost, News
 from kibitz_protocol.wire.messages import LobbyClosed, YourTurn
@@ -59,7 +60,7 @@ class ToolPlayer:
 
     def __init__(
         self,
-        connection: ServerConnection | None,
+        connection: Client | None,
         games: Mapping[str, Game],
         now: Callable[[], int] = lambda: int(time.monotonic() * 1000),
     ) -> None:
@@ -105,7 +106,7 @@ class ToolPlayer:
             self._attempt.set_result(problem)
         self._attempt = None
 
-    async def server(self) -> ServerConnection:
+    async def server(self) -> Client:
         """Return the connection, after an attempt to connect if there is none.
 
         Raises `CallError` with what kept it from coming about.

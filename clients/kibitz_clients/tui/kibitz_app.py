@@ -24,8 +24,8 @@ from textual.theme import Theme
 from kibitz_clients import palette
 from kibitz_clients.matches import fetch
 from kibitz_clients.matches.client_state import ClientState
+from kibitz_clients.matches.connector import Connector
 from kibitz_clients.matches.fetch import RecordFetcher
-from kibitz_clients.matches.server_connection import Connector
 from kibitz_clients.matches.timeline import Timeline
 from kibitz_clients.palette import Palette
 from kibitz_clients.tui.hangup import end_with_terminal

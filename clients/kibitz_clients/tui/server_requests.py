@@ -11,10 +11,10 @@ from textual.app import App
 from kibitz_clients.matches.client_state import ClientState
 from kibitz_clients.matches.fetch import RecordFetcher
 from kibitz_clients.matches.match_source import fetch_events, fetch_timeline
-from kibitz_clients.matches.server_connection import ServerConnection
 from kibitz_clients.matches.timeline import Timeline
 from kibitz_clients.wording import descriptions
 from kibitz_clients.wording.move_input import MoveOption
+from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import KibitzError, RefusedError
 from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
 from kibitz_protocol.wire.messages import YourTurn
@@ -42,10 +42,10 @@ class ServerRequests:
         self._state = state
         self._fetch = fetch
         self.refresh = refresh
-        self.established: ServerConnection | None = None
+        self.established: Client | None = None
 
     @property
-    def connection(self) -> ServerConnection:
+    def connection(self) -> Client:
         if self.established is None:
             raise AssertionError("a request before the connection stands")
         return self.established

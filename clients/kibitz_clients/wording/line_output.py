@@ -20,11 +20,11 @@ from kibitz_clients.matches import clock_format, fetch, recorded_match
 from kibitz_clients.matches.client_state import ClientState
 from kibitz_clients.matches.fetch import RecordFetcher
 from kibitz_clients.matches.match_source import fetch_events, fetch_timeline
-from kibitz_clients.matches.server_connection import ServerConnection
 from kibitz_clients.matches.timeline import Frame, MatchInfo, Timeline
 from kibitz_clients.wording import descriptions, tables
 from kibitz_games.core.game import Game
 from kibitz_protocol import printable
+from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError
 from kibitz_protocol.client.session import MatchLost, News
 from kibitz_protocol.wire.clocks import until_flag
@@ -39,7 +39,7 @@ LineSink = Callable[[str], None]
 
 
 async def follow_lines(
-    client: AbstractAsyncContextManager[ServerConnection],
+    client: AbstractAsyncContextManager[Client],
     games: Mapping[str, Game],
     out: LineSink,
     *,
@@ -266,7 +266,7 @@ class _MatchStream:
 
     def __init__(
         self,
-        link: ServerConnection,
+        link: Client,
         games: Mapping[str, Game],
         out: LineSink,
         as_json: bool,
