@@ -17,6 +17,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from kibitz_protocol.wire.explain import first_problem
 from kibitz_protocol.wire.values import Millis, Strict
 
 E = TypeVar("E", bound=BaseModel)
@@ -97,7 +98,7 @@ class JournalFormat(Generic[E]):
             header = Header.model_validate_json(line)
         except ValidationError as error:
             raise JournalError(
-                f"line 1: expected the header of a journal: {_first_error(error)}"
+                f"line 1: expected the header of a journal: {first_problem(error)}"
             ) from None
         if header.schema_ != self.schema:
             raise JournalError(
@@ -117,7 +118,9 @@ class JournalFormat(Generic[E]):
         try:
             return self.entries.validate_json(b"[" + line + b"]")[0]
         except ValidationError as error:
-            raise JournalError(f"line {number}: expected an entry: {_first_error(error)}") from None
+            raise JournalError(
+                f"line {number}: expected an entry: {first_problem(error)}"
+            ) from None
 
 
 def encode_line(line: BaseModel) -> bytes:
@@ -132,11 +135,6 @@ def apply_entries(apply: Callable[[E], None], entries: Iterable[E]) -> None:
             apply(entry)
         except JournalError as error:
             raise JournalError(f"line {number}: {error}") from None
-
-
-def _first_error(error: ValidationError) -> str:
-    detail = error.errors(include_url=False)[0]
-    return ": ".join(part for part in (".".join(map(str, detail["loc"])), detail["msg"]) if part)
 
 
 def _differences(path: str, then: Any, now: Any, ignored: frozenset[str]) -> Iterator[str]:

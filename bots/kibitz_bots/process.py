@@ -83,14 +83,13 @@ MIN_SECRET_LENGTH = 8
 def _programme(text: str) -> list[ProgrammeItem]:
     from pydantic import TypeAdapter, ValidationError
 
+    from kibitz_protocol.wire.explain import first_problem
     from kibitz_protocol.wire.lobbies import ProgrammeItem
 
     try:
         return TypeAdapter(list[ProgrammeItem]).validate_json(text)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        path = ".".join(map(str, first["loc"]))
-        raise click.BadParameter(f"expected a programme: {path}: {first['msg']}") from None
+        raise click.BadParameter(f"expected a programme: {first_problem(error)}") from None
 
 
 def _terms(text: str) -> SeekTerms:

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from kibitz_games.core.game import Game, GameError
 from kibitz_protocol.wire.clocks import until_flag
+from kibitz_protocol.wire.explain import first_problem
 from kibitz_protocol.wire.lag import allowance
 from kibitz_protocol.wire.recordfile import Record, RecordError, read_record
 from kibitz_protocol.wire.records import (
@@ -94,8 +95,7 @@ def verify_record(record: Record, games: Mapping[str, Game], path: str = "record
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, ValidationError):
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        return first_problem(error)
     return str(error)
 
 

@@ -9,6 +9,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kibitz_bots.spec import SpecError
+from kibitz_protocol.wire.explain import first_problem
 
 SHORT_NAME: Final = "llm"
 """The name of such a bot, behind that of its game."""
@@ -66,7 +67,5 @@ def read_settings(name: str, text: str) -> Settings:
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        key = ".".join(map(str, first["loc"]))
         known = ", ".join(Settings.model_fields)
-        raise SpecError(f"{name}: {key}: {first['msg']}; its settings are {known}") from None
+        raise SpecError(f"{name}: {first_problem(error)}; its settings are {known}") from None

@@ -36,6 +36,7 @@ from kibitz_bots.sdk import Answer, BadAnswer, Bot, Match, Move, Turn, parse_ans
 from kibitz_protocol import printable
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import KibitzError, RefusedError, UnansweredError
+from kibitz_protocol.wire.explain import first_problem
 from kibitz_protocol.wire.messages import Event, Snapshot, YourTurn
 from kibitz_protocol.wire.records import Comment, Replaced, Result
 from kibitz_protocol.wire.refusals import Code
@@ -202,7 +203,7 @@ class MatchSession:
             try:
                 await self._context.connection.move(self.match.id, turn.ply, action, comment)
             except ValidationError as error:
-                raise BadAnswer(f"not a flat JSON object: {_first_error(error)}") from None
+                raise BadAnswer(f"not a flat JSON object: {first_problem(error)}") from None
             except RefusedError as error:
                 if not await self._retry_or_raise(error):
                     return
@@ -304,8 +305,3 @@ def _trim_traceback(error: Exception) -> Exception:
 
 
 _INTERNAL_FILES = frozenset({__file__, in_thread.__code__.co_filename})
-
-
-def _first_error(error: ValidationError) -> str:
-    detail = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    return f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}"

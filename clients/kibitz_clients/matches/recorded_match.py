@@ -16,6 +16,7 @@ from kibitz_clients.matches.game_files import read_match
 from kibitz_clients.matches.timeline import Frame, MatchInfo, Timeline
 from kibitz_clients.matches.viewer_events import Replayer, Viewpoint
 from kibitz_games.core.game import Game, GameError
+from kibitz_protocol.wire.explain import first_problem
 from kibitz_protocol.wire.messages import Event
 from kibitz_protocol.wire.recordfile import Record, RecordError
 
@@ -91,7 +92,5 @@ def frame_at_ply(timeline: Timeline, ply: int | None) -> Frame:
 
 def _sentence(error: GameError | ValidationError) -> str:
     if isinstance(error, ValidationError):
-        first = error.errors(include_url=False)[0]
-        path = ".".join(str(part) for part in first["loc"])
-        return f"{path}: {first['msg']}" if path else first["msg"]
+        return first_problem(error)
     return str(error)

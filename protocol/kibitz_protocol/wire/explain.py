@@ -69,6 +69,13 @@ def explain(error: ValidationError, data: bytes | bytearray | str) -> str:
     return _cut(_sentence(path, reasons, _value_at(whole, path)))
 
 
+def first_problem(error: ValidationError, *path: str) -> str:
+    """Return pydantic's words for the first thing that is wrong, behind its path under `path`."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    where = ".".join([*path, *map(str, first["loc"])])
+    return f"{where}: {first['msg']}" if where else first["msg"]
+
+
 def _value_at(whole: object, path: tuple[int | str, ...]) -> object:
     """Return what is in the data at a path, None for what is missing."""
     here = whole

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from kibitz_games.core.game import GameError, InvalidSetup
 from kibitz_protocol import printable
+from kibitz_protocol.wire.explain import first_problem
 from kibitz_protocol.wire.lobbies import Arrangement, LobbySettings, ProgrammeItem
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.values import seed_number
@@ -161,9 +162,7 @@ class HostingChecks:
             seed = seed_number(item.seed or 0)
             game.start(options, item.seats, game.deal(options, item.seats, seed))
         except ValidationError as error:
-            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-            where = ".".join(map(str, first["loc"]))
-            return Code.BAD_OPTION, f"{path}.options.{where}: {first['msg']}"
+            return Code.BAD_OPTION, first_problem(error, path, "options")
         except InvalidSetup as error:
             code = Code.BAD_SEATS if error.path == "seats" else Code.BAD_OPTION
             return code, f"{path}.{error}"

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pydantic import ValidationError
 
 from kibitz_games.core.game import Game
+from kibitz_protocol.wire.explain import first_problem
 from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash, footer_hash, seed_commitment
 from kibitz_protocol.wire.records import ENTRY, Entry, Footer, Setup
 from kibitz_server.match.state import BrokenLog, MatchState
@@ -85,6 +86,4 @@ def _check_footer(footer: Footer, match: MatchState, expected: str) -> None:
 
 
 def _broken(part: str, error: ValidationError) -> BrokenLog:
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    path = ".".join([part, *map(str, first["loc"])])
-    return BrokenLog(f"{path}: {first['msg']}")
+    return BrokenLog(first_problem(error, part))
