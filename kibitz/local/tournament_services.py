@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kibitz import record_download
 from kibitz.analysis import fault_report
@@ -26,7 +26,7 @@ from kibitz.process.limits import MIB
 from kibitz.process.private_server import private_server
 from kibitz_arena.runner.directory import TournamentDirectory, other_directories
 from kibitz_arena.runner.scheduler import programme_item
-from kibitz_arena.runner.services import JoinInfo, OwnServer
+from kibitz_arena.runner.services import JoinInfo, OwnServer, WaitExit
 from kibitz_arena.tournament import Entrant, Tournament
 from kibitz_bots.adapters.external_program import ExternalProgram
 from kibitz_bots.adapters.launcher import ProcessLimits
@@ -34,9 +34,6 @@ from kibitz_protocol.wire.recordfile import Record
 from kibitz_protocol.wire.reports import MatchReport
 from kibitz_server.housebots.process import secret_descriptor
 from kibitz_server.housebots.wait_exit import wait_exit
-
-if TYPE_CHECKING:
-    from asyncio.subprocess import Process
 
 
 class LocalServices:
@@ -80,7 +77,7 @@ class LocalServices:
     @contextlib.asynccontextmanager
     async def entrant(
         self, entrant: Entrant, join: JoinInfo, *, secret: str, hold: int
-    ) -> AsyncIterator[_EntrantProcess]:
+    ) -> AsyncIterator[WaitExit]:
         """Run an entrant's process for the length of the block."""
         async with (
             self.launch(entrant, join, secret=secret, hold=hold) as launch,
@@ -93,7 +90,7 @@ class LocalServices:
                 descriptors=launch.descriptors,
             ) as process,
         ):
-            yield _EntrantProcess(process)
+            yield partial(wait_exit, process)
 
     @contextlib.asynccontextmanager
     async def launch(
@@ -141,14 +138,6 @@ class LocalServices:
     def write_report(self, report: MatchReport, record: Path, directory: Path) -> Path | None:
         """Write the report of a record; return where it is, None where no seat was at fault."""
         return fault_report.write_report(report, record, directory)
-
-
-class _EntrantProcess:
-    def __init__(self, process: Process) -> None:
-        self._process = process
-
-    async def wait(self) -> int:
-        return await wait_exit(self._process)
 
 
 def player_of(tournament: Tournament, entrant: Entrant) -> str | Program:

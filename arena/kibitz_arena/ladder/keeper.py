@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, Protocol
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Final
 
 from kibitz_arena.ladder.config import Ladder
 from kibitz_arena.ladder.entries import (
@@ -69,12 +69,6 @@ LOBBY_REFUSALS: Final = frozenset({Code.NO_SUCH_LOBBY, Code.CLOSED, Code.DAMAGED
 Tell = Callable[[str], None]
 
 
-class Thread(Protocol):
-    """Runs a function that waits for the disk; `asyncio.to_thread` does."""
-
-    async def __call__(self, work: Callable[[bytes], None], lines: bytes, /) -> None: ...
-
-
 def entrant_name(member: Member, view: LobbyView) -> str:
     """Return which entrant a member is: ``name@version``, or a house bot's personality."""
     if member.kind == "house":
@@ -95,7 +89,7 @@ class LadderKeeper:
 
     `now` is the time of day in milliseconds since 1970; `rating` gives the present rating of an
     entrant; `ended` is given each game that counts, and `tell` a line for everything that a person
-    may want to know; `aside` runs what waits for the disk; `draw` makes seeds.
+    may want to know; `in_thread` runs what waits for the disk; `draw` makes seeds.
     """
 
     def __init__(
@@ -108,7 +102,7 @@ class LadderKeeper:
         rating: Callable[[str], float],
         ended: Callable[[PlayedGame], None],
         tell: Tell,
-        aside: Thread = asyncio.to_thread,
+        in_thread: Callable[[Callable[[bytes], None], bytes], Awaitable[None]] = asyncio.to_thread,
         draw: Callable[[], int | str] = lambda: secrets.token_hex(32),
     ) -> None:
         self._host = host
@@ -121,7 +115,7 @@ class LadderKeeper:
         self._rating = rating
         self._on_ended = ended
         self._tell = tell
-        self._in_thread = aside
+        self._in_thread = in_thread
         self._draw = draw
         self._here: dict[str, Member] = {}
         """Members that are connected and ready, by entrant."""

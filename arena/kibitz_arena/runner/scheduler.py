@@ -67,7 +67,7 @@ class GameScheduler:
 
     `now` is the time of day in milliseconds since 1970; `fetch` stores the record of a match, or
     returns None where it cannot; `tell` is given a line for everything that a person may want
-    to know; `aside` runs a function that waits for the disk.
+    to know; `in_thread` runs a function that waits for the disk.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class GameScheduler:
         now: Callable[[], int],
         fetch: Fetch,
         tell: Tell,
-        aside: RunInThread = asyncio.to_thread,
+        in_thread: RunInThread = asyncio.to_thread,
     ) -> None:
         self._lobby = ArrangedLobby(
             host, lobby, lambda: self.progress.outstanding_tags, self._apply_view
@@ -90,7 +90,7 @@ class GameScheduler:
         self._now = now
         self._fetch = fetch
         self._tell = tell
-        self._in_thread = aside
+        self._in_thread = in_thread
         self._stop: tuple[StopReason, str] | None = None
         self._abandoned: set[str] = set()
         """Entrants for whom nobody plays any more: their games are not waited for."""

@@ -6,10 +6,11 @@ with these methods (`kibitz.local.tournament_services.LocalServices`); tests han
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from kibitz_arena.entries import IsolationTool
 from kibitz_arena.tournament import Entrant
@@ -35,11 +36,8 @@ class OwnServer:
     """The secret without which nobody new comes in."""
 
 
-class EntrantProcess(Protocol):
-    """The process of an entrant."""
-
-    async def wait(self) -> int:
-        """Wait for the end of the process and return its exit status, negative for a signal."""
+WaitExit: TypeAlias = Callable[[], Awaitable[int]]
+"""Waits for the end of a process and returns its exit status, negative for a signal."""
 
 
 class Services(Protocol):
@@ -54,7 +52,7 @@ class Services(Protocol):
 
     def entrant(
         self, entrant: Entrant, join: JoinInfo, *, secret: str, hold: int
-    ) -> AbstractAsyncContextManager[EntrantProcess]:
+    ) -> AbstractAsyncContextManager[WaitExit]:
         """Run an entrant's process for the length of the block; it is ended with the block.
 
         `secret` is the resume secret of a guest or the token of an account, and is handed over on a

@@ -143,8 +143,8 @@ class EntrantSupervisor:
             try:
                 async with self._services.entrant(
                     entrant, self._join, secret=self._secret(entrant), hold=theirs.fileno()
-                ) as process:
-                    return await process.wait()
+                ) as wait_exit:
+                    return await wait_exit()
             finally:
                 holding.cancel()
                 await asyncio.gather(holding, return_exceptions=True)

@@ -81,7 +81,7 @@ class KeeperRun:
             rating=self.rating,
             ended=self.ended.append,
             tell=self.told.append,
-            aside=self._write,
+            in_thread=self._write,
             draw=lambda: self.rng.getrandbits(53),
         )
         self.keepers += 1

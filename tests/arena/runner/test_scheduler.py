@@ -74,7 +74,7 @@ class SchedulerRun:
             now=lambda: self.now,
             fetch=fetch,
             tell=self.told.append,
-            aside=aside,
+            in_thread=aside,
         )
 
     async def play(self) -> TournamentState:

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from kibitz_arena.runner.directory import TournamentDirectory
-from kibitz_arena.runner.services import JoinInfo, Services
+from kibitz_arena.runner.services import JoinInfo, Services, WaitExit
 from kibitz_arena.runner.supervisor import (
     MAX_CRASHES,
     EntrantFailedError,
@@ -41,14 +41,14 @@ class Processes:
     @contextlib.asynccontextmanager
     async def entrant(
         self, entrant: Entrant, join: JoinInfo, *, secret: str, hold: int
-    ) -> AsyncIterator[Processes.Process]:
+    ) -> AsyncIterator[WaitExit]:
         assert join is JOIN
         self.started.append((entrant.name, secret))
         if self.statuses.get(entrant.name) == []:
             self.settled.set()
         self.running.add(entrant.name)
         try:
-            yield Processes.Process(self, entrant.name, hold)
+            yield Processes.Process(self, entrant.name, hold).wait
         finally:
             self.running.remove(entrant.name)
 
