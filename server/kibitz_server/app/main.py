@@ -16,7 +16,7 @@ from kibitz_games.core.game import Game
 from kibitz_server.app.config import Config
 from kibitz_server.app.server import Server, running
 from kibitz_server.directory.rules import CompileCommand
-from kibitz_server.housebots.process import BotLauncher
+from kibitz_server.housebots.catalog import BotLauncher
 from kibitz_server.net.site import Site
 
 LOG = logging.getLogger("kibitz.app")

@@ -17,7 +17,8 @@ from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.rules import CompileCommand, Rules
 from kibitz_server.handlers.pages import ServerPages
 from kibitz_server.handlers.requests import RequestHandlers
-from kibitz_server.housebots.process import BotLauncher, HouseBots
+from kibitz_server.housebots.catalog import BotLauncher
+from kibitz_server.housebots.process import HouseBots
 from kibitz_server.maintenance.retention import Retention
 from kibitz_server.metrics import Metrics
 from kibitz_server.net.connections import Connections
@@ -189,7 +190,6 @@ async def _start(
     timeouts = Timeouts(loop, config.patience, turns, metrics.lagged, clock.seconds)
     url = config.url("ws", port)
     house_bots = HouseBots(launcher, tasks.spawn, lambda: url)
-    house_bots.load()
     directory = Directory(
         loop=loop,
         clock=clock.milliseconds,

@@ -11,45 +11,44 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from kibitz_games.core.game import Game
-from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.lobbies import LobbySettings, MatchBrief
 from kibitz_protocol.wire.messages import Farewell
-from kibitz_protocol.wire.records import Cause, Player, Result, Setup
+from kibitz_protocol.wire.records import Player, Result
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.accounts import Accounts, Guests
 from kibitz_server.accounts.tickets import Tickets
-from kibitz_server.directory.bot_starter import IdentifiedBotStarter
 from kibitz_server.directory.failover import Failover
 from kibitz_server.directory.hall import Hall
 from kibitz_server.directory.hall_sharing import HallSharing
 from kibitz_server.directory.loading import Loader, games_of
 from kibitz_server.directory.match_room import MatchRoom
-from kibitz_server.directory.match_setup import aborted_result, match_setup, utc_now
+from kibitz_server.directory.match_setup import utc_now
+from kibitz_server.directory.match_starter import MatchStarter
 from kibitz_server.directory.other_nodes import BetweenNodes, Elsewhere, OtherNodes
 from kibitz_server.directory.rated import RatedMatches
 from kibitz_server.directory.recovery import Recovery
 from kibitz_server.directory.registry import Registry
+from kibitz_server.directory.reload import LogReloader
 from kibitz_server.directory.rules import Rules
 from kibitz_server.directory.substitutes import Substitutes
 from kibitz_server.directory.tails import Tails
-from kibitz_server.housebots.process import BotStarter, HouseBots
+from kibitz_server.housebots.process import HouseBots
+from kibitz_server.housebots.starter import BotStarter
 from kibitz_server.lobby.budget import lobby_limits
-from kibitz_server.lobby.commands import BeginMatch, VacateSeat
+from kibitz_server.lobby.commands import VacateSeat
 from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.entries import Opened
-from kibitz_server.lobby.room import Room
-from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.lobby.runner import LobbyContext, LobbyRunner
 from kibitz_server.lobby.views import lobby_brief
-from kibitz_server.match.checkpoint import checkpoint_interval
-from kibitz_server.match.commands import WantSubstitute
+from kibitz_server.match.checkpoint import Checkpoints, checkpoint_interval
+from kibitz_server.match.code_digest import code_digest
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.recovery import recover
-from kibitz_server.match.runner import MatchRunner
+from kibitz_server.match.runner import MatchContext, MatchRunner
 from kibitz_server.match.watched import WatchedMatch
 from kibitz_server.metrics import Metrics
 from kibitz_server.net.connections import Connections, counted_address
@@ -111,72 +110,122 @@ class Directory:
         """
         self.loop = loop
         self.clock = clock
-        self.lag = lag
         self.store = store
         self.games = games
         self.rules = Rules.all_loaded() if rules is None else rules
         self.name = name
-        self.metrics = metrics
         self.connections = connections
         self.house_bots = house_bots
         self.spawn = spawn
+        self._metrics = metrics
+        self._restored = False
         self.quarantine = Quarantine(store)
         self.registry = Registry()
         self.matches = self.registry.matches
         self.lobbies = self.registry.lobbies
         self.recently_finished = self.registry.recently_finished
         self.closing = self.registry.closing
-        self.room: Room = MatchRoom(self.registry, connections.quotas)
-        self.lobby_limits = lobby_limits(connections.rate_limits)
         self.tickets = Tickets(loop.time)
         self.accounts = Accounts(
             store, guests, self.is_busy, self.tickets, operators=operators, organizer=organizer
         )
         self.rating_log = RatingLog(store)
-        self.substitutes = Substitutes(self)
-        self._rated = RatedMatches(self.rating_log, self.accounts, games)
-        self.bot_starter: BotStarter = IdentifiedBotStarter(
-            self.accounts, house_bots, self.registry
+        rated = RatedMatches(self.rating_log, self.accounts, games)
+        bot_starter = BotStarter(self.accounts, house_bots, self.registry.house_bot_ended)
+        self.substitutes = Substitutes(
+            loop, clock, bot_starter, house_bots, self.registry, connections
         )
-        self.hall = Hall(self)
-        self._loader = Loader(self, store, games)
+        self._match_context = self._make_match_context(lag, rated)
+        self.starter = MatchStarter(
+            self._match_context,
+            server_name=name,
+            games=games,
+            rules=self.rules,
+            rated=rated,
+            registry=self.registry,
+            connections=connections,
+            spawn=spawn,
+        )
+        self._lobby_context = self._make_lobby_context(bot_starter)
         self.tails: Tails | None = None
         """The matches of other nodes that are watched here; None for a single server."""
+        self.others: OtherNodes | None = None
+        """What the other nodes have; None for a single server."""
         if store.nodes is not None:
             most = connections.quotas.matches_elsewhere
             self.tails = Tails(loop, clock, spawn, store.nodes, games, most, self.rules)
+            self.others = OtherNodes(store.nodes.url, loop.time)
+        self.hall = Hall(loop, spawn, self.registry, self.rating_log, self.others)
+        loader = Loader(self._match_context, self._lobby_context, games)
         self.recovery = Recovery(
-            self,
+            store, self.registry, self.quarantine, loader, self.rules, self.tails
+        )
+        self.reloader = self._make_reloader(loader)
+        self.failover = self._make_failover()
+        """What a node does about lobbies that change their owners; None for a single server."""
+
+    def _make_match_context(self, lag: Callable[[], int], rated: RatedMatches) -> MatchContext:
+        return MatchContext(
+            loop=self.loop,
+            clock=self.clock,
+            lag=lag,
+            store=self.store,
+            metrics=self._metrics,
+            checkpoints=Checkpoints(code_digest()),
+            checkpoint_interval=lambda: checkpoint_interval(len(self.matches)),
+            rate=rated.record,
+            want_substitute=self.substitutes.want,
+            over=self._match_over,
+            log_lost=lambda match, error: self.reloader.match_lost(match, error),
+            recover=self._recover_match,
+        )
+
+    def _make_lobby_context(self, bot_starter: BotStarter) -> LobbyContext:
+        return LobbyContext(
+            loop=self.loop,
+            clock=self.clock,
+            store=self.store,
+            connections=self.connections,
+            bot_starter=bot_starter,
+            limits=lobby_limits(self.connections.rate_limits),
+            room=MatchRoom(self.registry, self.connections.quotas),
+            plies=self.registry.plies,
+            begin_match=self.starter.begin,
+            vacate_seat=self._vacate_seat,
+            members_changed=self.registry.update_memberships,
+            closed=self._lobby_closed,
+            log_lost=lambda lobby, error: self.reloader.lobby_lost(lobby, error),
+        )
+
+    def _make_reloader(self, loader: Loader) -> LogReloader:
+        return LogReloader(
+            self._match_context,
+            spawn=self.spawn,
             registry=self.registry,
             quarantine=self.quarantine,
-            loader=self._loader,
+            loader=loader,
+            recovery=self.recovery,
             substitutes=self.substitutes,
-            connections=connections,
-            spawn=spawn,
-            rules=self.rules,
-            tails=self.tails,
+            connections=self.connections,
+            begin_match=self.starter.begin,
         )
-        self.others: OtherNodes | None = None
-        """What the other nodes have; None for a single server."""
-        self.failover: Failover | None = None
-        """What a node does about lobbies that change their owners; None for a single server."""
-        if store.nodes is not None:
-            self.others = OtherNodes(store.nodes.url, loop.time)
-            sharing = HallSharing(
-                store.nodes, self.registry, self.others, self.tickets, connections, loop.time
-            )
-            self.failover = Failover(
-                store.nodes,
-                store,
-                self.recovery,
-                self.registry,
-                self.substitutes,
-                connections,
-                sharing,
-                metrics.moved_lobbies,
-            )
-        self._restored = False
-        self._draining = False
+
+    def _make_failover(self) -> Failover | None:
+        nodes, others = self.store.nodes, self.others
+        if nodes is None or others is None:
+            return None
+        return Failover(
+            nodes,
+            self.store,
+            self.recovery,
+            self.registry,
+            self.substitutes,
+            self.connections,
+            HallSharing(
+                nodes, self.registry, others, self.tickets, self.connections, self.loop.time
+            ),
+            self._metrics.moved_lobbies,
+        )
 
     # --- beginning and end ------------------------------------------------------------------
 
@@ -204,7 +253,7 @@ class Directory:
     @property
     def up(self) -> bool:
         """Whether pages are served, which a node that stands by does as well."""
-        return self._restored and not self._draining
+        return self._restored and not self.registry.draining
 
     def ready(self) -> bool:
         """Whether matches may begin."""
@@ -212,7 +261,7 @@ class Directory:
 
     def stop(self) -> None:
         """Begin nothing more and let every match and lobby stand as it is."""
-        self._draining = self.recovery.draining = True
+        self.registry.draining = True
         self.hall.stop()
         if self.tails is not None:
             self.tails.stop()
@@ -281,11 +330,12 @@ class Directory:
             balanced=[name for name in games if self.games[name].info.balanced],
             drawn=settings.rated,
         )
+        context = self._lobby_context
         engine, step = LobbyEngine.new(
-            opened, self.clock(), limits=self.lobby_limits, room=self.room
+            opened, self.clock(), limits=context.limits, room=context.room
         )
         head = opened.model_dump_json().encode()
-        lobby = LobbyRunner(self, engine, Stream(0, opened.lobby, "lobby"))
+        lobby = LobbyRunner(context, engine, Stream(0, opened.lobby, "lobby"))
         self.store.create(lobby.stream, head, owner=None, waiter=lobby)
         self.registry.add_lobby(lobby)
         lobby.open(step, peer, request)
@@ -328,7 +378,7 @@ class Directory:
         """Return the runner of a match that was over before it is asked for."""
         key = engine.state.setup.match
         stream = Stream(0, key, "match", tail=tail, durable=tail, closed=True)
-        return MatchRunner(self, engine, stream, listed=False)
+        return MatchRunner(self._match_context, engine, stream, listed=False)
 
     def is_busy(self, player: str) -> bool:
         """Whether a guest is connected, or has a seat or a lobby, or one is kept for it.
@@ -342,9 +392,9 @@ class Directory:
         there = player in self.connections.players or self.registry.is_busy(player)
         return there or self.registry.is_expected(player)
 
-    # --- what matches need (match.runner.RunnerContext) -------------------------------------
+    # --- what matches and lobbies tell ------------------------------------------------------
 
-    def match_over(self, match: MatchRunner) -> None:
+    def _match_over(self, match: MatchRunner) -> None:
         """A match is over, durably, and everybody was told: its lobby hears of it soon.
 
         What a lobby does about it takes as long as several moves: those that were made durable with
@@ -355,7 +405,7 @@ class Directory:
             raise AssertionError("a match without a result is not over")
         self.registry.remove_match(match)
         self.substitutes.match_over(match)
-        self.metrics.ended(result.cause)
+        self._metrics.ended(result.cause)
         self.registry.keep_finished(match)
         brief = match.brief()
         self.registry.note_finished(brief, listed=match.listed)
@@ -371,140 +421,21 @@ class Directory:
             except Exception:
                 LOG.exception("lobby %s: the end of match %s", lobby.key, match.key)
 
-    def match_log_lost(self, match: MatchRunner, error: StoreError) -> None:
-        """Have a match loaded again."""
-        self.recovery.match_log_lost(match, error)
-
-    def recover_match(self, key: str) -> None:
+    def _recover_match(self, key: str) -> None:
         """Go on after something has raised that a match told."""
         match = self.matches.get(key)
         if match is not None:
             recover(match)
 
-    def rate(self, setup: Setup, result: Result) -> None:
-        """Count a match on the ladder, in the batch that closes its log."""
-        self._rated.record(setup, result)
-
-    @property
-    def checkpoint_interval(self) -> int:
-        """How many entries a match may have beyond its checkpoint."""
-        return checkpoint_interval(len(self.matches))
-
-    def write_checkpoint(self, match: MatchRunner) -> None:
-        """Write a checkpoint of a match, in the batch of its last entry."""
-        self._loader.write_checkpoint(match)
-
-    def want_substitute(self, match: MatchRunner, want: WantSubstitute) -> None:
-        """Start a substitute for a seat, or forfeit the seat where there is no room for one."""
-        if self.house_bots.count < self.connections.quotas.house_bots_in_all:
-            self.substitutes.start(match, want)
-        else:  # the match is in the middle of asking, and is told when it has asked
-            full = "the server has as many house bots as it may"
-            self.loop.call_soon(match.forfeit, want.seat, want.cause, full)
-
-    # --- what lobbies need (lobby.runner.LobbyContext) --------------------------------------
-
-    def peer_of(self, player: str) -> Peer | None:
-        """Return a player's newest connection."""
-        return self.connections.peer_of(player)
-
-    def plies(self, matches: Sequence[str]) -> Mapping[str, int]:
-        """Return the plies of running matches, as spectators may know them."""
-        return self.registry.plies(matches)
-
-    def begin_match(self, lobby: LobbyRunner, begin: BeginMatch) -> None:
-        """Make the match that a lobby begins; one that cannot begin counts as aborted."""
-        if begin.match in self.matches or self._draining:
-            return
-        if not self.rules.are_loaded([begin.planned.item.game]):
-            self.spawn(partial(self._begin_when_loaded, lobby, begin))
-            return
-        if lobby.restored and self.store.exists(begin.match):
-            # The lobby's log is older than the match: a backup, or a log that lost its end.
-            LOG.error("match %s cannot begin: there is one of that name", begin.match)
-            match = None
-        else:
-            match = self._create_match(lobby, begin)
-        if match is None:
-            lobby.match_lost(begin.match, aborted_result(len(begin.planned.players)))
-            return
-        self.registry.add_match(match)
-        # First, so that it is told before what else waits for the match to be on the disk.
-        match.pending.hold(0, partial(self._tell_of_start, match, match.brief()))
-        match.start(partial(self._seated_peer, match))
-        if lobby.engine.state.settings.arranged:
-            # An event, where each player is one program: somebody else may have its secret.
-            for seat, player in enumerate(match.engine.state.players):
-                if self.connections.has_several_programs(player.player):
-                    match.note_takeover(seat)
-
-    def _tell_of_start(self, match: MatchRunner, brief: MatchBrief) -> None:
-        lobby = self.registry.lobby_of(match)
-        if lobby is not None:
-            lobby.match_started(brief)
-
-    async def _begin_when_loaded(self, lobby: LobbyRunner, begin: BeginMatch) -> None:
-        """Make a match once its rules are loaded, if its lobby still has it then."""
-        await self.rules.load([begin.planned.item.game])
-        if self.lobbies.get(lobby.key) is not lobby or lobby.closed:
-            return  # whoever has the lobby now begins the match
-        if begin.match in lobby.engine.state.running:
-            self.begin_match(lobby, begin)
-
-    def _create_match(self, lobby: LobbyRunner, begin: BeginMatch) -> MatchRunner | None:
-        """Return a new match whose setup is on its way to the disk; None where that raises."""
-        state = lobby.engine.state
-        try:
-            game = self.games[begin.planned.item.game]
-            rated = self._rated.keys(state, begin.planned)
-            setup = match_setup(state, begin, game, rated=rated, server=self.name)
-            engine = MatchEngine.new(game, setup)
-            stream = Stream(0, begin.match, "match")
-            match = MatchRunner(self, engine, stream, listed=state.settings.listed)
-            self.store.create(stream, encode(setup), owner=lobby.key, waiter=match)
-        except Exception:
-            LOG.exception("match %s cannot begin", begin.match)
-            return None
-        return match
-
-    def _seated_peer(self, match: MatchRunner, player: Player) -> Peer | None:
-        peer = self.peer_of(player.player)
-        if peer is not None:
-            peer.subscriptions[match.key] = match
-        return peer
-
-    def vacate_seat(self, vacate: VacateSeat) -> None:
+    def _vacate_seat(self, vacate: VacateSeat) -> None:
         """Let a player leave a running match."""
         match = self.matches.get(vacate.match)
         if match is not None:
             match.vacate(vacate.player, vacate.reason)
 
-    def members_changed(self, lobby: LobbyRunner) -> None:
-        """Somebody has joined the lobby, or is no member any more."""
-        self.registry.update_memberships(lobby)
-
-    def lobby_closed(self, lobby: LobbyRunner) -> None:
+    def _lobby_closed(self, lobby: LobbyRunner) -> None:
         """A lobby is closed, and everybody was told: close its log."""
         self.registry.remove_lobby(lobby)
         brief = lobby_brief(lobby.engine.state).model_dump_json().encode()
         self.closing[lobby.key] = lobby
         self.store.finish(lobby.stream, None, brief, _CloseWaiter(self.closing, lobby.key))
-
-    def lobby_log_lost(self, lobby: LobbyRunner, error: StoreError) -> None:
-        """Have a lobby loaded again."""
-        self.recovery.lobby_log_lost(lobby, error)
-
-    # --- what substitutes need (SubstituteContext) ------------------------------------------
-
-    def seat_substitute(self, match: MatchRunner, seat: int, player: Player, cause: Cause) -> bool:
-        """Give a seat to a substitute that is connected; return whether it took it."""
-        peer = self.peer_of(player.player)
-        if peer is None:
-            return False
-        self.registry.add_seat(player.player, match)
-        peer.subscriptions[match.key] = match
-        if match.replace(seat, player, cause, peer):
-            return True
-        peer.subscriptions.pop(match.key, None)
-        self.registry.remove_seat(player.player, match)
-        return False

@@ -86,7 +86,7 @@ class Failover:
 
     async def run(self) -> None:
         """Look for lobbies that nobody owns, until the server goes down."""
-        while not self._recovery.draining:
+        while not self._registry.draining:
             try:
                 await self.look()
             except StoreError as error:
@@ -98,7 +98,7 @@ class Failover:
     async def _read_until(self, due: float) -> None:
         """Wait, and read lines of other nodes meanwhile as they say that they have written some."""
         loop = asyncio.get_running_loop()
-        while not self._recovery.draining and await self._told_before(due):
+        while not self._registry.draining and await self._told_before(due):
             await self._read()
             await asyncio.sleep(max(0.0, min(READ_PAUSE_S, due - loop.time())))
 
@@ -141,7 +141,7 @@ class Failover:
         await self._load()
         if self._loaded or not await self._nodes.has_all():
             return
-        if self._nodes.first and not self._recovery.draining:
+        if self._nodes.first and not self._registry.draining:
             LOG.warning("node %s serves", self._nodes.name)
             self._loaded = True
 
@@ -183,7 +183,7 @@ class Failover:
         found = await self._store.reload(keys)
         await self._recovery.load_rules(found)
         for taken in list(self._waiting.values()):
-            if self._recovery.draining:
+            if self._registry.draining:
                 return
             if self._waiting.pop(taken.key, None) is not None:  # it may be lost meanwhile
                 self._take_up(taken, found)

@@ -18,7 +18,7 @@ import logging
 from asyncio import AbstractEventLoop, TimerHandle
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from itertools import count, islice
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from kibitz_protocol.wire.lobbies import LadderTable, LobbyBrief, MatchBrief
 from kibitz_protocol.wire.messages import HallNews
@@ -46,23 +46,23 @@ _KEY: Final = "the hall"
 """Under which a connection keeps its subscription: no key of a match or a lobby has a space."""
 
 
-class HallContext(Protocol):
-    """What the news of the hall need around them."""
-
-    loop: AbstractEventLoop
-    registry: Registry
-    others: OtherNodes | None
-    spawn: Callable[[Callable[[], Awaitable[None]]], None]
-
-    @property
-    def rating_log(self) -> RatingLog: ...
-
-
 class Hall:
     """Sends the news of the hall."""
 
-    def __init__(self, context: HallContext) -> None:
-        self._context = context
+    def __init__(
+        self,
+        loop: AbstractEventLoop,
+        spawn: Callable[[Callable[[], Awaitable[None]]], None],
+        registry: Registry,
+        rating_log: RatingLog,
+        others: OtherNodes | None,
+    ) -> None:
+        """`others` has what other nodes tell of their lobbies; None for a single server."""
+        self._loop = loop
+        self._spawn = spawn
+        self._registry = registry
+        self._rating_log = rating_log
+        self._others = others
         self._subscribers: dict[Peer, None] = {}
         self._told: HallNews | None = None
         """What was told last, None while nobody is subscribed."""
@@ -123,11 +123,11 @@ class Hall:
     # --- looking ----------------------------------------------------------------------------
 
     def _schedule(self) -> None:
-        self._timer = self._context.loop.call_later(HALL_INTERVAL_S, self._on_timer)
+        self._timer = self._loop.call_later(HALL_INTERVAL_S, self._on_timer)
 
     def _on_timer(self) -> None:
         self._schedule()
-        if self._context.loop.time() - self._ladders_at >= LADDER_INTERVAL_S:
+        if self._loop.time() - self._ladders_at >= LADDER_INTERVAL_S:
             self._read_ladders()
         try:
             self._send_changes()
@@ -149,7 +149,7 @@ class Hall:
 
     def _look(self) -> HallNews:
         """Return the hall as it is."""
-        registry = self._context.registry
+        registry = self._registry
         matches = [match for match in registry.matches.values() if _is_shown(match)]
         lobbies = [
             (lobby.stream.number, lobby.durable_view.brief)
@@ -179,14 +179,13 @@ class Hall:
 
     def _elsewhere(self) -> list[LobbyLine]:
         """Return the lobbies that other nodes have."""
-        others = self._context.others
-        return [] if others is None else list(others.listed())
+        return [] if self._others is None else list(self._others.listed())
 
     def _finished(self) -> Iterator[MatchBrief]:
         """Yield the matches that ended last, each with its place in the order of their ends."""
         told = () if self._told is None else self._told.finished
         known = {brief.match: brief for brief in told}
-        for brief in reversed(self._context.registry.finished_briefs(None)):
+        for brief in reversed(self._registry.finished_briefs(None)):
             yield known.get(brief.match) or brief.model_copy(
                 update={"order": next(self._next_order)}
             )
@@ -194,12 +193,12 @@ class Hall:
     # --- ladders ----------------------------------------------------------------------------
 
     def _read_ladders(self) -> None:
-        self._ladders_at = self._context.loop.time()
-        self._context.spawn(self._fold_ladders)
+        self._ladders_at = self._loop.time()
+        self._spawn(self._fold_ladders)
 
     async def _fold_ladders(self) -> None:
         try:
-            ladder = await self._context.rating_log.ladder()
+            ladder = await self._rating_log.ladder()
         except Exception:
             LOG.exception("the ladders cannot be read")
             return

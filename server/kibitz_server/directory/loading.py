@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterable, Mapping
-from typing import Protocol
 
 from pydantic import ValidationError
 
@@ -17,39 +16,30 @@ from kibitz_games.core.game import Game
 from kibitz_protocol.wire.lobbies import MatchBrief
 from kibitz_protocol.wire.records import Footer, Result, Setup
 from kibitz_server.directory.match_setup import DAMAGED_LOG, aborted_result
-from kibitz_server.lobby.budget import LobbyLimits
 from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.entries import ENTRY
-from kibitz_server.lobby.room import Room
 from kibitz_server.lobby.runner import LobbyContext, LobbyRunner
-from kibitz_server.match import checkpoint, code_digest, record
-from kibitz_server.match.checkpoint import Checkpoints
+from kibitz_server.match import checkpoint, record
 from kibitz_server.match.engine import MatchEngine
-from kibitz_server.match.runner import MatchRunner, RunnerContext
+from kibitz_server.match.runner import MatchContext, MatchRunner
 from kibitz_server.match.state import BrokenLog
 from kibitz_server.match.visibility import replay
 from kibitz_server.storage.errors import StoreError
-from kibitz_server.storage.interface import Store
 from kibitz_server.storage.streams import Stored
 
 LOG = logging.getLogger("kibitz.directory")
 
 
-class RunnersContext(RunnerContext, LobbyContext, Protocol):
-    """What matches and lobbies need around them."""
-
-    lobby_limits: LobbyLimits
-    room: Room
-
-
 class Loader:
     """Reads one server's matches and lobbies."""
 
-    def __init__(self, context: RunnersContext, store: Store, games: Mapping[str, Game]) -> None:
-        self._context = context
-        self._store = store
+    def __init__(
+        self, match_context: MatchContext, lobby_context: LobbyContext, games: Mapping[str, Game]
+    ) -> None:
+        self._match_context = match_context
+        self._lobby_context = lobby_context
         self._games = games
-        self._checkpoints = Checkpoints(code_digest.code_digest())
+        self._store = match_context.store
 
     def match(self, stored: Stored) -> MatchRunner:
         """Return a match that is restored. Raises `BrokenLog`, `ValueError`, `StoreError`."""
@@ -62,23 +52,19 @@ class Loader:
             stored = self._full_log(stored)
             engine = MatchEngine.restore(game, setup, map(record.read_entry, stored.lines))
         match = MatchRunner(
-            self._context, engine, stored.stream, listed=False, checkpointed=checkpointed
+            self._match_context, engine, stored.stream, listed=False, checkpointed=checkpointed
         )
         if delayed:  # what spectators have seen is behind the match
             views = replay(game, setup, map(record.read_entry, stored.lines))
-            match.spectators.restore_delay(views, self._context.clock())
+            match.spectators.restore_delay(views, self._match_context.clock())
         return match
 
     def lobby(self, stored: Stored) -> LobbyRunner:
         """Return a lobby that is restored, before `Resume`. Raises `ValueError`."""
         log = [ENTRY.validate_json(line) for line in [stored.head, *stored.lines]]
-        engine = LobbyEngine.restore(
-            log,
-            self._context.clock(),
-            limits=self._context.lobby_limits,
-            room=self._context.room,
-        )
-        return LobbyRunner(self._context, engine, stored.stream, restored=True)
+        context = self._lobby_context
+        engine = LobbyEngine.restore(log, context.clock(), limits=context.limits, room=context.room)
+        return LobbyRunner(context, engine, stored.stream, restored=True)
 
     def result(self, match: str, seats: int) -> Result | None:
         """Return how a match ended that is not running; None where there never was one."""
@@ -89,15 +75,12 @@ class Loader:
         )
         return found or aborted_result(seats, DAMAGED_LOG)
 
-    def write_checkpoint(self, match: MatchRunner) -> None:
-        """Write a checkpoint of a match, in the batch of its last entry."""
-        data = self._checkpoints.write(match.engine.state, match.stream.chain)
-        self._store.write_checkpoint(match.stream, data)
-
     def _from_checkpoint(self, game: Game, setup: Setup, stored: Stored) -> MatchEngine | None:
         """Return a match from its checkpoint and what followed, None where that cannot be."""
         saved = stored.checkpoint
-        found = None if saved is None else self._checkpoints.read(saved.data, game, setup)
+        found = (
+            None if saved is None else self._match_context.checkpoints.read(saved.data, game, setup)
+        )
         if saved is None or found is None or (saved.seq, saved.link) != (found.seq, found.link):
             return None
         try:

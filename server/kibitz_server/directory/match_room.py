@@ -10,14 +10,15 @@ from __future__ import annotations
 from typing import Final
 
 from kibitz_server.directory.registry import Registry
+from kibitz_server.lobby.room import Room
 from kibitz_server.net.connections import Quotas
 
 STARTS_AT_ONCE: Final = 8
 """Matches that may be on their way: a lobby has begun them, and they wait for the disk."""
 
 
-class MatchRoom:
-    """The room on one server (`lobby.room.Room`)."""
+class MatchRoom(Room):
+    """The room on one server."""
 
     def __init__(self, registry: Registry, quotas: Quotas) -> None:
         self._registry = registry

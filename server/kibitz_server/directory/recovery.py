@@ -1,4 +1,4 @@
-"""Takes matches and lobbies up from the disk: at the start, and when a log could not be written.
+"""Takes matches and lobbies up from the disk: at the start, and those of another node.
 
 What cannot be taken up is set aside (`storage.quarantine`); nothing that is wrong with one match
 or lobby stops the others.
@@ -7,28 +7,22 @@ or lobby stops the others.
 from __future__ import annotations
 
 import logging
-from asyncio import AbstractEventLoop
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
 from kibitz_protocol.wire.lobbies import MatchBrief
-from kibitz_protocol.wire.messages import LobbyClosed
 from kibitz_protocol.wire.records import Result
-from kibitz_server.directory.loading import Loader, RunnersContext, games_of
-from kibitz_server.directory.match_setup import DAMAGED_LOG, aborted_result
+from kibitz_server.directory.loading import Loader, games_of
 from kibitz_server.directory.registry import MAX_FINISHED_LISTED, Registry
-from kibitz_server.directory.reload import LogReloader
 from kibitz_server.directory.rules import Rules
-from kibitz_server.directory.substitutes import Substitutes
 from kibitz_server.directory.tails import Tails
-from kibitz_server.lobby.commands import BeginMatch, Connected, Resume
+from kibitz_server.lobby.commands import Resume
 from kibitz_server.lobby.entries import Opened
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.match.runner import MatchRunner
-from kibitz_server.net.connections import Connections
-from kibitz_server.storage.errors import NotStored, StoreError, UnusableDatabase
+from kibitz_server.storage.errors import StoreError, UnusableDatabase
 from kibitz_server.storage.interface import Store, TakenLobby
 from kibitz_server.storage.quarantine import Quarantine
 from kibitz_server.storage.streams import Kind, Stored
@@ -48,36 +42,24 @@ def _is_match(stored: Stored | StoreError) -> bool:
 
 
 class Recovery:
-    """Restores one server's matches and lobbies (the `ReloadContext` of its `LogReloader`)."""
+    """Restores one server's matches and lobbies."""
 
     def __init__(
         self,
-        context: RunnersContext,
-        *,
+        store: Store,
         registry: Registry,
         quarantine: Quarantine,
         loader: Loader,
-        substitutes: Substitutes,
-        connections: Connections,
-        spawn: Callable[[Callable[[], Awaitable[None]]], None],
         rules: Rules,
         tails: Tails | None = None,
     ) -> None:
         """`tails` are the matches of other nodes that are watched here."""
-        self.loop: AbstractEventLoop = context.loop
-        self.store: Store = context.store
-        self.spawn = spawn
-        self.draining = False
-        """Whether the server goes down, and nothing is loaded again any more."""
-        self._context = context
+        self._store = store
         self._registry = registry
         self._quarantine = quarantine
         self._loader = loader
-        self._substitutes = substitutes
-        self._connections = connections
         self._rules = rules
         self._tails = tails
-        self._reloader = LogReloader(self)
 
     # --- at the start -----------------------------------------------------------------------
 
@@ -86,12 +68,12 @@ class Recovery:
 
         Raises `StoreError` where the database itself cannot be read.
         """
-        return OpenStreams(self.store.load("match"), self.store.load("lobby"))
+        return OpenStreams(self._store.load("match"), self._store.load("lobby"))
 
     def restore(self, found: OpenStreams) -> None:
         """Take up what was read. Blocks; the rules of the matches should be loaded before."""
         registry = self._registry
-        for line in reversed(self.store.summaries("match", MAX_FINISHED_LISTED)):
+        for line in reversed(self._store.summaries("match", MAX_FINISHED_LISTED)):
             self._list_finished(line)
         self._quarantine.load()
         for stored in found.matches:
@@ -99,7 +81,7 @@ class Recovery:
         for stored in found.lobbies:
             self._restore_lobby(stored)
         for lobby in list(registry.lobbies.values()):
-            self._resume_lobby(lobby)
+            self.resume_lobby(lobby)
         for match in list(registry.matches.values()):
             self._resume_match(match)
 
@@ -117,7 +99,7 @@ class Recovery:
             self._take_up_stream("lobby", taken.key, found[taken.key])
         lobby = self._registry.lobbies.get(taken.key)
         if lobby is not None:
-            self._resume_lobby(lobby)
+            self.resume_lobby(lobby)
         for key in taken.matches:
             if key in self._registry.matches:
                 self._resume_match(self._registry.matches[key])
@@ -144,7 +126,7 @@ class Recovery:
         lobby = self._registry.lobby_of(match)
         match.listed = lobby is not None and lobby.engine.state.settings.listed
         match.resume()
-        self._end_without_lobby(match)
+        self.end_without_lobby(match)
 
     def _list_finished(self, line: bytes) -> None:
         try:
@@ -156,7 +138,7 @@ class Recovery:
 
     def _is_listed(self, lobby: str | None) -> bool:
         """Whether a lobby, which may be closed, stood in lists; one that is not known did not."""
-        head = None if lobby is None else self.store.lobby_head(lobby)
+        head = None if lobby is None else self._store.lobby_head(lobby)
         try:
             return head is not None and Opened.model_validate_json(head).settings.listed
         except ValidationError:
@@ -179,7 +161,7 @@ class Recovery:
             LOG.debug("lobby %s cannot be restored", stored.stream.key, exc_info=True)
             self._quarantine.add("lobby", stored.stream.key, error)
 
-    def _resume_lobby(self, lobby: LobbyRunner) -> None:
+    def resume_lobby(self, lobby: LobbyRunner) -> None:
         """Tell a lobby which of its matches exist, and how those ended that it did not hear of."""
         if lobby.engine.state.closed is not None:
             lobby.finish_closing()
@@ -200,7 +182,7 @@ class Recovery:
             if begun is not None:
                 begun.await_players()
 
-    def _end_without_lobby(self, match: MatchRunner) -> None:
+    def end_without_lobby(self, match: MatchRunner) -> None:
         """End a match whose lobby is set aside, where it cannot be played on without it.
 
         People and bots who come by themselves play it to its end, and the result counts. A house
@@ -217,83 +199,3 @@ class Recovery:
             for seat, player in enumerate(state.players)
         ):
             match.abort("the log of its lobby is damaged")
-
-    # --- when a log could not be written ----------------------------------------------------
-
-    def is_current(self, former: MatchRunner | LobbyRunner) -> bool:
-        if isinstance(former, MatchRunner):
-            return self._registry.matches.get(former.key) is former
-        return self._registry.lobbies.get(former.key) is former
-
-    def match_log_lost(self, match: MatchRunner, error: StoreError) -> None:
-        """Load a match again, which was not written, or is ahead of its log."""
-        LOG.error("the log of match %s: %s", match.key, error)
-        if not self.draining and self.is_current(match):
-            self._reloader.add(match)
-
-    def lobby_log_lost(self, lobby: LobbyRunner, error: StoreError) -> None:
-        """Load a lobby again; its house bots are started again by the lobby that takes over."""
-        LOG.error("the log of lobby %s: %s", lobby.key, error)
-        if not self.draining and self.is_current(lobby):
-            lobby.bots.stop_all()
-            self._reloader.add(lobby)
-
-    def match_reloaded(self, former: MatchRunner, stored: Stored) -> None:
-        """Put another runner in the place of one whose log was lost."""
-        fresh = self._loader.match(stored)
-        ended = stored.stream.closed  # a commit in doubt that has happened after all
-        self._registry.add_match(fresh)
-        for peer in list(self._connections.peers):
-            if peer.subscriptions.get(former.key) is former:
-                peer.subscriptions[former.key] = fresh
-        fresh.listed = former.listed
-        self._substitutes.match_reloaded(former, fresh)
-        fresh.take_over(former)
-        if ended:
-            self._context.match_over(fresh)
-
-    def match_unreadable(self, former: MatchRunner, error: StoreError) -> None:
-        """Give up a match: one of which the disk has nothing is begun again by its lobby.
-
-        One that cannot be read is set aside, and its lobby hears that it has ended.
-        """
-        never_stored = isinstance(error, NotStored)
-        if not never_stored:
-            self._quarantine.add("match", former.key, error)
-        peers = list(former.peers())
-        self._registry.remove_match(former)
-        self._substitutes.match_over(former)
-        former.pending.refuse_postponed("the log of the match cannot be read")
-        for peer in peers if not never_stored else ():
-            peer.close(1013, "the log of the match cannot be read")
-        lobby = self._registry.lobby_of(former)
-        planned = None if lobby is None else lobby.engine.state.running.get(former.key)
-        if lobby is None or planned is None:
-            return
-        if never_stored:
-            self._context.begin_match(lobby, BeginMatch(former.key, planned))
-        else:
-            lobby.match_lost(former.key, aborted_result(len(planned.players), DAMAGED_LOG))
-
-    def lobby_reloaded(self, former: LobbyRunner, stored: Stored) -> None:
-        """Put another runner in the place of one whose log was lost."""
-        fresh = self._loader.lobby(stored)
-        fresh.reloads = former.reloads
-        self._registry.add_lobby(fresh)
-        self._resume_lobby(fresh)
-        for player in fresh.engine.state.insiders():
-            if self._context.peer_of(player) is not None:
-                fresh.command(Connected(player))
-        for peer in former.news.spectators:
-            peer.subscriptions[former.key] = fresh
-        fresh.take_over(former)
-
-    def lobby_unreadable(self, former: LobbyRunner, error: StoreError) -> None:
-        """Give up a lobby, and tell whom it concerns; one that cannot be read is set aside."""
-        if not isinstance(error, NotStored):
-            self._quarantine.add("lobby", former.key, error)
-        former.pending.refuse_postponed("the log of the lobby cannot be written")
-        former.news.broadcast(LobbyClosed(lobby=former.key, reason="closed"))
-        self._registry.remove_lobby(former)
-        for match in list(self._registry.matches.values()):
-            self._end_without_lobby(match)

@@ -19,6 +19,8 @@ class Registry:
     """Finds matches and lobbies by their key and by their players."""
 
     def __init__(self) -> None:
+        self.draining = False
+        """Whether the server goes down: nothing begins any more, and nothing is loaded again."""
         self.matches: dict[str, MatchRunner] = {}
         self.lobbies: dict[str, LobbyRunner] = {}
         self.recently_finished: OrderedDict[str, MatchRunner] = OrderedDict()
@@ -75,6 +77,11 @@ class Registry:
         """Return the running matches that a player has, or had, a seat at."""
         keys = sorted(self._seats.get(player, ()))
         return [self.matches[key] for key in keys if key in self.matches]
+
+    def house_bot_ended(self, player: str, last_words: str) -> None:
+        """Tell the matches of a house bot that its process has ended, with its last lines."""
+        for match in self.matches_of(player):
+            match.house_bot_ended(player, last_words)
 
     def keep_finished(self, match: MatchRunner) -> None:
         """Keep a match that is over for a while."""

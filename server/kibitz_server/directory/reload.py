@@ -10,14 +10,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable
-from typing import Protocol
 
+from kibitz_protocol.wire.messages import LobbyClosed
+from kibitz_server.directory.loading import Loader
+from kibitz_server.directory.match_setup import DAMAGED_LOG, aborted_result
+from kibitz_server.directory.recovery import Recovery
+from kibitz_server.directory.registry import Registry
+from kibitz_server.directory.substitutes import Substitutes
+from kibitz_server.lobby.commands import BeginMatch, Connected
 from kibitz_server.lobby.runner import LobbyRunner
-from kibitz_server.match.runner import MatchRunner
+from kibitz_server.match.runner import MatchContext, MatchRunner
+from kibitz_server.net.connections import Connections
 from kibitz_server.storage.errors import NotStored, StoreError
-from kibitz_server.storage.interface import Store
+from kibitz_server.storage.quarantine import Quarantine
 from kibitz_server.storage.streams import Stored
 
 LOG = logging.getLogger("kibitz.reloads")
@@ -25,93 +31,164 @@ RETRY_PAUSE_S = 1.0
 """Seconds between two attempts: a disk that cannot be read is not hammered."""
 
 
-class ReloadContext(Protocol):
-    """What is needed of the directory."""
-
-    loop: AbstractEventLoop
-    store: Store
-    spawn: Callable[[Callable[[], Awaitable[None]]], None]
-
-    @property
-    def draining(self) -> bool: ...
-
-    def is_current(self, former: MatchRunner | LobbyRunner) -> bool:
-        """Whether a runner is still that of its match or lobby, and of this server."""
-
-    def match_reloaded(self, former: MatchRunner, stored: Stored) -> None:
-        """Put another runner in the place of one that was lost."""
-
-    def match_unreadable(self, former: MatchRunner, error: StoreError) -> None:
-        """Give up a match: the disk has nothing of it, or nothing that can be read."""
-
-    def lobby_reloaded(self, former: LobbyRunner, stored: Stored) -> None:
-        """Put another runner in the place of one that was lost."""
-
-    def lobby_unreadable(self, former: LobbyRunner, error: StoreError) -> None:
-        """Give up a lobby: the disk has nothing of it, or nothing that can be read."""
-
-
 class LogReloader:
     """The matches and lobbies that are to be loaded again."""
 
-    def __init__(self, directory: ReloadContext) -> None:
-        self._directory = directory
+    def __init__(
+        self,
+        context: MatchContext,
+        *,
+        spawn: Callable[[Callable[[], Awaitable[None]]], None],
+        registry: Registry,
+        quarantine: Quarantine,
+        loader: Loader,
+        recovery: Recovery,
+        substitutes: Substitutes,
+        connections: Connections,
+        begin_match: Callable[[LobbyRunner, BeginMatch], None],
+    ) -> None:
+        self._context = context
+        self._spawn = spawn
+        self._registry = registry
+        self._quarantine = quarantine
+        self._loader = loader
+        self._recovery = recovery
+        self._substitutes = substitutes
+        self._connections = connections
+        self._begin_match = begin_match
         self._lost: dict[str, MatchRunner | LobbyRunner] = {}
         self._not_before = 0.0
         self._running = False
 
-    def add(self, lost: MatchRunner | LobbyRunner) -> None:
+    def match_lost(self, match: MatchRunner, error: StoreError) -> None:
+        """Load a match again, which was not written, or is ahead of its log."""
+        LOG.error("the log of match %s: %s", match.key, error)
+        if not self._registry.draining and self._is_current(match):
+            self._add(match)
+
+    def lobby_lost(self, lobby: LobbyRunner, error: StoreError) -> None:
+        """Load a lobby again; its house bots are started again by the lobby that takes over."""
+        LOG.error("the log of lobby %s: %s", lobby.key, error)
+        if not self._registry.draining and self._is_current(lobby):
+            lobby.bots.stop_all()
+            self._add(lobby)
+
+    def _add(self, lost: MatchRunner | LobbyRunner) -> None:
         """Load a match or a lobby again, together with what else is lost in this turn."""
         self._lost[lost.key] = lost
         if not self._running:
             self._running = True
-            loop = self._directory.loop
+            loop = self._context.loop
             loop.call_later(max(0.0, self._not_before - loop.time()), self._begin)
 
     def _begin(self) -> None:
-        if self._directory.draining:
+        if self._registry.draining:
             return  # the next start takes them up, and the store may be closed by now
-        self._directory.spawn(self._run)
+        self._spawn(self._run)
 
     async def _run(self) -> None:
-        self._not_before = self._directory.loop.time() + RETRY_PAUSE_S
+        self._not_before = self._context.loop.time() + RETRY_PAUSE_S
         lost, self._lost = self._lost, {}
         try:
             await self._reload(lost)
         finally:
             self._running = False
-            if self._lost and not self._directory.draining:
-                self.add(next(iter(self._lost.values())))
+            if self._lost and not self._registry.draining:
+                self._add(next(iter(self._lost.values())))
 
     async def _reload(self, lost: dict[str, MatchRunner | LobbyRunner]) -> None:
         try:
-            found = await self._directory.store.reload(list(lost))
+            found = await self._context.store.reload(list(lost))
         except StoreError as error:
             LOG.error("%s; %d matches and lobbies wait for it", error, len(lost))
             self._lost = lost | self._lost
             return
-        # Tables first: a lobby that comes back asks which of its matches are there.
-        for former in sorted(lost.values(), key=lambda each: isinstance(each, LobbyRunner)):
+        # Matches first: a lobby that comes back asks which of its matches are there.
+        for former in sorted(lost.values(), key=lambda runner: isinstance(runner, LobbyRunner)):
             self._reinstate(former, found[former.key])
             await asyncio.sleep(0)
 
     def _reinstate(self, former: MatchRunner | LobbyRunner, stored: Stored | StoreError) -> None:
-        directory = self._directory
-        if directory.draining or not directory.is_current(former):
+        if self._registry.draining or not self._is_current(former):
             return  # it may be another node's by now
         try:
             if isinstance(stored, StoreError):
                 raise stored
             if isinstance(former, MatchRunner):
-                directory.match_reloaded(former, stored)
+                self._replace_match(former, stored)
             else:
-                directory.lobby_reloaded(former, stored)
+                self._replace_lobby(former, stored)
         except Exception as error:
             if not isinstance(error, NotStored):
                 unforeseen = not isinstance(error, StoreError | ValueError)
                 LOG.error("%s cannot be taken up again", former.key, exc_info=unforeseen)
             gone = error if isinstance(error, StoreError) else StoreError(str(error))
             if isinstance(former, MatchRunner):
-                directory.match_unreadable(former, gone)
+                self._give_up_match(former, gone)
             else:
-                directory.lobby_unreadable(former, gone)
+                self.give_up_lobby(former, gone)
+
+    def _is_current(self, former: MatchRunner | LobbyRunner) -> bool:
+        if isinstance(former, MatchRunner):
+            return self._registry.matches.get(former.key) is former
+        return self._registry.lobbies.get(former.key) is former
+
+    def _replace_match(self, former: MatchRunner, stored: Stored) -> None:
+        """Put another runner in the place of one whose log was lost."""
+        fresh = self._loader.match(stored)
+        ended = stored.stream.closed  # a commit in doubt that has happened after all
+        self._registry.add_match(fresh)
+        for peer in list(self._connections.peers):
+            if peer.subscriptions.get(former.key) is former:
+                peer.subscriptions[former.key] = fresh
+        fresh.listed = former.listed
+        self._substitutes.match_reloaded(former, fresh)
+        fresh.take_over(former)
+        if ended:
+            self._context.over(fresh)
+
+    def _give_up_match(self, former: MatchRunner, error: StoreError) -> None:
+        """Give up a match: one of which the disk has nothing is begun again by its lobby.
+
+        One that cannot be read is set aside, and its lobby hears that it has ended.
+        """
+        never_stored = isinstance(error, NotStored)
+        if not never_stored:
+            self._quarantine.add("match", former.key, error)
+        peers = list(former.peers())
+        self._registry.remove_match(former)
+        self._substitutes.match_over(former)
+        former.pending.refuse_postponed("the log of the match cannot be read")
+        for peer in peers if not never_stored else ():
+            peer.close(1013, "the log of the match cannot be read")
+        lobby = self._registry.lobby_of(former)
+        planned = None if lobby is None else lobby.engine.state.running.get(former.key)
+        if lobby is None or planned is None:
+            return
+        if never_stored:
+            self._begin_match(lobby, BeginMatch(former.key, planned))
+        else:
+            lobby.match_lost(former.key, aborted_result(len(planned.players), DAMAGED_LOG))
+
+    def _replace_lobby(self, former: LobbyRunner, stored: Stored) -> None:
+        """Put another runner in the place of one whose log was lost."""
+        fresh = self._loader.lobby(stored)
+        fresh.reloads = former.reloads
+        self._registry.add_lobby(fresh)
+        self._recovery.resume_lobby(fresh)
+        for player in fresh.engine.state.insiders():
+            if self._connections.peer_of(player) is not None:
+                fresh.command(Connected(player))
+        for peer in former.news.spectators:
+            peer.subscriptions[former.key] = fresh
+        fresh.take_over(former)
+
+    def give_up_lobby(self, former: LobbyRunner, error: StoreError) -> None:
+        """Give up a lobby, and tell whom it concerns; one that cannot be read is set aside."""
+        if not isinstance(error, NotStored):
+            self._quarantine.add("lobby", former.key, error)
+        former.pending.refuse_postponed("the log of the lobby cannot be written")
+        former.news.broadcast(LobbyClosed(lobby=former.key, reason="closed"))
+        self._registry.remove_lobby(former)
+        for match in list(self._registry.matches.values()):
+            self._recovery.end_without_lobby(match)

@@ -11,27 +11,17 @@ from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
-from kibitz_protocol.wire.records import Cause, Player
-from kibitz_server.housebots.process import BotStarter, HouseBotProcess
+from kibitz_protocol.wire.records import Player
+from kibitz_server.directory.registry import Registry
+from kibitz_server.housebots.process import HouseBotProcess, HouseBots
+from kibitz_server.housebots.starter import BotStarter
 from kibitz_server.lobby.seat_bots import BOT_START_TIMEOUT_S
 from kibitz_server.match.commands import WantSubstitute
 from kibitz_server.match.runner import MatchRunner
+from kibitz_server.net.connections import Connections
 from kibitz_server.net.loop_clock import Deadline
 from kibitz_server.net.peer import Peer
-
-
-class SubstituteContext(Protocol):
-    """What substitutes need around them."""
-
-    loop: AbstractEventLoop
-    clock: Callable[[], int]
-    bot_starter: BotStarter
-
-    def seat_substitute(
-        self, match: MatchRunner, seat: int, player: Player, cause: Cause
-    ) -> bool: ...
 
 
 @dataclass(slots=True)
@@ -48,20 +38,37 @@ class Substitution:
 class Substitutes:
     """The substitutes of a server, by player."""
 
-    def __init__(self, context: SubstituteContext) -> None:
-        self._context = context
+    def __init__(
+        self,
+        loop: AbstractEventLoop,
+        clock: Callable[[], int],
+        bot_starter: BotStarter,
+        house_bots: HouseBots,
+        registry: Registry,
+        connections: Connections,
+    ) -> None:
+        self._loop = loop
+        self._clock = clock
+        self._bot_starter = bot_starter
+        self._house_bots = house_bots
+        self._registry = registry
+        self._connections = connections
         self._substitutions: dict[str, Substitution] = {}
 
-    def start(self, match: MatchRunner, want: WantSubstitute) -> None:
-        """Start a house bot for a seat."""
+    def want(self, match: MatchRunner, want: WantSubstitute) -> None:
+        """Start a substitute for a seat, or forfeit the seat where there is no room for one."""
+        if self._house_bots.count < self._connections.quotas.house_bots_in_all:
+            self._start(match, want)
+        else:  # the match is in the middle of asking, and is told when it has asked
+            full = "the server has as many house bots as it may"
+            self._loop.call_soon(match.forfeit, want.seat, want.cause, full)
+
+    def _start(self, match: MatchRunner, want: WantSubstitute) -> None:
         lobby = match.engine.state.setup.lobby or ""
-        process, player = self._context.bot_starter.start(
-            want.personality, lobby, None, self._bot_ended
-        )
+        process, player = self._bot_starter.start(want.personality, lobby, None, self._bot_ended)
         self._substitutions[player.player] = Substitution(match, want, process, player)
-        clock = self._context.clock
-        due = clock() + round(BOT_START_TIMEOUT_S * 1000)
-        Deadline(self._context.loop, clock, due, partial(self._check_seated, player.player))
+        due = self._clock() + round(BOT_START_TIMEOUT_S * 1000)
+        Deadline(self._loop, self._clock, due, partial(self._check_seated, player.player))
 
     def expects(self, player: str) -> bool:
         """Whether somebody is, or will be, a substitute, who is a member of no lobby."""
@@ -72,12 +79,20 @@ class Substitutes:
         substitution = self._substitutions.get(player)
         if substitution is None or substitution.seated:
             return
-        want = substitution.want
-        substitution.seated = self._context.seat_substitute(
-            substitution.match, want.seat, substitution.player, want.cause
-        )
+        substitution.seated = self._seat(substitution, peer)
         if not substitution.seated:
             self._stop_bot(player)
+
+    def _seat(self, substitution: Substitution, peer: Peer) -> bool:
+        """Give a seat to its substitute; return whether it took it."""
+        match, player, want = substitution.match, substitution.player, substitution.want
+        self._registry.add_seat(player.player, match)
+        peer.subscriptions[match.key] = match
+        if match.replace(want.seat, player, want.cause, peer):
+            return True
+        peer.subscriptions.pop(match.key, None)
+        self._registry.remove_seat(player.player, match)
+        return False
 
     def match_over(self, match: MatchRunner) -> None:
         """A match is over: its substitutes are stopped."""

@@ -71,7 +71,7 @@ class HostingChecks:
                 return problem
         balanced = {name for name, game in self._directory.games.items() if game.info.balanced}
         return settings_problem(settings, balanced) or house_bots_problem(
-            settings, self._directory.house_bots
+            settings, self._directory.house_bots.catalog
         )
 
     def rated_problem(
@@ -195,7 +195,7 @@ class HostingChecks:
             seen.add(kind)
             path = f"matches.{index}.item"
             problem = self._game_problem(each.item, path, started) or item_problem(
-                each.item, path, lobby.settings, self._directory.house_bots
+                each.item, path, lobby.settings, self._directory.house_bots.catalog
             )
             if problem is not None:
                 return problem

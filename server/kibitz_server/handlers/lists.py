@@ -67,7 +67,7 @@ class ListHandlers:
         ]
 
     def _list_games(self, peer: Peer, identity: Identity, request: messages.ListGames) -> None:
-        games, bots = self._game_lines, self._directory.house_bots.lines
+        games, bots = self._game_lines, self._directory.house_bots.catalog.lines
         names = [bot.name for bot in bots]
         peer.answer(GameList(re=request.id, games=games, personalities=names, bots=bots))
 

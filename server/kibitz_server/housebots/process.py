@@ -22,13 +22,11 @@ import signal
 import socket
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import cached_property, partial
-from typing import Protocol
+from functools import partial
 
 from kibitz_protocol import printable
-from kibitz_protocol.wire.messages import HouseBotLine
-from kibitz_protocol.wire.records import Player
 from kibitz_server.housebots import wait_exit
+from kibitz_server.housebots.catalog import BotCatalog, BotLauncher
 
 LOG = logging.getLogger("kibitz.process.house_bots")
 LOG_LINES = 20
@@ -54,40 +52,6 @@ ENVIRONMENT_ALLOWED = frozenset(
 """Variables of the server's environment that a house bot gets too."""
 ENVIRONMENT_PREFIXES = ("LC_", "NUMBA_")
 """How the names of further ones begin: the locale, and how its code is compiled."""
-
-
-class BotLauncher(Protocol):
-    """Which house bots there are, and how their processes are started."""
-
-    def bots(self) -> Sequence[HouseBotLine]:
-        """Return all that there are, always the same."""
-
-    def flaw(self, personality: str) -> str | None:
-        """Return why no bot can be made of a known name with these parameters; None if one can."""
-
-    def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
-        """Return the command line of a process that plays `personality` in a lobby.
-
-        KIBITZ_RESUME_FD in its environment is the number of the descriptor from which the process
-        reads its resume secret, once and to the end.
-        """
-
-
-class BotStarter(Protocol):
-    """Starts house bots as players that the server knows."""
-
-    def start(
-        self,
-        personality: str,
-        lobby: str,
-        former: Player | None,
-        ended: Callable[[HouseBotProcess, Player], None],
-    ) -> tuple[HouseBotProcess, Player]:
-        """Start a process once its secret is on the disk, where its hello looks it up.
-
-        `former` is the player that it comes back as, None for a new one. `ended` is called when
-        the process has ended by itself, after its matches were told.
-        """
 
 
 class HouseBotProcess:
@@ -248,38 +212,12 @@ class HouseBots:
         spawn: Callable[[Callable[[], Awaitable[None]]], None],
         url: Callable[[], str],
     ) -> None:
+        self.catalog = BotCatalog(launcher)
         self._launcher = launcher
         self._spawn = spawn
         self._url = url
         self._running: set[HouseBotProcess] = set()
         self._closed = False
-
-    def load(self) -> None:
-        """Import the catalogue, which takes a moment, before the first request needs it."""
-        _ = self._by_name
-
-    @property
-    def lines(self) -> list[HouseBotLine]:
-        """All bots that may be asked for."""
-        return list(self._by_name.values())
-
-    @cached_property
-    def _by_name(self) -> dict[str, HouseBotLine]:
-        bots = () if self._launcher is None else self._launcher.bots()
-        return {bot.name: bot for bot in bots}
-
-    def knows(self, personality: str) -> bool:
-        """Whether there is such a bot, whatever parameters follow its name."""
-        return personality.partition(":")[0] in self._by_name
-
-    def flaw(self, personality: str) -> str | None:
-        """Return why no bot can be made of a known name with these parameters; None if one can."""
-        return None if self._launcher is None else self._launcher.flaw(personality)
-
-    def seats(self, personality: str) -> Sequence[int]:
-        """Return with how many seats a bot plays; empty for as many as its game has."""
-        bot = self._by_name.get(personality.partition(":")[0])
-        return () if bot is None else bot.seats
 
     @property
     def count(self) -> int:

@@ -71,7 +71,7 @@ from kibitz_server.lobby.house_seats import HouseSeats
 from kibitz_server.lobby.match_flow import MatchFlow
 from kibitz_server.lobby.membership import Membership
 from kibitz_server.lobby.presence import Presence
-from kibitz_server.lobby.room import Room, UnlimitedRoom
+from kibitz_server.lobby.room import Room
 from kibitz_server.lobby.seeks import SeekTimer
 from kibitz_server.lobby.state import LobbyState
 from kibitz_server.lobby.transaction import Transaction
@@ -82,7 +82,7 @@ MIN_GRACE_MS = 30_000
 IDLE_MS = 15 * 60_000
 """How long a lobby stays where nobody is."""
 DEFAULT_LIMITS = lobby_limits(RateLimits())
-UNLIMITED_ROOM = UnlimitedRoom()
+UNLIMITED_ROOM = Room()
 
 
 class LobbyEngine:

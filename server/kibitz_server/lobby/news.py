@@ -12,8 +12,8 @@ slowly misses changes, and is told the whole lobby when it reads again.
 from __future__ import annotations
 
 from asyncio import AbstractEventLoop, TimerHandle
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from kibitz_protocol.wire.messages import LobbyChanged, LobbyNews, ServerMessage
 from kibitz_server.lobby.changes import ToldLobby
@@ -26,23 +26,15 @@ from kibitz_server.storage.pending import PendingQueue
 NEWS_INTERVAL_S = 0.1
 
 
-class NewsContext(Protocol):
-    """What the news of a lobby need around them."""
-
-    loop: AbstractEventLoop
-
-    def plies(self, matches: Sequence[str]) -> Mapping[str, int]:
-        """Return the plies of running matches, as spectators may know them."""
-
-
 class NewsFeed:
     """Sends one lobby's news."""
 
     __slots__ = (
-        "_context",
         "_engine",
         "_last_sent_at",
+        "_loop",
         "_pending",
+        "_plies",
         "_stopped",
         "_timer",
         "_told",
@@ -51,12 +43,18 @@ class NewsFeed:
     )
 
     def __init__(
-        self, context: NewsContext, engine: LobbyEngine, pending: PendingQueue[Any]
+        self,
+        loop: AbstractEventLoop,
+        plies: Callable[[Sequence[str]], Mapping[str, int]],
+        engine: LobbyEngine,
+        pending: PendingQueue[Any],
     ) -> None:
+        """`plies` returns those of running matches, as spectators may know them."""
         self.insiders: dict[Peer, str] = {}
         """The connections of the host and the members, and whose each is."""
         self.spectators: dict[Peer, None] = {}
-        self._context = context
+        self._loop = loop
+        self._plies = plies
         self._engine = engine
         self._pending = pending
         self._told = ToldLobby()
@@ -68,9 +66,8 @@ class NewsFeed:
     def schedule(self) -> None:
         """Tell everybody soon what has changed."""
         if self._timer is None and not self._stopped:
-            loop = self._context.loop
-            wait = max(0.0, self._last_sent_at + NEWS_INTERVAL_S - loop.time())
-            self._timer = loop.call_later(wait, self._on_timer)
+            wait = max(0.0, self._last_sent_at + NEWS_INTERVAL_S - self._loop.time())
+            self._timer = self._loop.call_later(wait, self._on_timer)
 
     # --- who follows --------------------------------------------------------------------------
 
@@ -119,7 +116,7 @@ class NewsFeed:
         """Tell everybody now what has changed, if all of it is on the disk; also after `stop`."""
         if not self._pending.durable_to_tail:
             return
-        self._last_sent_at = self._context.loop.time()
+        self._last_sent_at = self._loop.time()
         changed = self._take_changes()
         if changed is not None:
             frame = message_frame(changed)
@@ -159,6 +156,6 @@ class NewsFeed:
             viewer,
             connected=self._engine.presence.connected,
             spectators=len(self.spectators),
-            plies=self._context.plies(list(state.running)),
+            plies=self._plies(list(state.running)),
         )
         queue.send_droppable(message_frame(LobbyNews(lobby=view)), self)

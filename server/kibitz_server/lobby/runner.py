@@ -13,9 +13,11 @@ for good.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from asyncio import AbstractEventLoop
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, assert_never
+from typing import assert_never
 
 from kibitz_protocol.wire.lobbies import MatchBrief
 from kibitz_protocol.wire.messages import (
@@ -30,12 +32,16 @@ from kibitz_protocol.wire.records import Result
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_server.accounts.identity import Identity
+from kibitz_server.housebots.starter import BotStarter
 from kibitz_server.lobby import commands, entries
+from kibitz_server.lobby.budget import LobbyLimits
 from kibitz_server.lobby.commands import Command, Effect, Step
 from kibitz_server.lobby.engine import LobbyEngine
-from kibitz_server.lobby.news import NewsContext, NewsFeed
-from kibitz_server.lobby.seat_bots import BotContext, SeatBots
+from kibitz_server.lobby.news import NewsFeed
+from kibitz_server.lobby.room import Room
+from kibitz_server.lobby.seat_bots import SeatBots
 from kibitz_server.lobby.views import DurableLobby, arranged_briefs, durable_lobby, match_brief
+from kibitz_server.net.connections import Connections
 from kibitz_server.net.loop_clock import Deadline
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.errors import StoreError
@@ -54,25 +60,30 @@ _ANY_MATCH = Capabilities()
 """Those of whoever has told none: one for all, since every seat keeps its own otherwise."""
 
 
-class LobbyContext(NewsContext, BotContext, Protocol):
-    """What a lobby needs around it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LobbyContext:
+    """What the runners of a server's lobbies share."""
 
+    loop: AbstractEventLoop
+    clock: Callable[[], int]
+    """Monotonic milliseconds."""
     store: Store
-
-    def begin_match(self, lobby: LobbyRunner, begin: commands.BeginMatch) -> None:
-        """Make a match."""
-
-    def vacate_seat(self, vacate: commands.VacateSeat) -> None:
-        """Let a player leave a running match."""
-
-    def members_changed(self, lobby: LobbyRunner) -> None:
-        """Somebody has joined the lobby, or is no member any more."""
-
-    def lobby_closed(self, lobby: LobbyRunner) -> None:
-        """The lobby is closed, and everybody was told."""
-
-    def lobby_log_lost(self, lobby: LobbyRunner, error: StoreError) -> None:
-        """The log could not be written: load the lobby again, `lobby` is of no use any more."""
+    connections: Connections
+    bot_starter: BotStarter
+    limits: LobbyLimits
+    room: Room
+    plies: Callable[[Sequence[str]], Mapping[str, int]]
+    """Returns the plies of running matches, as spectators may know them."""
+    begin_match: Callable[[LobbyRunner, commands.BeginMatch], None]
+    """Makes a match."""
+    vacate_seat: Callable[[commands.VacateSeat], None]
+    """Lets a player leave a running match."""
+    members_changed: Callable[[LobbyRunner], None]
+    """Somebody has joined the lobby, or is no member any more."""
+    closed: Callable[[LobbyRunner], None]
+    """The lobby is closed, and everybody was told."""
+    log_lost: Callable[[LobbyRunner, StoreError], None]
+    """Loads a lobby again whose log could not be written: this runner is of no use any more."""
 
 
 class LobbyRunner:
@@ -103,8 +114,15 @@ class LobbyRunner:
         on_disk = stream.durable >= stream.tail
         self.durable_view: DurableLobby | None = durable_lobby(engine.state) if on_disk else None
         """What may be told of the lobby; None until the disk has its head."""
-        self.news = NewsFeed(context, engine, self.pending)
-        self.bots = SeatBots(context, engine.state, self._bot_failed)
+        self.news = NewsFeed(context.loop, context.plies, engine, self.pending)
+        self.bots = SeatBots(
+            context.loop,
+            context.clock,
+            context.bot_starter,
+            context.connections,
+            engine.state,
+            self._bot_failed,
+        )
         self.closed = False
         """Whether nothing is carried out here any more."""
         self.reloads = 0
@@ -376,7 +394,7 @@ class LobbyRunner:
             self.bots.stop_all()
         finally:
             self.suspend()
-            self._context.lobby_closed(self)
+            self._context.closed(self)
 
     def _bot_failed(self, failure: commands.BotFailed) -> None:
         if not self.closed:
@@ -392,7 +410,7 @@ class LobbyRunner:
         """The log could not be written."""
         self.suspend()
         self.pending.lost()
-        self._context.lobby_log_lost(self, error)
+        self._context.log_lost(self, error)
 
     def finish_closing(self) -> None:
         """Close the log of a lobby that is closed: the server died before that was written."""
@@ -424,7 +442,7 @@ class LobbyRunner:
         self.reloads += 1
         self.suspend()
         error = StoreError("the lobby was ahead of its log")
-        reload = partial(self._context.lobby_log_lost, self, error)
+        reload = partial(self._context.log_lost, self, error)
         self.pending.reload_when_durable(reload)
 
     def _close_in_log(self) -> None:

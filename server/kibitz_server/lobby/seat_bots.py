@@ -6,41 +6,47 @@ import logging
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol
 
 from kibitz_protocol.wire.records import Player
-from kibitz_server.housebots.process import BotStarter, HouseBotProcess
+from kibitz_server.housebots.process import HouseBotProcess
+from kibitz_server.housebots.starter import BotStarter
 from kibitz_server.lobby.commands import BotFailed, StartBot
 from kibitz_server.lobby.state import LobbyState
+from kibitz_server.net.connections import Connections
 from kibitz_server.net.loop_clock import Deadline
-from kibitz_server.net.peer import Peer
 
 LOG = logging.getLogger("kibitz.lobby")
 BOT_START_TIMEOUT_S = 30.0
 """How long a house bot may take to join and to be warm."""
 
 
-class BotContext(Protocol):
-    """What the house bots of a lobby need around them."""
-
-    loop: AbstractEventLoop
-    clock: Callable[[], int]
-    bot_starter: BotStarter
-
-    def peer_of(self, player: str) -> Peer | None:
-        """Return a player's newest connection."""
-
-
 class SeatBots:
     """Starts and stops the processes, and reports each that fails."""
 
-    __slots__ = ("_context", "_processes", "_report", "_state")
+    __slots__ = (
+        "_bot_starter",
+        "_clock",
+        "_connections",
+        "_loop",
+        "_processes",
+        "_report",
+        "_state",
+    )
 
     def __init__(
-        self, context: BotContext, state: LobbyState, report: Callable[[BotFailed], object]
+        self,
+        loop: AbstractEventLoop,
+        clock: Callable[[], int],
+        bot_starter: BotStarter,
+        connections: Connections,
+        state: LobbyState,
+        report: Callable[[BotFailed], object],
     ) -> None:
         """`report` is told of a process that ended by itself, or whose bot did not come."""
-        self._context = context
+        self._loop = loop
+        self._clock = clock
+        self._bot_starter = bot_starter
+        self._connections = connections
         self._state = state
         self._report = report
         self._processes: dict[int, tuple[HouseBotProcess, Player]] = {}
@@ -50,17 +56,16 @@ class SeatBots:
         """Start the process of a seat, in place of the one that it had."""
         seat = order.seat
         self.stop(seat)
-        context = self._context
         try:
-            self._processes[seat] = process, _ = context.bot_starter.start(
+            self._processes[seat] = process, _ = self._bot_starter.start(
                 order.personality, self._state.id, order.player, partial(self._ended, seat)
             )
         except Exception:
             LOG.exception("house bot %s cannot be started", order.personality)
             self._report(BotFailed(seat, "its process could not be started"))
             return
-        due = context.clock() + round(BOT_START_TIMEOUT_S * 1000)
-        Deadline(context.loop, context.clock, due, partial(self._check_arrived, seat, process))
+        due = self._clock() + round(BOT_START_TIMEOUT_S * 1000)
+        Deadline(self._loop, self._clock, due, partial(self._check_arrived, seat, process))
 
     def stop(self, seat: int) -> None:
         """End the process of a seat, if there is one. It is not reported."""
@@ -89,7 +94,7 @@ class SeatBots:
     def _check_arrived(self, seat: int, process: HouseBotProcess) -> None:
         """A house bot that has not joined by now never will."""
         occupant = self._state.occupant(seat)
-        if occupant is None or self._context.peer_of(occupant.player.player) is None:
+        if occupant is None or self._connections.peer_of(occupant.player.player) is None:
             reason = f"the bot did not come within {BOT_START_TIMEOUT_S:.0f} s"
             self._fail(seat, process, reason)
 

@@ -7,29 +7,20 @@ sentence, or None where nothing is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Collection
+from typing import TypeAlias
 
 from kibitz_protocol.wire.lag import Lag
 from kibitz_protocol.wire.lobbies import HouseSeat, LobbySettings, ProgrammeItem, ReservedSeat
 from kibitz_protocol.wire.records import Spectating
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.names import BadName, normalise, skeleton
+from kibitz_server.housebots.catalog import BotCatalog
 from kibitz_server.lobby.admission import could_seat
 from kibitz_server.lobby.arranging import MAX_MATCHES
 from kibitz_server.lobby.schedule import match_count, uneven_blocks_problem
 
 SettingsProblem: TypeAlias = tuple[Code, str]
-
-
-class PersonalityCatalog(Protocol):
-    """What has to be known of the house bots."""
-
-    def knows(self, personality: str) -> bool: ...
-
-    def flaw(self, personality: str) -> str | None: ...
-
-    def seats(self, personality: str) -> Sequence[int]: ...
 
 
 def house_seats(settings: LobbySettings) -> int:
@@ -120,7 +111,7 @@ def _lag_problem(settings: LobbySettings) -> SettingsProblem | None:
 # --- house bots and spectators -------------------------------------------------------------
 
 
-def house_bots_problem(settings: LobbySettings, bots: PersonalityCatalog) -> SettingsProblem | None:
+def house_bots_problem(settings: LobbySettings, bots: BotCatalog) -> SettingsProblem | None:
     """Say why the house bots of a lobby cannot play there."""
     for index, spec in enumerate(settings.seats):
         if isinstance(spec, HouseSeat):
@@ -142,7 +133,7 @@ def house_bots_problem(settings: LobbySettings, bots: PersonalityCatalog) -> Set
 
 
 def item_problem(
-    item: ProgrammeItem, path: str, settings: LobbySettings, bots: PersonalityCatalog
+    item: ProgrammeItem, path: str, settings: LobbySettings, bots: BotCatalog
 ) -> SettingsProblem | None:
     """Say why a lobby with these settings cannot play matches of this kind."""
     stand_in = settings.conduct.stand_in
@@ -162,9 +153,7 @@ def shoulder_seat(spectating: Spectating) -> int | None:
     return spectating.seat if spectating.mode == "shoulder" else None
 
 
-def _personality_problem(
-    personality: str, path: str, bots: PersonalityCatalog
-) -> SettingsProblem | None:
+def _personality_problem(personality: str, path: str, bots: BotCatalog) -> SettingsProblem | None:
     if not bots.knows(personality):
         name = personality.partition(":")[0]
         return Code.UNKNOWN_PERSONALITY, f"no house bot {name!r} on this server"
@@ -173,7 +162,7 @@ def _personality_problem(
 
 
 def _house_seat_problem(
-    personality: str, path: str, settings: LobbySettings, bots: PersonalityCatalog
+    personality: str, path: str, settings: LobbySettings, bots: BotCatalog
 ) -> SettingsProblem | None:
     found = _personality_problem(personality, path, bots)
     if found is not None or not settings.programme:
@@ -185,7 +174,7 @@ def _house_seat_problem(
 
 
 def _too_few_places(
-    item: ProgrammeItem, path: str, settings: LobbySettings, bots: PersonalityCatalog
+    item: ProgrammeItem, path: str, settings: LobbySettings, bots: BotCatalog
 ) -> SettingsProblem | None:
     """Count the places of the lobby that can play an item."""
     able = [
@@ -201,7 +190,7 @@ def _too_few_places(
     )
 
 
-def _unable_reason(personality: str, item: ProgrammeItem, bots: PersonalityCatalog) -> str | None:
+def _unable_reason(personality: str, item: ProgrammeItem, bots: BotCatalog) -> str | None:
     """Say why a house bot does not play an item; None where it does."""
     if personality.partition("/")[0] != item.game:
         return f"{personality!r} does not play {item.game!r}"

@@ -25,8 +25,9 @@ from __future__ import annotations
 import logging
 from asyncio import AbstractEventLoop
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
-from typing import Literal, Protocol, assert_never
+from typing import Literal, assert_never
 
 from kibitz_protocol.wire.codec import encode, encode_entry
 from kibitz_protocol.wire.frames import done_frame
@@ -38,7 +39,7 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.visibility import WantedViews
 from kibitz_server.match.budget import RETURNS
-from kibitz_server.match.checkpoint import is_due, next_checkpoint
+from kibitz_server.match.checkpoint import Checkpoints, is_due, next_checkpoint
 from kibitz_server.match.commands import (
     Abort,
     Accepted,
@@ -79,43 +80,34 @@ SEAT_IS_OUT = "the match goes on without this seat, and its end is told to it to
 """What is said to a seat that is out of a match, instead of that the match is over."""
 
 
-class RunnerContext(Protocol):
-    """What a runner needs around it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchContext:
+    """What the runners of a server's matches share."""
 
     loop: AbstractEventLoop
     clock: Callable[[], int]
+    """Monotonic milliseconds."""
     lag: Callable[[], int]
     """How many milliseconds the clock has left out so far."""
     store: Store
+    metrics: Metrics
+    checkpoints: Checkpoints
+    checkpoint_interval: Callable[[], int]
+    """How many entries a match may have beyond its checkpoint."""
+    rate: Callable[[Setup, Result], None]
+    """Counts a match on the rating list, in the batch that closes its log."""
+    want_substitute: Callable[[MatchRunner, WantSubstitute], None]
+    """Finds a house bot; then the seat is given to it, or forfeited."""
+    over: Callable[[MatchRunner], None]
+    """The match is over, durably, and everybody was told."""
+    log_lost: Callable[[MatchRunner, StoreError], None]
+    """Loads a match again whose log could not be written: this runner is of no use any more."""
+    recover: Callable[[str], None]
+    """Goes on after something has raised that a match told.
 
-    @property
-    def metrics(self) -> Metrics: ...
-
-    def match_over(self, runner: MatchRunner) -> None:
-        """The match is over, durably, and everybody was told."""
-
-    def match_log_lost(self, runner: MatchRunner, error: StoreError) -> None:
-        """The log could not be written: load the match again, `runner` is of no use any more."""
-
-    def recover_match(self, key: str) -> None:
-        """Go on after something has raised that a match told.
-
-        By its key: a runner and its queue that referred to each other would stay in memory until
-        a collection of garbage.
-        """
-
-    def rate(self, setup: Setup, result: Result) -> None:
-        """Count a match on the ladder, in the batch that closes its log."""
-
-    @property
-    def checkpoint_interval(self) -> int:
-        """How many entries a match may have beyond its checkpoint."""
-
-    def write_checkpoint(self, runner: MatchRunner) -> None:
-        """Write a checkpoint of the match, in the batch of its last entry."""
-
-    def want_substitute(self, runner: MatchRunner, want: WantSubstitute) -> None:
-        """Find a house bot, then `replace` or `forfeit` the seat."""
+    By its key: a runner and its queue that referred to each other would stay in memory until a
+    collection of garbage.
+    """
 
 
 class MatchRunner:
@@ -146,7 +138,7 @@ class MatchRunner:
 
     def __init__(
         self,
-        context: RunnerContext,
+        context: MatchContext,
         engine: MatchEngine,
         stream: Stream,
         *,
@@ -165,7 +157,7 @@ class MatchRunner:
         self.broken = False
         """Whether something raised after which the match has to be read from its log again."""
         self.pending: PendingQueue[MatchRunner] = PendingQueue(
-            f"match {setup.match}", stream, partial(context.recover_match, setup.match)
+            f"match {setup.match}", stream, partial(context.recover, setup.match)
         )
         # What may be told of the match: its state is ahead of the disk while entries are on their
         # way there.
@@ -507,13 +499,13 @@ class MatchRunner:
         """What was appended is not on the disk: nothing of it was told, nothing of it counts."""
         self.suspend()
         self.pending.lost()
-        self._context.match_log_lost(self, error)
+        self._context.log_lost(self, error)
 
     def reload(self) -> None:
         """Have the match loaded again, as its log has it, once the disk has all of that."""
         self.suspend()
         error = StoreError("the match was ahead of its log")
-        self.pending.reload_when_durable(lambda: self._context.match_log_lost(self, error))
+        self.pending.reload_when_durable(lambda: self._context.log_lost(self, error))
 
     def give_up(self, message: str) -> list[Peer]:
         """Stop, refuse all that waits, and return the connections that are here."""
@@ -522,7 +514,7 @@ class MatchRunner:
         self.pending.refuse_postponed(message)
         self.result = self.engine.state.result
         peers = self.peers()
-        self._context.match_over(self)
+        self._context.over(self)
         return peers
 
     def _apply(
@@ -594,11 +586,12 @@ class MatchRunner:
         if self.stream.tail != seq:
             return
         self._checkpoint_at = next_checkpoint(self.key, seq)
-        if not is_due(seq, self._checkpointed, self._context.checkpoint_interval):
+        if not is_due(seq, self._checkpointed, self._context.checkpoint_interval()):
             return
         self._checkpointed = seq
         try:
-            self._context.write_checkpoint(self)
+            data = self._context.checkpoints.write(self.engine.state, self.stream.chain)
+            self._context.store.write_checkpoint(self.stream, data)
         except Exception:
             LOG.exception("match %s gets no checkpoint", self.key)
 
@@ -788,7 +781,7 @@ class MatchRunner:
             self._tell_end()
         finally:  # whatever raises there, the match is over, and its lobby goes on
             self._cancel_timer()
-            self._context.match_over(self)
+            self._context.over(self)
 
     def _tell_end(self) -> None:
         frame = cache(self._finished_frame)

@@ -18,7 +18,7 @@ from kibitz_protocol.wire.messages import HouseBotLine
 from kibitz_protocol.wire.refusals import CloseCode
 from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.app import Config, Server, running
-from kibitz_server.directory import directory
+from kibitz_server.directory import match_starter
 from kibitz_server.match.record import read_setup
 from kibitz_server.match.runner import SEAT_IS_OUT
 from kibitz_server.net.connections import Quotas
@@ -669,7 +669,7 @@ async def test_a_programme_whose_matches_cannot_begin_stops(
     def raising(*args: Any, **named: Any) -> Any:
         raise RuntimeError("planted")
 
-    monkeypatch.setattr(directory, "match_setup", raising)
+    monkeypatch.setattr(match_starter, "match_setup", raising)
     players, _ = await house.match("ada", "bob", item={"games": 10_000, "seats": 2}, at_once=1)
     view = await players[1].next_lobby()
     while not view["stopped"]:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from kibitz_server.app import Config, Server, running
-from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.match_room import STARTS_AT_ONCE
+from kibitz_server.directory.match_starter import MatchStarter
 from kibitz_server.lobby.commands import BeginMatch
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.net.connections import Quotas
@@ -71,14 +71,14 @@ async def test_few_matches_are_on_their_way_and_news_of_all_are_short(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_their_way: list[int] = []
-    right = Directory.begin_match
+    right = MatchStarter.begin
 
-    def begin(directory: Directory, lobby: LobbyRunner, effect: BeginMatch) -> None:
+    def begin(starter: MatchStarter, lobby: LobbyRunner, effect: BeginMatch) -> None:
         state = lobby.engine.state
-        on_their_way.append(sum(key not in directory.matches for key in state.running))
-        right(directory, lobby, effect)
+        on_their_way.append(sum(key not in starter._registry.matches for key in state.running))
+        right(starter, lobby, effect)
 
-    monkeypatch.setattr(Directory, "begin_match", begin)
+    monkeypatch.setattr(MatchStarter, "begin", begin)
     async with server_with(tmp_path) as house:
         await play_many(house, "ada", "bob")
         matches = house.server.directory.matches

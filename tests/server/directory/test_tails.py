@@ -410,7 +410,7 @@ def loaded(scene: Scene) -> tuple[MatchRunner, list[bytes]]:
     setup = scene.play.setup
     engine = MatchEngine.restore(scene.play.match.state.game, setup, map(read_entry, lines))
     stream = Stream(1, KEY, "match", tail=len(lines), durable=len(lines))
-    return MatchRunner(scene.play.context, engine, stream, listed=True), lines
+    return MatchRunner(scene.play.context.made, engine, stream, listed=True), lines
 
 
 @pytest.mark.parametrize("spectating", [Spectating(), Spectating(delay_plies=1)], ids=str)

@@ -173,8 +173,6 @@ async def test_staff_gets_its_secret_by_a_descriptor_and_its_end_is_told() -> No
         "print(*sys.argv[1:], open(int(os.environ['KIBITZ_RESUME_FD'])).read())"
     )
     staff = HouseBots(Agency(code), spawn, lambda: "ws://here")
-    assert staff.knows("grid/greedy:depth=3")
-    assert not staff.knows("grid/other")
     ended: list[HouseBotProcess] = []
     employee = HouseBotProcess()
     staff.start(employee, "grid/greedy", "abc", "secret", ended.append)
@@ -222,17 +220,3 @@ async def test_who_was_dismissed_before_it_started_never_starts() -> None:
     staff.close()
     staff.start(HouseBotProcess(), "grid/greedy", "abc", "secret", lambda employee: None)
     assert spawned == []
-
-
-def test_a_bot_plays_with_the_seats_that_it_says() -> None:
-    staff = HouseBots(Agency(""), lambda work: None, lambda: "")
-    assert [bot.name for bot in staff.lines] == ["grid/greedy", "grid/steady"]
-    assert staff.seats("grid/steady:depth=3") == [2]
-    assert staff.seats("grid/greedy") == []
-
-
-def test_without_a_house_there_are_no_bots() -> None:
-    staff = HouseBots(None, lambda work: None, lambda: "")
-    assert staff.lines == []
-    assert not staff.knows("grid/greedy")
-    assert staff.seats("grid/greedy") == ()

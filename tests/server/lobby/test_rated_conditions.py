@@ -12,7 +12,7 @@ import pytest
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbySettings, ProgrammeItem
 from kibitz_protocol.wire.messages import Capabilities
-from kibitz_server.directory.rated import standard_options
+from kibitz_server.directory.rated import RatedMatches, standard_options
 from kibitz_server.housebots.process import HouseBots
 from kibitz_server.lobby.entries import Joined, Opened, Started
 from kibitz_server.lobby.rated_conditions import (
@@ -296,7 +296,9 @@ def test_what_an_earlier_server_let_in_is_played_unrated(
     state = server.directory.lobbies[lobby].engine.state
     players = tuple(each.player for each in state.by_seat())
     planned = PlannedMatch(1, state.settings.programme[0], players, 7)
-    rated = server.directory._rated.keys(state, planned)
+    directory = server.directory
+    matches = RatedMatches(directory.rating_log, directory.accounts, directory.games)
+    rated = matches.keys(state, planned)
     free = breach == "nothing" or (arranged and condition == "rotation")
     assert rated == ([each.player for each in players] if free else None)
 

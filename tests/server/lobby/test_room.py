@@ -8,12 +8,12 @@ from kibitz_protocol.wire.lobbies import ProgrammeItem
 from kibitz_protocol.wire.messages import Capabilities
 from kibitz_server.lobby.commands import Join, MatchFinished, Ready
 from kibitz_server.lobby.engine import LobbyEngine
-from kibitz_server.lobby.room import LATER_MS, SOON_MS
+from kibitz_server.lobby.room import LATER_MS, SOON_MS, Room
 from tests.server.lobby.test_engine import LobbyDriver, player, result, settings
 
 
 @dataclass
-class FewPlaces:
+class FewPlaces(Room):
     """Room that a test gives."""
 
     most_in_lobby: int = 1000

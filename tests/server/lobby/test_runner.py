@@ -149,7 +149,7 @@ async def test_a_request_after_a_close_that_was_lost_is_carried_out_on_the_lobby
     gathering: Scenario,
 ) -> None:
     before = gathering.room
-    peer = gathering.server.directory.peer_of(gathering.bob.player)
+    peer = gathering.server.directory.connections.peer_of(gathering.bob.player)
     assert peer is not None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(room_module, "_encode", raising)

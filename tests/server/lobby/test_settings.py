@@ -8,22 +8,25 @@ from typing import Any
 import pytest
 
 from kibitz_protocol.wire.lobbies import LobbySettings, ProgrammeItem
+from kibitz_protocol.wire.messages import HouseBotLine
+from kibitz_server.housebots.catalog import BotCatalog
 from kibitz_server.lobby.settings import house_bots_problem, item_problem, settings_problem
+from tests.server.fakes import house_bot
 
 OPEN = {"kind": "open"}
 
 
-class Bots:
-    """Bots of one game: one plays with any number of seats, one with two."""
+class Launcher:
+    """Knows bots of one game: one plays with any number of seats, one with two."""
 
-    def knows(self, personality: str) -> bool:
-        return personality.partition(":")[0] in {"grid/any", "grid/two"}
+    def bots(self) -> Sequence[HouseBotLine]:
+        return house_bot("grid/any"), house_bot("grid/two", seats=[2])
 
     def flaw(self, personality: str) -> str | None:
         return "depth: expected a whole number from 0, not 'no'" if "=no" in personality else None
 
-    def seats(self, personality: str) -> Sequence[int]:
-        return (2,) if personality.startswith("grid/two") else ()
+    def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
+        raise AssertionError("nobody is started")
 
 
 def house(personality: str) -> dict[str, str]:
@@ -36,7 +39,7 @@ def settings(*seats: dict[str, str], items: Sequence[int] = (2,), **fields: Any)
 
 
 def said(asked: LobbySettings) -> tuple[str, str] | None:
-    return house_bots_problem(asked, Bots())
+    return house_bots_problem(asked, BotCatalog(Launcher()))
 
 
 def stand_in(personality: str, **fields: Any) -> dict[str, Any]:
@@ -115,7 +118,7 @@ def test_a_stand_in_for_another_game_is_refused_where_matches_are_arranged() -> 
     asked = settings(OPEN, OPEN, items=(), arranged=True, **stand_in("grid/any"))
     assert said(asked) is None
     other = ProgrammeItem(game="race", seats=2)
-    assert item_problem(other, "matches.0.item", asked, Bots()) == (
+    assert item_problem(other, "matches.0.item", asked, BotCatalog(Launcher())) == (
         "bad_seats",
         "matches.0.item: the stand-in 'grid/any' does not play 'race'",
     )

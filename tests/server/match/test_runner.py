@@ -29,11 +29,13 @@ from kibitz_protocol.wire.visibility import apply_change
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.match import checkpoint, requests
 from kibitz_server.match import runner as runner_module
+from kibitz_server.match.checkpoint import Checkpoints
 from kibitz_server.match.commands import WantSubstitute
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.record import read_entry
 from kibitz_server.match.recovery import recover
-from kibitz_server.match.runner import MatchRunner
+from kibitz_server.match.runner import MatchContext, MatchRunner
+from kibitz_server.match.state import MatchState
 from kibitz_server.metrics import Metrics
 from kibitz_server.net.loop_clock import ServerClock
 from kibitz_server.storage.errors import StoreError, WriteFailed
@@ -41,6 +43,18 @@ from kibitz_server.storage.interface import Store
 from kibitz_server.storage.streams import Stream
 from tests.server.fakes import FakeLoop, FakeStore, PeerRig, ScriptedConnection
 from tests.server.match.toy_games import Grid, Veil, setup
+
+
+class NotedCheckpoints(Checkpoints):
+    """Notes the entry and the link of each checkpoint."""
+
+    def __init__(self) -> None:
+        super().__init__("the code of this test")
+        self.written: list[tuple[int, str]] = []
+
+    def write(self, match: MatchState, link: str) -> bytes:
+        self.written.append((match.seq, link))
+        return b""
 
 
 @dataclass
@@ -55,8 +69,6 @@ class FakeContext:
     rated: list[Result] = field(default_factory=list)
     losses: list[StoreError] = field(default_factory=list)
     wants: list[WantSubstitute] = field(default_factory=list)
-    kept: list[tuple[int, str]] = field(default_factory=list)
-    """The entry and the link of each checkpoint."""
     unfolded: int = 0
     """How many entries there may be beyond a checkpoint, where that is more than usual."""
     stood: int = 0
@@ -67,28 +79,21 @@ class FakeContext:
         self.clock = self.rig.loop.clock
         self.lag = lambda: self.stood
         self.store: Store = self.log_store.store
-
-    @property
-    def checkpoint_interval(self) -> int:
-        return max(checkpoint.CHECKPOINT_INTERVAL, self.unfolded)
-
-    def match_over(self, runner: MatchRunner) -> None:
-        self.ended.append(runner)
-
-    def match_log_lost(self, runner: MatchRunner, error: StoreError) -> None:
-        self.losses.append(error)
-
-    def recover_match(self, key: str) -> None:
-        recover(self.matches[key])
-
-    def rate(self, setup: Setup, result: Result) -> None:
-        self.rated.append(result)
-
-    def write_checkpoint(self, runner: MatchRunner) -> None:
-        self.kept.append((runner.engine.state.seq, runner.stream.chain))
-
-    def want_substitute(self, runner: MatchRunner, want: WantSubstitute) -> None:
-        self.wants.append(want)
+        self.checkpoints = NotedCheckpoints()
+        self.made = MatchContext(
+            loop=self.loop,
+            clock=lambda: self.clock(),
+            lag=lambda: self.lag(),
+            store=self.store,
+            metrics=self.metrics,
+            checkpoints=self.checkpoints,
+            checkpoint_interval=lambda: max(checkpoint.CHECKPOINT_INTERVAL, self.unfolded),
+            rate=lambda setup, result: self.rated.append(result),
+            want_substitute=lambda runner, want: self.wants.append(want),
+            over=self.ended.append,
+            log_lost=lambda runner, error: self.losses.append(error),
+            recover=lambda key: recover(self.matches[key]),
+        )
 
 
 class Scenario:
@@ -100,7 +105,8 @@ class Scenario:
         self.context = FakeContext()
         self.setup: Setup = setup(game, 2, clock=clock).model_copy(update=fields)
         self.match = MatchEngine.new(game, self.setup)
-        self.runner = MatchRunner(self.context, self.match, Stream(0, "m1", "match"), listed=True)
+        stream = Stream(0, "m1", "match")
+        self.runner = MatchRunner(self.context.made, self.match, stream, listed=True)
         self.context.matches["m1"] = self.runner
         head = encode(self.setup)
         self.log_store.create(self.runner.stream, head, owner=None, waiter=self.runner)
@@ -783,7 +789,7 @@ def reloaded(play: Scenario) -> MatchRunner:
         play.match.state.game, play.setup, [read_entry(each) for each in lines[1:]]
     )
     stream = Stream(1, "m1", "match", tail=tail, durable=tail)
-    fresh = MatchRunner(play.context, match, stream, listed=True)
+    fresh = MatchRunner(play.context.made, match, stream, listed=True)
     play.context.matches["m1"] = fresh
     fresh.take_over(play.runner)
     return fresh
@@ -872,7 +878,7 @@ def test_a_checkpoint_is_written_every_few_entries(monkeypatch: pytest.MonkeyPat
     for ply in range(18):
         play.move(ply % 2)
         play.log_store.commit()
-    seqs = [seq for seq, _ in play.context.kept]
+    seqs = [seq for seq, _ in play.context.checkpoints.written]
     assert [later - former for former, later in itertools.pairwise(seqs)] == [4] * (len(seqs) - 1)
     assert len(seqs) >= 4
     assert seqs[0] <= 4
@@ -889,7 +895,7 @@ def test_where_few_matches_run_checkpoints_are_rare(
     for ply in range(40):
         play.move(ply % 2)
         play.log_store.commit()
-    seqs = [0, *[seq for seq, _ in play.context.kept], play.match.state.seq]
+    seqs = [0, *[seq for seq, _ in play.context.checkpoints.written], play.match.state.seq]
     assert max(later - former for former, later in itertools.pairwise(seqs)) <= interval
     assert len(seqs) - 2 <= 40 / (interval - 3)
 
@@ -901,7 +907,8 @@ def test_the_end_of_a_match_needs_no_checkpoint(monkeypatch: pytest.MonkeyPatch)
     while play.match.state.result is None:
         play.move(play.match.state.to_act)
         play.log_store.commit()
-    assert [seq for seq, _ in play.context.kept] == list(range(1, play.match.state.seq))
+    written = [seq for seq, _ in play.context.checkpoints.written]
+    assert written == list(range(1, play.match.state.seq))
 
 
 def test_a_checkpoint_that_cannot_be_written_hurts_nobody(
@@ -912,11 +919,11 @@ def test_a_checkpoint_that_cannot_be_written_hurts_nobody(
     play.begin()
     asked: list[int] = []
 
-    def fail(runner: MatchRunner) -> None:
-        asked.append(runner.engine.state.seq)
+    def fail(match: MatchState, link: str) -> bytes:
+        asked.append(match.seq)
         raise OSError("no room")
 
-    play.context.write_checkpoint = fail  # type: ignore[method-assign]
+    play.context.checkpoints.write = fail  # type: ignore[method-assign]
     for ply in range(9):
         assert play.move(ply % 2)
         play.log_store.commit()
@@ -940,7 +947,7 @@ def restarted(play: Scenario) -> Scenario:
     tail = len(entries)
     again.log_store.lines["m1"] = list(lines)
     stream = Stream(1, "m1", "match", tail=tail, durable=tail)
-    again.runner = MatchRunner(again.context, again.match, stream, listed=True)
+    again.runner = MatchRunner(again.context.made, again.match, stream, listed=True)
     again.context.matches["m1"] = again.runner
     again.lines = {}
     return again

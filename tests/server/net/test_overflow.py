@@ -93,8 +93,7 @@ def close(crowd: Crowd) -> None:
 
 
 def lose(crowd: Crowd) -> None:
-    recovery = crowd.server.directory.recovery
-    recovery.lobby_unreadable(crowd.lobby, StoreError("planted"))
+    crowd.server.directory.reloader.give_up_lobby(crowd.lobby, StoreError("planted"))
 
 
 def farewell(crowd: Crowd) -> None:

@@ -354,9 +354,7 @@ def test_a_match_with_a_house_bot_ends_with_its_lobby(world: UsedServer) -> None
     house = match_runner.engine.state.players[1].model_copy(update={"kind": "house"})
     match_runner.engine.state.players = (match_runner.engine.state.players[0], house)
     lobby_runner = world.server.directory.lobbies[world.lobby]
-    world.server.directory.recovery.lobby_unreadable(
-        lobby_runner, StoreError("an entry is not one")
-    )
+    world.server.directory.reloader.give_up_lobby(lobby_runner, StoreError("an entry is not one"))
     world.server.advance(0.1)
     assert world.running(world.damaged) is None
     record = world.server.page(f"/records/{world.damaged}.jsonl")
@@ -374,7 +372,7 @@ def test_a_log_that_cannot_be_read_again_is_set_aside(
     damaged = StoreError("entry 3 does not continue the chain")
     directory = world.server.directory
     monkeypatch.setattr(world.server.store, "reload", answering({world.damaged: damaged}))
-    directory.match_log_lost(directory.matches[world.damaged], WriteFailed("the disk is full"))
+    directory.reloader.match_lost(directory.matches[world.damaged], WriteFailed("the disk is full"))
     world.server.advance(2)
     assert world.running(world.damaged) is None
     assert directory.quarantine.reason(world.damaged) is not None
@@ -400,7 +398,7 @@ def test_a_lobby_that_cannot_be_read_again_is_set_aside(
     damaged = StoreError("entry 3 does not continue the chain")
     monkeypatch.setattr(world.server.store, "reload", answering({world.lobby: damaged}))
     before = world.running(world.damaged)
-    directory.lobby_log_lost(directory.lobbies[world.lobby], WriteFailed("the disk is full"))
+    directory.reloader.lobby_lost(directory.lobbies[world.lobby], WriteFailed("the disk is full"))
     world.server.advance(2)
     assert world.lobby not in directory.lobbies
     assert directory.quarantine.reason(world.lobby) is not None
@@ -418,7 +416,9 @@ def test_a_disk_that_fails_is_no_damage(world: UsedServer, monkeypatch: pytest.M
     before = world.running(world.damaged)
     with monkeypatch.context() as patch:
         patch.setattr(world.server.store, "reload", failing)
-        directory.match_log_lost(directory.matches[world.damaged], WriteFailed("the disk is full"))
+        directory.reloader.match_lost(
+            directory.matches[world.damaged], WriteFailed("the disk is full")
+        )
         world.server.advance(2)
     assert directory.quarantine.reason(world.damaged) is None
     world.restart(lambda path: None)
@@ -455,7 +455,7 @@ def test_a_match_that_exists_is_not_begun_again(world: UsedServer) -> None:
     lobby_runner = directory.lobbies[world.lobby]
     [planned] = lobby_runner.engine.state.running.values()
     del directory.matches[world.damaged]
-    directory.begin_match(lobby_runner, BeginMatch(world.damaged, planned))
+    directory.starter.begin(lobby_runner, BeginMatch(world.damaged, planned))
     world.server.advance(0.1)
     assert world.server.store.healthy
     for player in world.reconnect("cat", "dan"):

@@ -6,17 +6,19 @@ from collections.abc import Callable
 
 from kibitz_protocol.wire.records import Player
 from kibitz_server.accounts.accounts import Accounts
-from kibitz_server.directory.registry import Registry
 from kibitz_server.housebots.process import HouseBotProcess, HouseBots
 
 
-class IdentifiedBotStarter:
+class BotStarter:
     """Gives house bots their identities, and tells their matches when they end."""
 
-    def __init__(self, accounts: Accounts, house_bots: HouseBots, registry: Registry) -> None:
+    def __init__(
+        self, accounts: Accounts, house_bots: HouseBots, tell_matches: Callable[[str, str], None]
+    ) -> None:
+        """`tell_matches` is given a player whose process has ended, and its last lines."""
         self._accounts = accounts
         self._house_bots = house_bots
-        self._registry = registry
+        self._tell_matches = tell_matches
         self._started = 0
 
     def start(
@@ -26,13 +28,16 @@ class IdentifiedBotStarter:
         former: Player | None,
         ended: Callable[[HouseBotProcess, Player], None],
     ) -> tuple[HouseBotProcess, Player]:
-        """Start a house bot (`housebots.process.BotStarter`)."""
+        """Start a process once its secret is on the disk, where its hello looks it up.
+
+        `former` is the player that it comes back as, None for a new one. `ended` is called when
+        the process has ended by itself, after its matches were told.
+        """
         self._started += 1
         process = HouseBotProcess()
 
         def gone(process: HouseBotProcess) -> None:
-            for match in self._registry.matches_of(player.player):
-                match.house_bot_ended(player.player, process.log_tail)
+            self._tell_matches(player.player, process.log_tail)
             ended(process, player)
 
         def start(saved: bool) -> None:

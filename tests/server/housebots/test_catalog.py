@@ -1,0 +1,43 @@
+"""The house bots that may be asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kibitz_protocol.wire.messages import HouseBotLine
+from kibitz_server.housebots.catalog import BotCatalog
+from tests.server.fakes import house_bot
+
+
+class Agency:
+    def bots(self) -> Sequence[HouseBotLine]:
+        return house_bot("grid/greedy"), house_bot("grid/steady", seats=[2])
+
+    def flaw(self, personality: str) -> str | None:
+        return "no such parameter" if "depth" in personality else None
+
+    def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
+        raise AssertionError("nobody is started")
+
+
+def test_a_bot_is_known_by_its_name_alone() -> None:
+    catalog = BotCatalog(Agency())
+    assert [bot.name for bot in catalog.lines] == ["grid/greedy", "grid/steady"]
+    assert catalog.knows("grid/greedy:depth=3")
+    assert not catalog.knows("grid/other")
+    assert catalog.flaw("grid/greedy:depth=3") == "no such parameter"
+    assert catalog.flaw("grid/greedy") is None
+
+
+def test_a_bot_plays_with_the_seats_that_it_says() -> None:
+    catalog = BotCatalog(Agency())
+    assert catalog.seats("grid/steady:depth=3") == [2]
+    assert catalog.seats("grid/greedy") == []
+
+
+def test_without_a_launcher_there_are_no_bots() -> None:
+    catalog = BotCatalog(None)
+    assert catalog.lines == []
+    assert not catalog.knows("grid/greedy")
+    assert catalog.flaw("grid/greedy") is None
+    assert catalog.seats("grid/greedy") == ()
