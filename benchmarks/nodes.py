@@ -16,10 +16,7 @@ import argparse
 import asyncio
 import contextlib
 import json
-import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -32,7 +29,7 @@ import uvloop
 
 from benchmarks.machine import machine
 from benchmarks.players import Meter, Player, seat_kibitz
-from benchmarks.server import BYTECODE, FIVE, HOST, ROOT, hang_up
+from benchmarks.server import FIVE, HOST, Subject, hang_up, kibitz_server
 from tests.tools import postgres_server
 
 MATCHES: Final = 200
@@ -75,9 +72,9 @@ class Load:
 class Servers:
     """The processes under measurement."""
 
-    def __init__(self, ports: Sequence[int], pids: Sequence[int], database: int | None) -> None:
-        self.ports = ports
-        self._servers = [psutil.Process(pid) for pid in pids]
+    def __init__(self, servers: Sequence[Subject], database: int | None) -> None:
+        self.ports = [each.port for each in servers]
+        self._servers = servers
         self._database = None if database is None else psutil.Process(database)
         self._clients = psutil.Process()
 
@@ -87,7 +84,7 @@ class Servers:
         if self._database is not None:
             workers = [self._database, *self._database.children()]
             database = sum(map(_cpu, workers))
-        return sum(map(_cpu, self._servers)), database, _cpu(self._clients)
+        return sum(each.cpu() for each in self._servers), database, _cpu(self._clients)
 
 
 def _cpu(process: psutil.Process) -> float:
@@ -107,30 +104,12 @@ def serving(setup: Setup) -> Iterator[Servers]:
         if not setup.sqlite:
             cluster = stack.enter_context(postgres_server.cluster(settings={}))
             address, database = cluster.url, cluster.pid
-        started = [
-            stack.enter_context(_server(address, number if setup.nodes else None))
-            for number in range(max(1, setup.nodes))
+        options: list[tuple[str, ...]] = [
+            ("--node", f"n{number}", "--public-url", f"ws://n{number}.example.org")
+            for number in range(setup.nodes)
         ]
-        yield Servers([port for port, _ in started], [pid for _, pid in started], database)
-
-
-@contextlib.contextmanager
-def _server(database: str, number: int | None) -> Iterator[tuple[int, int]]:
-    """Start a server; yield its port and process id when it lets people in."""
-    command = [sys.executable, "-m", "benchmarks.subject", "--db", database]
-    if number is not None:
-        command += ["--node", f"n{number}"]
-    with subprocess.Popen(
-        command, cwd=ROOT, env=os.environ | BYTECODE, stdout=subprocess.PIPE, text=True
-    ) as running:
-        assert running.stdout is not None
-        words = running.stdout.readline().split()
-        if words[:1] != ["listening"]:
-            raise RuntimeError(f"{' '.join(command)} did not start")
-        try:
-            yield int(words[1]), running.pid
-        finally:
-            running.kill()
+        started = [stack.enter_context(kibitz_server(address, *each)) for each in options or [()]]
+        yield Servers(started, database)
 
 
 async def play(setup: Setup, rate: float, seconds: float) -> Load:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 from collections.abc import Iterable
 from typing import Annotated, Literal, Protocol, cast
 
@@ -190,6 +191,11 @@ class Server:
         self._layer.tell([*board.seats, *board.watchers], text)
 
 
+def announce(port: int) -> None:
+    """Print the address as `kibitz serve --json` does."""
+    print(json.dumps({"url": f"ws://127.0.0.1:{port}/ws"}), flush=True)
+
+
 # --- the ready-made server ------------------------------------------------------------------------
 
 
@@ -221,7 +227,7 @@ async def serve_asyncio(port: int) -> None:
     async with serve(
         connected, "127.0.0.1", port, compression=None, max_size=MAX_MESSAGE, max_queue=4
     ) as listening:
-        print(f"listening {listening.sockets[0].getsockname()[1]}", flush=True)
+        announce(listening.sockets[0].getsockname()[1])
         await asyncio.get_running_loop().create_future()
 
 
@@ -274,7 +280,7 @@ async def serve_sansio(port: int) -> None:
     server = Server(SansIOLayer())
     loop = asyncio.get_running_loop()
     listening = await loop.create_server(lambda: SansIOConnection(server), "127.0.0.1", port)
-    print(f"listening {listening.sockets[0].getsockname()[1]}", flush=True)
+    announce(listening.sockets[0].getsockname()[1])
     await loop.create_future()
 
 

@@ -17,7 +17,6 @@ Sections:
   connect     CPU per connection, from the handshake to the answer of hello
   memory      an idle connection; a lobby with its match
   start       until it listens: nothing there, 2,500 unfinished matches, killed under load
-  bots        until a house bot is ready
 
 Only ratios between servers of one run hold on a shared machine; absolute figures are for the
 machine and the minute in which they were taken. `--page` writes the figures, with the machine,
@@ -36,11 +35,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import psutil
 import uvloop
@@ -68,6 +68,8 @@ BYTECODE = {
 }
 """Servers keep their bytecode, as those do that are installed, whatever the environment says."""
 ServerName = Literal["kibitz", "reference", "sansio"]
+LAYERS: dict[ServerName, str] = {"reference": "asyncio", "sansio": "sansio"}
+"""Of `benchmarks.reference`."""
 Figures = dict[str, Any]
 
 FIVE = Programme("five-in-a-row", {"first": "seat-0"})
@@ -110,26 +112,42 @@ class Subject:
 @contextmanager
 def subject(name: ServerName, database: Path | None = None) -> Iterator[Subject]:
     """Start a server process, wait until it listens, and kill it afterwards."""
-    with tempfile.TemporaryDirectory(prefix="kibitz-bench-") as folder:
-        path = database or Path(folder) / "kibitz.db"
-        layer = "sansio" if name == "sansio" else "asyncio"
-        command = [sys.executable, "-m", "benchmarks.reference", "--layer", layer]
-        if name == "kibitz":
-            command = [sys.executable, "-m", "benchmarks.subject", "--db", str(path)]
-        environment = os.environ | BYTECODE
-        began = time.perf_counter()
-        with subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
-        ) as running:
-            assert running.stdout is not None
-            words = running.stdout.readline().split()
-            if words[:1] != ["listening"]:
-                raise RuntimeError(f"{name} did not start")
+    if name != "kibitz":
+        with serving(name, ["benchmarks.reference", "--layer", LAYERS[name]]) as server:
+            yield server
+        return
+    with (
+        tempfile.TemporaryDirectory(prefix="kibitz-bench-") as folder,
+        kibitz_server(str(database or Path(folder) / "kibitz.db")) as server,
+    ):
+        yield server
+
+
+def kibitz_server(database: str, *options: str) -> AbstractContextManager[Subject]:
+    """Start kibitz as it ships, less the limits that protect a server from one address."""
+    words = ["serve", "--db", database, "--port", "0", "--unlimited", "--json", *options]
+    return serving("kibitz", ["kibitz", *words])
+
+
+@contextmanager
+def serving(name: ServerName, words: Sequence[str]) -> Iterator[Subject]:
+    """Run a module that prints its address as JSON once it listens, and kill it afterwards."""
+    began = time.perf_counter()
+    with subprocess.Popen(
+        [sys.executable, "-m", *words],
+        cwd=ROOT,
+        env=os.environ | BYTECODE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as running:
+        assert running.stdout is not None
+        try:
+            port = urlsplit(json.loads(running.stdout.readline())["url"]).port
+            assert port is not None
             lasted = time.perf_counter() - began
-            try:
-                yield Subject(name, int(words[1]), psutil.Process(running.pid), lasted)
-            finally:
-                running.kill()
+            yield Subject(name, port, psutil.Process(running.pid), lasted)
+        finally:
+            running.kill()
 
 
 # --- play -----------------------------------------------------------------------------------------
@@ -556,52 +574,6 @@ async def dealt(players: Sequence[KibitzPlayer], matches: int) -> None:
     raise RuntimeError(f"only {seen} of {matches} matches began")
 
 
-async def bots(quick: bool) -> Figures:
-    """Seconds from starting a house bot's process until its lobby sees it ready, warmed up."""
-    command = [sys.executable, "-m", "kibitz", "bots", "--warm"]
-    warming = await asyncio.create_subprocess_exec(*command, stdout=subprocess.DEVNULL)
-    if await warming.wait():
-        raise RuntimeError("kibitz bots --warm failed")
-    names = ("random",) if quick else ("random", "greedy-hand", "iddfs-hand")
-    return {
-        f"s until {name} is ready": min(
-            [await bot_ready(f"chinese-checkers/{name}") for _ in range(3)]
-        )
-        for name in names
-    }
-
-
-async def bot_ready(personality: str) -> float:
-    with subject("kibitz") as server:
-        host = await greet(HOST, server.port, Meter(), "host")
-        done = await host.request(
-            type="host",
-            settings={
-                "seats": [{"kind": "open"}, {"kind": "open"}],
-                "programme": [{"game": "chinese-checkers"}],
-                "auto_start": False,
-            },
-        )
-        await host.request(type="join", lobby=done["lobby"], role="spectator")
-        ready = asyncio.Event()
-
-        def on_text(text: bytes) -> None:
-            if text.startswith(b'{"type":"lobby') and b'"ready":true' in text:
-                ready.set()
-
-        host.connection.on_text = on_text
-        command = [sys.executable, "-m", "kibitz", "bot", personality]
-        command += ["--server", f"ws://{HOST}:{server.port}", "--lobby", str(done["lobby"])]
-        began = time.perf_counter()
-        bot = await asyncio.create_subprocess_exec(*command, stdout=subprocess.DEVNULL)
-        await asyncio.wait_for(ready.wait(), 60)
-        lasted = time.perf_counter() - began
-        bot.kill()
-        await bot.wait()
-        hang_up([host])
-    return lasted
-
-
 # --- what is printed ------------------------------------------------------------------------------
 
 SECTIONS: dict[str, Callable[[bool], Awaitable[Figures]]] = {
@@ -615,7 +587,6 @@ SECTIONS: dict[str, Callable[[bool], Awaitable[Figures]]] = {
     "connect": connect,
     "memory": memory,
     "start": start,
-    "bots": bots,
 }
 QUICK = ("saturation", "pace", "spectators", "connect")
 """What `--quick` measures where nothing is chosen: about a minute."""
@@ -630,7 +601,6 @@ TITLES = {
     "connect": "Opening connections",
     "memory": "Memory",
     "start": "Starting",
-    "bots": "House bots",
 }
 COLUMNS = {
     "server": "{}",

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.mnk import GAME
 from tests.tools.fleet import Fleet, contradictions, fleet_of, percentile
 from tests.tools.floods import (
     FloodOutcome,
@@ -27,6 +26,7 @@ from tests.tools.floods import (
     wait_for_close,
 )
 from tests.tools.measurements import ReportFigure
+from tests.tools.mnk import GAME
 from tests.tools.raw_connection import (
     HANDSHAKE,
     RawConnection,

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.mnk import GAME
 from tests.tools.fleet import Fleet, contradictions, fleet_of, percentile
 from tests.tools.measurements import ReportFigure
+from tests.tools.mnk import GAME
 from tests.tools.raw_connection import stalled_spectator
 from tests.tools.server_process import ServerProcess, drawn_matches, server_process
 

@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.mnk import GAME
 from tests.tools.fleet import contradictions, fleet_of
 from tests.tools.measurements import ReportFigure
 from tests.tools.message_fuzzer import MessageFuzzer, zero_masked_frame
+from tests.tools.mnk import GAME
 from tests.tools.raw_connection import HANDSHAKE, RawConnection, greeted_connection
 from tests.tools.server_process import (
     ServerProcess,

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.mnk import GAME
 from kibitz_protocol.client import connection
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.records import Conduct
@@ -21,6 +20,7 @@ from tests.server.fakes import JsonClient, connected
 from tests.tools.fault_proxy import NetworkFaults, fault_proxy
 from tests.tools.fleet import Fleet, contradictions, fleet_of
 from tests.tools.measurements import ReportFigure
+from tests.tools.mnk import GAME
 from tests.tools.server_process import ServerProcess, drawn_matches, server_process
 
 QUICK = {"ping_every_s": 0.5, "pong_s": 0.5, "sweep_s": 0.1}

@@ -15,9 +15,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from benchmarks.mnk import GAME
 from tests.tools.fleet import Fleet, contradictions, fleet_of, percentile
 from tests.tools.measurements import ReportFigure
+from tests.tools.mnk import GAME
 from tests.tools.postgres_server import PostgresCluster
 from tests.tools.server_process import ServerProcess, drawn_matches
 from tests.tools.standby_proxy import standby_proxy

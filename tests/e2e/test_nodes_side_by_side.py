@@ -16,7 +16,6 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from benchmarks.mnk import GAME
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import (
     HelloRefusedError,
@@ -31,6 +30,7 @@ from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.storage.location import PostgresURL
 from tests.tools.fleet import Fleet, contradictions, fleet_of
 from tests.tools.measurements import ReportFigure
+from tests.tools.mnk import GAME
 from tests.tools.node_group import until
 from tests.tools.postgres_server import PostgresCluster
 from tests.tools.server_process import ServerProcess, drawn_matches

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.mnk import GAME
 from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.storage.location import PostgresURL
 from tests.tools.fleet import Fleet, contradictions, fleet_of
 from tests.tools.measurements import ReportFigure
+from tests.tools.mnk import GAME
 from tests.tools.postgres_server import PostgresCluster
 from tests.tools.server_process import ServerProcess, drawn_matches, server_process
 

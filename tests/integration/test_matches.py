@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
-from benchmarks.mnk import GAME
 from kibitz.text.lobby_progress import LobbyProgress
 from kibitz.text.result_tables import abnormal_endings
 from kibitz_bots.catalog import PERSONALITIES
@@ -27,6 +26,7 @@ from kibitz_protocol.wire.messages import MatchEnded, YourTurn
 from kibitz_protocol.wire.recordfile import parse_record
 from kibitz_protocol.wire.records import Cause, Conduct
 from tests.tools.fleet import contradictions, fleet_of
+from tests.tools.mnk import GAME
 from tests.tools.server_process import drawn_matches
 from tests.tools.server_thread import ServerThread, server_thread
 

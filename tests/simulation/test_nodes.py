@@ -21,7 +21,6 @@ from unittest.mock import patch
 
 import pytest
 
-from benchmarks.mnk import GAME
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.failover import Failover
 from kibitz_server.net.loop_clock import ServerClock
@@ -32,6 +31,7 @@ from kibitz_server.storage.postgres.nodes import EXPIRES_S, PostgresNodes
 from kibitz_server.storage.postgres.store import PostgresStore
 from kibitz_server.storage.telling import tell_durable
 from tests.tools.measurements import ReportFigure
+from tests.tools.mnk import GAME
 from tests.tools.simulated_nodes import EPOCH_S, NodeFaults, NodesSimulation, simulate_nodes
 from tests.tools.simulated_postgres import Database
 
@@ -79,7 +79,7 @@ def test_a_seed_is_a_world_whatever_the_clocks_of_the_nodes_say() -> None:
 @pytest.mark.e2e
 def test_a_seed_is_the_same_world_in_another_process() -> None:
     program = (
-        "from benchmarks.mnk import GAME; from tests.tools.simulated_nodes import simulate_nodes;"
+        "from tests.tools.mnk import GAME; from tests.tools.simulated_nodes import simulate_nodes;"
         "print([simulate_nodes(seed, GAME).trace for seed in (8, 14)])"
     )
     told = {

@@ -18,7 +18,6 @@ from unittest.mock import patch
 import pytest
 from websockets.frames import Frame, Opcode
 
-from benchmarks.mnk import GAME
 from kibitz_protocol.wire.frames import TEXT
 from kibitz_protocol.wire.messages import Move
 from kibitz_server.match import state as match_state
@@ -28,6 +27,7 @@ from kibitz_server.net.peer import Peer
 from kibitz_server.storage.errors import StoreError
 from tests.server.fakes import split_frames
 from tests.tools.measurements import ReportFigure
+from tests.tools.mnk import GAME
 from tests.tools.simulated_clients import SimulatedSpectator
 from tests.tools.simulation import (
     FaultRates,
@@ -85,7 +85,7 @@ def test_a_seed_is_a_world(directory: Path) -> None:
 def test_a_seed_is_the_same_world_in_another_process(directory: Path) -> None:
     """However sets and dictionaries are hashed there."""
     program = (
-        "import sys; from pathlib import Path; from benchmarks.mnk import GAME;"
+        "import sys; from pathlib import Path; from tests.tools.mnk import GAME;"
         "from tests.tools.simulation import simulate;"
         "print([simulate(seed, GAME, Path(sys.argv[1])).trace for seed in range(10, 15)])"
     )

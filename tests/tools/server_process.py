@@ -252,9 +252,9 @@ async def resources_released(
 
 
 def main(config: str) -> None:
-    from benchmarks.mnk import GAME
     from kibitz.commands.serve import make_config
     from kibitz_server.app import run
+    from tests.tools.mnk import GAME
 
     # The game is the only thing that is not as shipped: no compiler has to be loaded for it.
     values: dict[str, Any] = {"unlimited": False, **json.loads(config)}

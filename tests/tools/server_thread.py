@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.mnk import GAME
 from kibitz.commands.serve import make_config
 from kibitz_games.core.game import Game
 from kibitz_server.app import running
+from tests.tools.mnk import GAME
 from tests.tools.server_process import START_TIMEOUT_S, ServerPages
 
 MNK_ONLY: Mapping[str, Game] = {GAME.info.name: GAME}

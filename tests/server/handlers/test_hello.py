@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.mnk import GAME
 from kibitz_protocol.client.client import Client
 from kibitz_server.app import Config, running
 from kibitz_server.maintenance.backup import back_up
@@ -17,6 +16,7 @@ from kibitz_server.maintenance.check import check_database
 from kibitz_server.storage.interface import UNHURRIED_S
 from kibitz_server.storage.sqlite import store as store_module
 from tests.server.fakes import wait_until
+from tests.tools.mnk import GAME
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import VirtualServer, virtual_server
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.mnk import GAME
 from kibitz_server.storage.interface import UNHURRIED_S
+from tests.tools.mnk import GAME
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
 

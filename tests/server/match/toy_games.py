@@ -112,9 +112,9 @@ class Grid(ToyGame):
         seats=(2, 3, 4),
         max_plies=1024,
     )
-    Options = GridOptions
-    Move = GridMove
-    View = GridView
+    Options: type[Model] = GridOptions
+    Move: type[Model] = GridMove
+    View: type[Model] = GridView
     dtype = np.dtype(
         [
             ("cells", np.int8, (1024,)),
