@@ -6,6 +6,5 @@ worker             the process of a worker, which is told its tasks on a pipe
 process_pool       workers that are processes of this machine
 ray_pool           workers that are tasks of a Ray cluster
 blocks             the task that plays blocks of games, and what a tournament sends with it
-file_cache         files that came with a task, by hash
 thread_bridge      a pool for code without an event loop
 """

@@ -10,13 +10,12 @@ import base64
 import io
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from kibitz.local.tournament_services import LocalServices, choose_isolation, is_untrusted
-from kibitz.workers.file_cache import FileCache, sha256
 from kibitz.workers.port import BLOCKS, Json, PoolError, WorkerPool
 from kibitz_arena.entries import IsolationTool
 from kibitz_arena.runner.block_task import BlockOutcome, BlockTask, PlayedGame, TaskFile
@@ -51,20 +50,27 @@ class PoolBlocks:
         return BlockOutcome.model_validate(answer)
 
 
-async def play(given: Json, cache: FileCache | None = None) -> Json:
+async def play(given: Json) -> Json:
     """Play a `BlockTask` here; return its `BlockOutcome`."""
     task = BlockTask.model_validate(given)
-    cache = cache or FileCache()
-    cache.add(task.contents)
-    if missing := cache.missing(task.files):
-        return BlockOutcome(missing=missing).model_dump(mode="json")
     # Entrants that are other users must reach their files; the tournament's directory is hidden.
     with tempfile.TemporaryDirectory(prefix="kibitz-block-") as temporary:
         base = Path(temporary)
         os.chmod(temporary, 0o755)
-        cache.lay_out(task.files, base)
+        lay_out(task.files, base)
         outcome = await _played(task, base)
     return outcome.model_dump(mode="json")
+
+
+def lay_out(files: Sequence[TaskFile], base: Path) -> None:
+    """Write files below `base`; raises `ValueError` for a path that leads out of it."""
+    for file in files:
+        path = base / file.path
+        if not path.resolve().is_relative_to(base.resolve()):
+            raise ValueError(f"expected a path below the tournament's base, not {file.path!r}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(base64.b64decode(file.content))
+        path.chmod(0o755 if file.executable else 0o644)
 
 
 async def _played(task: BlockTask, base: Path) -> BlockOutcome:
@@ -123,12 +129,12 @@ def task_terms(
 ) -> TaskTerms:
     """Return what all tasks of a tournament have in common; raises `PoolError`."""
     try:
-        files, contents = entrant_files(tournament, directory.base())
+        files = entrant_files(tournament, directory.base())
     except (OSError, ValueError) as error:
         raise PoolError(str(error)) from None
     # Games at once are for the whole tournament, as on one machine; a worker plays one at least.
     games = 1 if tournament.concurrency == "auto" else max(1, tournament.concurrency // pool.size)
-    return TaskTerms(isolation, files, contents, games, wait)
+    return TaskTerms(isolation, files, games, wait)
 
 
 def load_sentence(tournament: Tournament, pool: WorkerPool) -> str | None:
@@ -142,10 +148,8 @@ def load_sentence(tournament: Tournament, pool: WorkerPool) -> str | None:
     return None
 
 
-def entrant_files(
-    tournament: Tournament, base: Path
-) -> tuple[tuple[TaskFile, ...], dict[str, str]]:
-    """Return the files that entrants need, and their contents in base64 by hash.
+def entrant_files(tournament: Tournament, base: Path) -> tuple[TaskFile, ...]:
+    """Return the files that entrants need.
 
     Those are the file of a bot with the Python files beside it, and each file below the
     tournament's base that a word of a program's command names. Everything else has to be on the
@@ -153,7 +157,7 @@ def entrant_files(
     Raises `ValueError` where they are too large or outside of the base.
     """
     paths = sorted({path for entrant in tournament.entrants for path in _paths(entrant, base)})
-    files, contents, total = [], {}, 0
+    files, total = [], 0
     for path in paths:
         total += path.stat().st_size
         if total > MOST_BYTES:
@@ -161,12 +165,10 @@ def entrant_files(
                 f"the entrants' files have more than {MOST_BYTES >> 20} MiB; expected less, "
                 "or programs that are on the machines of the workers"
             )
-        content = path.read_bytes()
-        name = sha256(content)
-        contents[name] = base64.b64encode(content).decode()
+        content = base64.b64encode(path.read_bytes()).decode()
         relative = path.relative_to(base).as_posix()
-        files.append(TaskFile(path=relative, sha256=name, executable=os.access(path, os.X_OK)))
-    return tuple(files), contents
+        files.append(TaskFile(path=relative, content=content, executable=os.access(path, os.X_OK)))
+    return tuple(files)
 
 
 def _paths(entrant: Entrant, base: Path) -> Iterator[Path]:

@@ -1,8 +1,6 @@
 """A task of blocks: what a worker needs to play them, and what it returns. Plain data, as JSON.
 
-Entrants that are files travel by the SHA-256 of their content. A worker keeps what it was given
-once; where it lacks a file it answers with `BlockOutcome.missing` and plays nothing, and the task
-is sent again with the contents.
+The files of entrants travel with each task, so that a worker needs nothing but kibitz.
 """
 
 from __future__ import annotations
@@ -22,10 +20,11 @@ _OF_THE_WHOLE = {"stop", "claims", "deadline"}
 
 
 class TaskFile(Strict):
-    """A file that an entrant needs: its path from the tournament's base, and its content's hash."""
+    """A file that an entrant needs: its path from the tournament's base, and its content."""
 
     path: str
-    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    content: str = Field(repr=False)
+    """In base64."""
     executable: bool = False
 
 
@@ -36,8 +35,6 @@ class BlockTask(Strict):
     """The tournament with the entrants of these games only."""
     games: list[ScheduledGame] = Field(min_length=1)
     files: list[TaskFile] = Field(default_factory=list)
-    contents: dict[str, str] = Field(default_factory=dict)
-    """Contents in base64, by hash; those that the worker said it lacks."""
     isolation: Literal["auto", "bwrap", "setpriv", "none"] = "auto"
     """What must isolate entrants of foreign code."""
     wait: float = Field(gt=0)
@@ -56,8 +53,6 @@ class BlockOutcome(Strict):
     """What came of a task."""
 
     games: list[PlayedGame] = Field(default_factory=list)
-    missing: list[str] = Field(default_factory=list)
-    """Hashes of files that the worker lacks; nothing was played then."""
     failure: str | None = None
     """Why the games that are not there could not be played."""
 

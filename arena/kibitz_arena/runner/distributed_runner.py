@@ -56,8 +56,6 @@ class TaskTerms:
     isolation: IsolationTool | None
     """What isolates entrants of foreign code; None where there are none."""
     files: tuple[TaskFile, ...] = ()
-    contents: dict[str, str] = field(default_factory=dict)
-    """The contents of the files in base64, by hash."""
     concurrency: int = 1
     """Games that a worker plays at the same time."""
     wait: float = 600.0
@@ -186,7 +184,7 @@ class DistributedRunner:
         """Have a task played, and write down what came of it."""
         began = time.monotonic()
         try:
-            outcome = await self._outcome(self._task(games))
+            outcome = await self.workers.play(self._task(games))
             blocks = len({due.game.block for due in games})
             self._size.learn(blocks, time.monotonic() - began)
             self._write_games(journal, outcome.games)
@@ -197,15 +195,6 @@ class DistributedRunner:
             self.failure = self.failure or str(error)
         finally:
             self._assigned.difference_update(due.tag for due in games)
-
-    async def _outcome(self, task: BlockTask) -> BlockOutcome:
-        """Return what a worker answers, which is sent the files that it lacks."""
-        outcome = await self.workers.play(task)
-        if not outcome.missing:
-            return outcome
-        lacking = {digest: self.terms.contents[digest] for digest in outcome.missing}
-        full = task.model_copy(update={"contents": self.terms.contents | lacking})
-        return await self.workers.play(full)
 
     def _write_games(self, journal: TournamentJournal, games: Sequence[PlayedGame]) -> None:
         """Write records and reports, then the journal, of games that still are outstanding."""

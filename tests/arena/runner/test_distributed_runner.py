@@ -35,8 +35,6 @@ from kibitz_arena.schedule import Schedule, ScheduledGame
 from kibitz_arena.tournament import Tournament
 from kibitz_protocol.wire.records import Result, SeatResult
 
-HASH = "0" * 64
-
 
 def event(**fields: Any) -> Tournament:
     entrants = [{"name": name, "bot": "line-nim/random"} for name in ("Ada", "Bob", "Cyd")]
@@ -231,18 +229,10 @@ async def test_a_task_that_fails_stops_the_event_with_its_sentence(
     assert state.stopped.detail == ran.failure
 
 
-async def test_files_are_sent_only_to_workers_that_lack_them(folder: TournamentDirectory) -> None:
-    workers, has = FakeWorkers(size=1), set[str]()
-
-    def before(task: BlockTask) -> BlockOutcome | None:
-        has.update(task.contents)
-        missing = [each.sha256 for each in task.files if each.sha256 not in has]
-        return BlockOutcome(missing=missing) if missing else None
-
-    workers.before = before
-    terms = TaskTerms(None, (TaskFile(path="ada.py", sha256=HASH),), {HASH: "aGk="})
-    assert (await runner(folder, workers, terms).run()).finished
-    assert [bool(task.contents) for task in workers.tasks[:3]] == [False, True, False]
+async def test_files_are_sent_with_every_task(folder: TournamentDirectory) -> None:
+    workers, file = FakeWorkers(size=1), TaskFile(path="ada.py", content="aGk=")
+    assert (await runner(folder, workers, TaskTerms(None, (file,))).run()).finished
+    assert all(task.files == [file] for task in workers.tasks)
 
 
 async def test_stop_lets_running_tasks_end_and_sends_no_more(folder: TournamentDirectory) -> None:
