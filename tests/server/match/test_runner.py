@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,7 +78,7 @@ class FakeContext:
     def __post_init__(self) -> None:
         self.loop = self.rig.loop.loop
         self.clock = self.rig.loop.clock
-        self.lag = lambda: self.stood
+        self.lag: Callable[[], int] = lambda: self.stood
         self.store: Store = self.log_store.store
         self.checkpoints = NotedCheckpoints()
         self.made = MatchContext(
