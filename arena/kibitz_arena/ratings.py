@@ -91,16 +91,10 @@ class Ratings:
     rating: Vector
     low: Vector
     high: Vector
-    superiority: Matrix
-    """The probability that the row's entrant is the stronger one; 0.5 against itself."""
-    covariance: Matrix
-    """Of the ratings, in Elo squared; zero rows for anchors."""
     seats: Vector
     """The seats' effects, in Elo, their mean 0."""
     dispersion: float
     """How much more whole blocks vary than the model says of independent games."""
-    freedom: float
-    """Degrees of freedom of the intervals."""
 
 
 def rate(
@@ -130,11 +124,8 @@ def rate(
         rating=rating,
         low=rating - reach,
         high=rating + reach,
-        superiority=_superiority(rating, covariance, freedom),
-        covariance=covariance,
         seats=(fit.seat - fit.seat.mean()) * ELO_PER_LOGIT,
         dispersion=dispersion,
-        freedom=freedom,
     )
 
 
@@ -357,18 +348,6 @@ def _choice_counts(ranks: tuple[int, ...]) -> tuple[float, ...]:
     return tuple(1 - (rank == last) / ranks.count(last) for rank in ranks)
 
 
-def _superiority(rating: Vector, covariance: Matrix, freedom: float) -> Matrix:
-    """Return P(row is stronger than column), from the joint distribution of the ratings."""
-    variance = np.diag(covariance)
-    apart = variance[:, None] + variance[None, :] - 2 * covariance
-    gaps = rating[:, None] - rating[None, :]
-    matrix = np.full(gaps.shape, 0.5)
-    for row, column in zip(*np.nonzero(gaps), strict=True):
-        deviation = math.sqrt(max(float(apart[row, column]), 1e-12))
-        matrix[row, column] = _student_cdf(float(gaps[row, column]) / deviation, freedom)
-    return matrix
-
-
 def student_quantile(freedom: float, level: float) -> float:
     """Return the quantile of Student's t (Abramowitz and Stegun 26.7.5; exact for 1 and 2)."""
     if freedom <= 1:
@@ -383,9 +362,3 @@ def student_quantile(freedom: float, level: float) -> float:
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
     return z + sum(term / freedom ** (i + 1) for i, term in enumerate(terms))
-
-
-def _student_cdf(t: float, freedom: float) -> float:
-    """Return the probability of less than `t` (Abramowitz and Stegun 26.7.8)."""
-    z = t * (1 - 1 / (4 * freedom)) / math.sqrt(1 + t * t / (2 * freedom))
-    return NormalDist().cdf(z)

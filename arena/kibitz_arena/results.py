@@ -89,8 +89,8 @@ class HeadToHead(Tolerant):
 class Results(Tolerant):
     """All that a tournament has shown so far.
 
-    `standings` are sorted, best first; rows and columns of `crosstable` and `superiority` are in
-    the same order. The cells of an entrant against itself are None.
+    `standings` are sorted, best first; rows and columns of `crosstable` are in the same
+    order. The cells of an entrant against itself are None.
     """
 
     model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
@@ -99,10 +99,6 @@ class Results(Tolerant):
     event: TournamentInfo
     standings: list[EntrantStanding]
     crosstable: list[list[HeadToHead | None]]
-    superiority: list[list[float | None]] = Field(
-        description="the probability that the one of the row is stronger than the one of the"
-        " column; None too where one has no rating"
-    )
     games: list[GameLine] = Field(description="in the order in which they ended")
     planned: int = Field(description="games of the whole tournament")
     played: int = Field(description="games that count so far")
@@ -133,7 +129,6 @@ class Results(Tolerant):
             event=_info(tournament, over=_is_over(progress)),
             standings=[tally.standing(rated) for tally in tallies],
             crosstable=[[None if a == b else pairs[a, b] for b in names] for a in names],
-            superiority=[[rated.superiority(a, b) for b in names] for a in names],
             games=games,
             planned=progress.planned,
             played=progress.played,
@@ -271,12 +266,6 @@ class _RatingLookup:
         arrays = (self._ratings.rating, self._ratings.low, self._ratings.high)
         rating, low, high = (float(array[number]) for array in arrays)
         return rating, low, high
-
-    def superiority(self, a: str, b: str) -> float | None:
-        """Return the probability that `a` is stronger than `b`."""
-        if a == b or self._ratings is None or not {a, b} <= self._number.keys():
-            return None
-        return float(self._ratings.superiority[self._number[a], self._number[b]])
 
     def sort_key(self, name: str) -> float:
         """Return a number that is smaller for the better; those without a rating come last."""

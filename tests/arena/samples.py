@@ -12,7 +12,6 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 from kibitz_arena.game_line import TERMINATION_OF, GameLine, Termination
 from kibitz_arena.results import EntrantStanding, HeadToHead, Results, TournamentInfo
@@ -74,7 +73,6 @@ class Sample:
             "event": self._facts(),
             "standings": [self._standing(name, games) for name in names],
             "crosstable": [[_pair(a, b, games) for b in names] for a in names],
-            "superiority": [[self._superiority(a, b, games) for b in names] for a in names],
             "games": games,
             "planned": len(self.draws),
             "played": len(games),
@@ -166,11 +164,6 @@ class Sample:
             causes=dict(causes),
             terminations=dict(ends),
         )
-
-    def _superiority(self, a: str, b: str, games: Sequence[GameLine]) -> float | None:
-        if a == b or not games:
-            return None
-        return NormalDist().cdf((self.strengths[a] - self.strengths[b]) / 62)
 
 
 def _share(game: GameLine, seat: int) -> float:

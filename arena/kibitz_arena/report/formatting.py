@@ -339,31 +339,3 @@ def _total_row(rows: Sequence[TerminationCounts]) -> TerminationCounts:
     for row in rows:
         counts.update(row.counts)
     return TerminationCounts(f"all {len(rows)} entrants", sum(row.games for row in rows), counts)
-
-
-# Short names
-
-
-def abbreviations(names: Sequence[str]) -> list[str]:
-    """Return a name of at most four characters for each, all different, made in one manner.
-
-    Where no manner tells all of them apart they are numbered.
-    """
-    for shorten in (_first, _first_and_end, _initials):
-        short = [shorten(name) for name in names]
-        if len({name.casefold() for name in short}) == len(names):
-            return short
-    return [f"#{number}" for number in range(1, len(names) + 1)]
-
-
-def _first(name: str) -> str:
-    return name[:3].strip()
-
-
-def _first_and_end(name: str) -> str:
-    return name[:2] + name[2:][-2:]
-
-
-def _initials(name: str) -> str:
-    parts = name.replace("-", " ").replace("_", " ").split()
-    return "".join(part[0] for part in parts)[:4]

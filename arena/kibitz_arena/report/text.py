@@ -54,16 +54,12 @@ class TableColumn:
         return max(map(cell_len, (self.head, *self.cells)))
 
 
-def render_text(results: Results, width: int = WIDTH, *, superiority: bool = False) -> str:
-    """Return all of `results` in lines of at most `width` columns, which are 80 or more.
-
-    With `superiority` the matrix of who is likely to be stronger than whom is there too.
-    """
+def render_text(results: Results, width: int = WIDTH) -> str:
+    """Return all of `results` in lines of at most `width` columns, which are 80 or more."""
     parts = [
         _header(results, width),
         _standings(results, width),
         _crosstable(results, width),
-        *([_superiority(results, width)] if superiority else []),
         _ends(results, width),
         _sequential(results.sequential, width) if results.sequential else [],
         [
@@ -191,36 +187,14 @@ def _points_of(pair: HeadToHead) -> str:
     return f"{formatting.points(pair.points)}/{pair.games}" if pair.games else formatting.NO_VALUE
 
 
-def _superiority(results: Results, width: int) -> list[str]:
-    if not results.played:
-        return []
-    cells = [[_chance(chance) for chance in row] for row in results.superiority]
-    for index, row in enumerate(cells):
-        row[index] = EMPTY_CELL
-    lines = _square(results, cells, width)
-    if not lines:
-        return _too_wide("likelihood of superiority", results, width)
-    caption = "likelihood of superiority: percent that the row is stronger than the column"
-    return [*_folded(caption, width), *lines]
-
-
-def _chance(chance: float | None) -> str:
-    return formatting.percent(chance).removesuffix("%")
-
-
 def _square(results: Results, cells: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Return a table with a column for each entrant, empty where that is too wide.
-
-    Columns are headed by short names; a column of these beside the names tells whose they are.
-    """
-    names = [printable.line(standing.name) for standing in results.standings]
-    short = formatting.abbreviations(names)
-    legend = [] if short == names else [TableColumn("", short, left=True)]
+    """Return a table with a column for each entrant, empty where that is too wide."""
+    ranks = _ranks(results)
     columns = [
-        TableColumn(head, column)
-        for head, column in zip(short, zip(*cells, strict=True), strict=True)
+        TableColumn(rank, column)
+        for rank, column in zip(ranks.cells, zip(*cells, strict=True), strict=True)
     ]
-    return _grid([_ranks(results), _names(results), *legend, *columns], width)
+    return _grid([ranks, _names(results), *columns], width)
 
 
 def _too_wide(what: str, results: Results, width: int) -> list[str]:

@@ -35,7 +35,7 @@ def test_every_format_is_shown_at_every_stage(name: str, games: int) -> None:
     progress = TournamentState(form)
     play(progress, most=games)
     results = Results.of(form, progress)
-    text = report_text.render_text(results, superiority=True)
+    text = report_text.render_text(results)
     assert all(entrant in text for entrant in form.names)
     assert max(map(cell_len, text.splitlines())) <= 80
     assert Results.model_validate_json(export.results_json(results)) == results

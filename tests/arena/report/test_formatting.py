@@ -49,20 +49,6 @@ def test_points_below_each_other_have_the_same_decimals() -> None:
     assert formatting.points_column([3.0, 12.5]) == ["3.0", "12.5"]
 
 
-@pytest.mark.parametrize(
-    ("names", "short"),
-    [
-        (["Ada", "Bob"], ["Ada", "Bob"]),
-        (["Ada Lovelace", "greedy-hand"], ["Ada", "gre"]),
-        (["student-01", "student-02"], ["st01", "st02"]),
-        (["the old one", "the new one"], ["too", "tno"]),
-        (["aaaXbbcc", "aaaZbbcc"], ["#1", "#2"]),
-    ],
-)
-def test_short_names_differ_and_are_made_in_one_manner(names: list[str], short: list[str]) -> None:
-    assert formatting.abbreviations(names) == short
-
-
 def test_progress_says_what_is_left_and_why_it_stopped() -> None:
     league = samples.league()
     assert formatting.progress(league) == "252 of 280 games, 28 left"

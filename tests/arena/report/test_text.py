@@ -28,14 +28,14 @@ SAMPLES = {
 @pytest.mark.parametrize("width", [80, 110])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_sample_reads_as_its_golden_text(name: str, width: int, golden: Golden) -> None:
-    text = report_text.render_text(SAMPLES[name](), width, superiority=True)
+    text = report_text.render_text(SAMPLES[name](), width)
     golden(f"{name}-{width}.txt", text.removesuffix("\n"))
 
 
 @pytest.mark.parametrize("width", [80, 93, 110, 200])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_no_line_is_wider_than_it_may_be(name: str, width: int) -> None:
-    text = report_text.render_text(SAMPLES[name](), width, superiority=True)
+    text = report_text.render_text(SAMPLES[name](), width)
     assert max(map(cell_len, text.splitlines())) <= width
     assert not [line for line in text.splitlines() if line != line.rstrip()]
 
@@ -52,12 +52,6 @@ def test_all_entrants_and_their_numbers_are_there(name: str) -> None:
         assert formatting.elo(standing.rating) == numbers[0]
         assert str(standing.games) in numbers
         assert formatting.percent(formatting.score(row), 1) in numbers
-
-
-def test_the_matrix_of_superiority_is_there_when_asked_for() -> None:
-    results = samples.league()
-    assert "superiority" not in report_text.render_text(results)
-    assert "superiority" in report_text.render_text(results, superiority=True)
 
 
 def test_columns_end_together_whatever_the_width_of_characters() -> None:
