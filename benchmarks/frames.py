@@ -11,8 +11,8 @@ import contextlib
 import time
 from collections.abc import Iterable
 
-from kibitz_protocol.tools.heavy_frames import MODELS, invalid_frames, valid_frames
 from kibitz_protocol.wire.codec import DecodeError, decode_request
+from tests.tools.heavy_frames import MODELS, invalid_frames, valid_frames
 
 READY = b'{"id":1,"type":"ready","lobby":"bcdfgh"}'
 ROUNDS = 5

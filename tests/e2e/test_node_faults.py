@@ -18,8 +18,8 @@ from typing import Literal
 
 import pytest
 
-from kibitz_protocol.tools.audit import Acknowledged
 from kibitz_protocol.wire.clocks import TimeControl
+from tests.tools.log_audit import Acknowledged
 from tests.tools.measurements import ReportFigure
 from tests.tools.node_faults import Fault, drawn_faults, inject
 from tests.tools.node_fleet import NodeFleet, node_fleet

@@ -8,7 +8,6 @@ from dataclasses import replace
 import psycopg
 import pytest
 
-from kibitz_protocol.tools.audit import Acknowledged, Observation, Sent
 from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash
 from kibitz_protocol.wire.records import Cause, Footer, Moved, Result, SeatResult
 from kibitz_server.lobby.entries import Closing, TakenOver
@@ -16,6 +15,7 @@ from kibitz_server.storage.location import PostgresURL
 from kibitz_server.storage.postgres.connection import connect
 from kibitz_server.storage.postgres.schema import ensure_schema
 from tests.tools import postgres_server
+from tests.tools.log_audit import Acknowledged, Observation, Sent
 from tests.tools.node_history import (
     ClientNotes,
     NodeHistory,

@@ -24,7 +24,6 @@ from kibitz_games.core.game import Game
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError, UnansweredError
 from kibitz_protocol.client.session import MatchLost
-from kibitz_protocol.tools.audit import Acknowledged, Observation, Sent, Shown, audit
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.lobbies import LobbySettings, OpenSeat, ProgrammeItem
 from kibitz_protocol.wire.messages import (
@@ -43,6 +42,7 @@ from kibitz_protocol.wire.values import Scalar
 from kibitz_protocol.wire.visibility import PUBLIC, Viewer
 from kibitz_server.match.history import read_events
 from kibitz_server.match.record import restore
+from tests.tools.log_audit import Acknowledged, Observation, Sent, Shown, audit
 
 STOP_S = 10.0
 POLL_S = 0.02

@@ -11,8 +11,8 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from kibitz_protocol.tools.samples import REQUESTS
 from kibitz_protocol.wire.codec import encode
+from tests.tools.sample_messages import REQUESTS
 
 TEXT, BINARY, CLOSE, PING, PONG = 0x81, 0x82, 0x88, 0x89, 0x8A
 NESTING = 3000

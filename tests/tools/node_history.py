@@ -24,10 +24,10 @@ from dataclasses import dataclass, field
 
 import psycopg
 
-from kibitz_protocol.tools.audit import Observation, audit
 from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash
 from kibitz_protocol.wire.records import Cause, Entry, Footer, Moved
 from kibitz_server.match.record import read_entry
+from tests.tools.log_audit import Observation, audit
 
 SLACK_MS = 2_500
 """What a charge may exceed the player's own measure by: messages under way on a busy machine."""

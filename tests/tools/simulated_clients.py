@@ -25,7 +25,6 @@ from kibitz_protocol.client.session import (
     SessionTimeouts,
     Unanswered,
 )
-from kibitz_protocol.tools.audit import Acknowledged, Declined, Sent, Shown
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.lobbies import LobbySettings, OpenSeat, ProgrammeItem
@@ -55,6 +54,7 @@ from kibitz_protocol.wire.records import Conduct
 from kibitz_protocol.wire.values import Scalar
 from kibitz_protocol.wire.visibility import WantedViews
 from tests.tools.fleet import random_action
+from tests.tools.log_audit import Acknowledged, Declined, Sent, Shown
 from tests.tools.message_fuzzer import CLOSE, PONG, zero_masked_frame
 from tests.tools.raw_connection import HANDSHAKE
 

@@ -37,7 +37,6 @@ from unittest.mock import patch
 
 from kibitz_games.core.game import Game
 from kibitz_protocol.client.session import SessionState
-from kibitz_protocol.tools.audit import Observation, audit
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.messages import Event, Finished, Refused
@@ -64,6 +63,7 @@ from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.interface import Store
 from kibitz_server.storage.sqlite import journal
 from kibitz_server.storage.sqlite.store import COMPACT_BYTES, SQLiteStore
+from tests.tools.log_audit import Observation, audit
 from tests.tools.simulated_clients import (
     LobbySetup,
     SimulatedClient,

@@ -30,8 +30,6 @@ from kibitz_protocol.client.errors import (
 )
 from kibitz_protocol.client.lobby_requests import split_arrangements
 from kibitz_protocol.client.session import ClientIdentity, Disconnected, NewsReceived, Session
-from kibitz_protocol.tools.samples import NEWS, SETTINGS
-from kibitz_protocol.tools.testing import LIMITS
 from kibitz_protocol.wire.codec import decode_request, encode
 from kibitz_protocol.wire.lobbies import Arrangement, MatchBrief, ProgrammeItem
 from kibitz_protocol.wire.messages import (
@@ -55,6 +53,8 @@ from kibitz_protocol.wire.messages import (
 )
 from kibitz_protocol.wire.refusals import CloseCode, Code
 from kibitz_server.storage.postgres.nodes import EXPIRES_S
+from tests.tools.sample_messages import NEWS, SETTINGS
+from tests.tools.scripted_server import LIMITS
 
 pytestmark = pytest.mark.e2e
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kibitz_protocol.client.requests import PendingRequests
-from kibitz_protocol.tools.samples import REQUESTS, SETTINGS
 from kibitz_protocol.wire.messages import Host, ListGames, Move, Request, Watch
+from tests.tools.sample_messages import REQUESTS, SETTINGS
 
 
 def _move(asking: PendingRequests, ply: int = 0) -> Move:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kibitz_protocol.client.sequence import EventOrder, SequenceTracker
-from kibitz_protocol.tools.samples import NEWS, RESULT
 from kibitz_protocol.wire.messages import Event, Snapshot
 from kibitz_protocol.wire.records import Hidden
+from tests.tools.sample_messages import NEWS, RESULT
 
 SNAPSHOT = next(message for message in NEWS if isinstance(message, Snapshot))
 

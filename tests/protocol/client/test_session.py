@@ -34,8 +34,6 @@ from kibitz_protocol.client.session import (
     SessionTimeouts,
     Unanswered,
 )
-from kibitz_protocol.tools.samples import NEWS, SETTINGS
-from kibitz_protocol.tools.testing import LIMITS, ScriptedServer
 from kibitz_protocol.wire.codec import decode_request, encode
 from kibitz_protocol.wire.lobbies import LobbySettings
 from kibitz_protocol.wire.messages import (
@@ -82,6 +80,8 @@ from kibitz_protocol.wire.messages import (
 from kibitz_protocol.wire.records import Hidden
 from kibitz_protocol.wire.refusals import CloseCode, Code
 from tests.tools import profiles
+from tests.tools.sample_messages import NEWS, SETTINGS
+from tests.tools.scripted_server import LIMITS, ScriptedServer
 
 
 def _session(**options: object) -> Session:

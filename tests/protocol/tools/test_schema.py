@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 
-from kibitz_protocol.tools.samples import ENTRIES, NEWS, REQUESTS, RESULT, SETUP
 from kibitz_protocol.tools.schema import (
     COMMAND,
     asyncapi,
@@ -26,6 +25,7 @@ from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.messages import ClientMessage, ServerMessage
 from kibitz_protocol.wire.recordfile import record_lines
 from kibitz_protocol.wire.refusals import Code
+from tests.tools.sample_messages import ENTRIES, NEWS, REQUESTS, RESULT, SETUP
 
 DOCS = Path(__file__).parents[3] / "docs" / "protocol"
 

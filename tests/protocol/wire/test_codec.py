@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kibitz_protocol.tools.samples import NEWS, REQUESTS, SETTINGS
 from kibitz_protocol.wire.codec import (
     DecodeError,
     decode_request,
@@ -28,6 +27,7 @@ from kibitz_protocol.wire.records import Comment, Moved
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.values import MAX_SAFE_INT, without_nulls
 from tests.tools import profiles
+from tests.tools.sample_messages import NEWS, REQUESTS, SETTINGS
 
 
 def _move(action: str = '{"to":1}', rest: str = "") -> bytes:

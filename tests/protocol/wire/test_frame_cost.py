@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from kibitz_protocol.tools.heavy_frames import MODELS, full_message, invalid_frames, valid_frames
 from kibitz_protocol.wire import codec
 from kibitz_protocol.wire.codec import MAX_EXPLAINED, DecodeError, decode_request
+from tests.tools.heavy_frames import MODELS, full_message, invalid_frames, valid_frames
 
 MOST_ERRORS = 64
 """More errors than any frame of 16 KiB may have, of which there is room for ten thousand."""

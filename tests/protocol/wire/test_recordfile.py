@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kibitz_protocol.tools.samples import ENTRIES, RESULT, SETUP
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.recordfile import (
     EMPTY_CHAIN,
@@ -26,6 +25,7 @@ from kibitz_protocol.wire.recordfile import (
     write_record,
 )
 from kibitz_protocol.wire.records import Comment, Entry, Hidden, Moved, Noted, Resigned
+from tests.tools.sample_messages import ENTRIES, RESULT, SETUP
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kibitz_protocol.tools.samples import ENTRIES, SETUP
 from kibitz_protocol.wire.records import (
     Cause,
     Comment,
@@ -42,6 +41,7 @@ from kibitz_protocol.wire.visibility import (
     spectators_see_as,
     view_change,
 )
+from tests.tools.sample_messages import ENTRIES, SETUP
 
 MOVE = Moved(seq=3, at_ms=9, ply=2, seat=0, action={"card": 1}, id=4)
 SAID = MOVE.model_copy(update={"comment": Comment(value=1.0, text="mine")})

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kibitz_protocol.client.hall_view import apply_hall_change
-from kibitz_protocol.tools.samples import ADA, GRACE, NEWS, RESULT
 from kibitz_protocol.wire.codec import decode_server_message
 from kibitz_protocol.wire.lobbies import LadderTable, LobbyBrief, MatchBrief
 from kibitz_protocol.wire.messages import HallChanged, HallNews
@@ -23,6 +22,7 @@ from kibitz_server.directory.hall import HALL_INTERVAL_S
 from kibitz_server.directory.hall_changes import hall_change
 from kibitz_server.net.send_queue import message_frame
 from tests.server.match.toy_games import Grid, Race, Veil
+from tests.tools.sample_messages import ADA, GRACE, NEWS, RESULT
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
 

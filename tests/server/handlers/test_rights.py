@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from kibitz_protocol.tools.samples import REQUESTS
 from kibitz_server.app import Config, Server, running
 from tests.server.directory.test_directory import GAMES, settings
 from tests.server.fakes import JsonClient, connected, wait_until
 from tests.server.handlers.test_answers import MODELS, TYPES, fields
+from tests.tools.sample_messages import REQUESTS
 
 SECRET = "the secret of the organizer, that nobody else has"
 ALLOWED = {"join", "leave", "ready", "rejoin", "move", "resign", "leave_match", "note", "comment"}

@@ -16,7 +16,6 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 
-from kibitz_protocol.tools import heavy_frames
 from kibitz_protocol.wire import codec
 from kibitz_protocol.wire.messages import ClientMessage, Hello, ListGames, ListLobbies, Move, Ready
 from kibitz_protocol.wire.records import Player
@@ -40,7 +39,7 @@ from tests.server.fakes import (
     client_frame,
     split_frames,
 )
-from tests.tools import profiles
+from tests.tools import heavy_frames, profiles
 
 HELLO = b'{"type":"hello","id":1,"versions":[1]}'
 ADA = Identity(Player(player="ada", name="ada", kind="bot"), account=False, skeleton="ada")

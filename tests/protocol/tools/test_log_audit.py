@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from kibitz_protocol.tools.audit import Acknowledged, Declined, Observation, Sent, Shown, audit
 from kibitz_protocol.wire.records import Cause, Entry, Forfeited, Hidden, Moved, Noted
+from tests.tools.log_audit import Acknowledged, Declined, Observation, Sent, Shown, audit
 
 SEATS = {"m": ["ada", "bob"]}
 MOVES = 6
