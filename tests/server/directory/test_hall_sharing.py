@@ -24,8 +24,8 @@ from kibitz_server.storage.interface import HallExchange, Nodes, OtherNode
 from kibitz_server.storage.location import PostgresURL
 from kibitz_server.storage.postgres.store import PostgresStore
 from tests.server.fakes import PeerRig
-from tests.server.storage.conformance.engines import RecordingWaiter, written
-from tests.server.storage.postgres.test_nodes import expire, node, nodes_of
+from tests.server.storage.conformance.engines import RecordingWaiter, nodes_of, written
+from tests.server.storage.postgres.test_nodes import expire, node
 from tests.tools import postgres_server
 
 HERE, THERE = "ws://here.example.org", "ws://there.example.org"

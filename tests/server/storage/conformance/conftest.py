@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kibitz_server.storage.interface import Store
 from kibitz_server.storage.location import NodeIdentity
-from tests.server.storage.conformance.engines import Engine, PostgresEngine, SQLiteEngine
+from tests.server.storage.conformance.engines import (
+    Engine,
+    FakeEngine,
+    FullEngine,
+    NodeEngine,
+    PostgresEngine,
+    SQLiteEngine,
+)
 from tests.tools import postgres_server
 
 NODE = NodeIdentity("a", "ws://a.example.org")
+FULL = (
+    "sqlite",
+    pytest.param("postgres", marks=pytest.mark.e2e),
+    pytest.param("node", marks=pytest.mark.e2e),
+)
 
 
 @pytest.fixture(scope="session")
@@ -24,19 +37,31 @@ def postgres() -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(
-    params=[
-        "sqlite",
-        pytest.param("postgres", marks=pytest.mark.e2e),
-        pytest.param("node", marks=pytest.mark.e2e),
-    ]
-)
+@pytest.fixture(params=["fake", *FULL])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
-    if request.param == "sqlite":
+    yield from _engine(request, tmp_path)
+
+
+@pytest.fixture(params=FULL)
+def full_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FullEngine]:
+    """An engine of servers, without the fake one."""
+    yield from _engine(request, tmp_path)
+
+
+@pytest.fixture(params=["fake", FULL[-1]])
+def node_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NodeEngine]:
+    """An engine that nodes can share."""
+    yield from _engine(request, tmp_path)
+
+
+def _engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
+    if request.param == "fake":
+        yield FakeEngine(NODE)
+    elif request.param == "sqlite":
         yield SQLiteEngine(tmp_path / "kibitz.db")
-        return
-    with postgres_server.database(request.getfixturevalue("postgres")) as url:
-        yield PostgresEngine(url, NODE if request.param == "node" else None)
+    else:
+        with postgres_server.database(request.getfixturevalue("postgres")) as url:
+            yield PostgresEngine(url, NODE if request.param == "node" else None)
 
 
 @pytest.fixture

@@ -12,25 +12,26 @@ from typing import Any, Literal, Protocol, TypeAlias
 import psycopg
 
 from kibitz_server.storage.errors import StoreError
-from kibitz_server.storage.interface import Store
+from kibitz_server.storage.interface import Nodes, Store
 from kibitz_server.storage.location import Database, NodeIdentity, PostgresURL
 from kibitz_server.storage.postgres.batch import Ownership
 from kibitz_server.storage.postgres.connection import Connection
+from kibitz_server.storage.postgres.nodes import EXPIRES_S, PostgresNodes
 from kibitz_server.storage.postgres.store import PostgresStore
 from kibitz_server.storage.sqlite import journal
 from kibitz_server.storage.sqlite.store import SQLiteStore
 from kibitz_server.storage.streams import Stream
+from tests.tools.fake_database import FakeDatabase, Fate
+from tests.tools.fake_store import FakeNodes, FakeNodeStore
 
 Fault: TypeAlias = Literal["absent", "doubtful"]
 """A commit that did not happen, and one that did though an error came back."""
 Observer: TypeAlias = Callable[[int, float], None]
+SHARED_URL = "ws://games.example.org"
 
 
 class Engine(Protocol):
     """A database that stores are opened on, one after the other."""
-
-    @property
-    def db(self) -> Database: ...
 
     def open(self, *, retries: Sequence[float] = (), observe: Observer | None = None) -> Store: ...
 
@@ -40,8 +41,37 @@ class Engine(Protocol):
     def take_over(self) -> None:
         """Write as another server would that owns the database now."""
 
+
+class FullEngine(Engine, Protocol):
+    """A database with accounts and with retention, which finds out what is damaged."""
+
+    @property
+    def db(self) -> Database: ...
+
     def damage(self, key: str, seq: int) -> None:
         """Change an entry of a stream beside the server, 0 for its head."""
+
+
+class NodeEngine(Protocol):
+    """A database that nodes share."""
+
+    def node(self, name: str, url: str = SHARED_URL) -> Store:
+        """Start a node whose heart beats when the test says so, and not beside it."""
+
+    def expire(self, name: str) -> None:
+        """Let a node's last heartbeat be long ago, as if it stood still."""
+
+    def end_lease(self, store: Store) -> None:
+        """Let a node's last heartbeat be long ago by its own clock."""
+
+    def take_over(self) -> None:
+        """Write as another server would that has the names of all nodes."""
+
+    def give(self, lobby: str, node: str | None) -> None:
+        """Let a lobby be another node's, be there such a node or not."""
+
+    async def until_listening(self, *stores: Store) -> None:
+        """Return when these nodes are told of lines that others write."""
 
 
 class SQLiteEngine:
@@ -113,23 +143,108 @@ class PostgresEngine:
         ownership._commit = failing  # type: ignore[method-assign]
 
     def take_over(self) -> None:
-        self._execute("UPDATE node SET owner = 'another'")
+        self.execute("UPDATE node SET owner = 'another'")
 
     def damage(self, key: str, seq: int) -> None:
         if seq == 0:
-            self._execute("UPDATE stream SET head = 'x' WHERE key = %s", key)
+            self.execute("UPDATE stream SET head = 'x' WHERE key = %s", key)
             return
-        self._execute(
+        self.execute(
             "UPDATE entry SET line = 'changed' FROM stream"
             " WHERE number = stream AND key = %s AND seq = %s",
             key,
             seq,
         )
 
-    def _execute(self, sql: str, *values: object) -> None:
+    # --- nodes ---
+
+    def node(self, name: str, url: str = SHARED_URL) -> PostgresStore:
+        loop = asyncio.get_running_loop()
+        store = PostgresStore(self.db, loop, node=NodeIdentity(name, url), lock_attempts=2)
+        store._watch.pop().cancel()
+        return store
+
+    def expire(self, name: str) -> None:
+        self.execute("UPDATE node SET beat = beat - interval '1 minute' WHERE name = %s", name)
+
+    def end_lease(self, store: Store) -> None:
+        assert isinstance(store.nodes, PostgresNodes)
+        store.nodes._beat_at -= EXPIRES_S
+
+    def give(self, lobby: str, node: str | None) -> None:
+        self.execute("UPDATE stream SET node = %s WHERE key = %s", node, lobby)
+
+    async def until_listening(self, *stores: Store) -> None:
+        heard: asyncio.Queue[str] = asyncio.Queue()
+        for store in stores:
+            nodes = nodes_of(store)
+            nodes.on_lines_written = lambda name=nodes.name: heard.put_nowait(name)
+        left = {nodes_of(store).name for store in stores}
+        while left:
+            self.execute("SELECT pg_notify('kibitz_hall', 'another')")
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(0.2):
+                    while left:
+                        left.discard(await heard.get())
+
+    def execute(self, sql: str, *values: object) -> None:
         options = "-c search_path=kibitz"
         with psycopg.connect(self.db.url, autocommit=True, options=options) as db:
             db.execute(sql, values)
+
+
+class FakeEngine:
+    """A database in memory, of a node or of several."""
+
+    def __init__(self, identity: NodeIdentity) -> None:
+        self._identity = identity
+        self._database = FakeDatabase(LoopTime())
+
+    def open(self, *, retries: Sequence[float] = (), observe: Observer | None = None) -> Store:
+        loop = asyncio.get_running_loop()
+        return FakeNodeStore(self._database, self._identity, loop, retries=retries, observe=observe)
+
+    def fail_commits(self, store: Store, fault: Fault, times: int) -> None:
+        assert isinstance(store, FakeNodeStore)
+        fate: Fate = "before" if fault == "absent" else "after"
+        fates = iter([fate] * times)
+        store.link.breaks = lambda: next(fates, "")
+
+    def take_over(self) -> None:
+        for row in self._database.nodes.values():
+            row.life = 0
+
+    def node(self, name: str, url: str = SHARED_URL) -> Store:
+        loop = asyncio.get_running_loop()
+        store = FakeNodeStore(self._database, NodeIdentity(name, url), loop)
+        store.tasks.pop().cancel()
+        return store
+
+    def expire(self, name: str) -> None:
+        self._database.nodes[name].beat -= 60.0
+
+    def end_lease(self, store: Store) -> None:
+        assert isinstance(store.nodes, FakeNodes)
+        store.nodes._beat_at -= EXPIRES_S
+
+    def give(self, lobby: str, node: str | None) -> None:
+        row = self._database.find(lobby)
+        assert row is not None
+        row.node = node
+
+    async def until_listening(self, *stores: Store) -> None:
+        """They are told from their start on."""
+
+
+class LoopTime:
+    """The time of the event loop that runs (`fake_database.Time`)."""
+
+    @property
+    def now(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    def call_after(self, seconds: float, call: Callable[[], object]) -> object:
+        return asyncio.get_running_loop().call_later(seconds, call)
 
 
 class RecordingWaiter:
@@ -174,3 +289,8 @@ def line(seq: int) -> bytes:
 
 def lines(first: int, last: int) -> list[bytes]:
     return [line(seq) for seq in range(first, last + 1)]
+
+
+def nodes_of(store: Store) -> Nodes:
+    assert store.nodes is not None
+    return store.nodes

@@ -5,13 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+import pytest
+
 from kibitz_server.storage.errors import NotStored
 from kibitz_server.storage.interface import PlayerRow, Store
 from kibitz_server.storage.streams import Waiter
-from tests.server.storage.conformance.engines import Engine, RecordingWaiter, line, written
+from tests.server.storage.conformance.engines import (
+    Engine,
+    FullEngine,
+    RecordingWaiter,
+    line,
+    written,
+)
 
 LATER = 2**40
 """A time that everything was opened before."""
+
+
+@pytest.fixture
+def engine(full_engine: FullEngine) -> FullEngine:
+    return full_engine
 
 
 async def done(store: Store, write: Callable[[Waiter], None]) -> None:

@@ -11,6 +11,7 @@ from kibitz_server.storage.interface import Store
 from kibitz_server.storage.streams import Stored, StoredCheckpoint, Stream
 from tests.server.storage.conformance.engines import (
     Engine,
+    FullEngine,
     RecordingWaiter,
     appended,
     line,
@@ -222,16 +223,16 @@ async def test_streams_are_read_again_in_one_go(store: Store) -> None:
     assert first.stream.durable == 4
 
 
-async def test_a_damaged_stream_stops_no_other(engine: Engine) -> None:
-    store = engine.open()
+async def test_a_damaged_stream_stops_no_other(full_engine: FullEngine) -> None:
+    store = full_engine.open()
     for key in ("m1", "m2", "m3"):
         written(store, key, 5)
     await store.flush()
     await store.close()
-    await engine.open().close()  # SQLite brings its journal into segments at a start
-    engine.damage("m2", 4)
-    engine.damage("m3", 0)
-    store = engine.open()
+    await full_engine.open().close()  # SQLite brings its journal into segments at a start
+    full_engine.damage("m2", 4)
+    full_engine.damage("m3", 0)
+    store = full_engine.open()
     assert [each.stream.key for each in store.load("match")] == ["m1"]
     assert [(each.key, each.sound) for each in store.damaged()][1] == ("m3", 0)
     assert store.damaged()[0].key == "m2"
@@ -242,14 +243,14 @@ async def test_a_damaged_stream_stops_no_other(engine: Engine) -> None:
     await store.close()
 
 
-async def test_a_closed_stream_that_was_changed_is_not_read(engine: Engine) -> None:
-    store = engine.open()
+async def test_a_closed_stream_that_was_changed_is_not_read(full_engine: FullEngine) -> None:
+    store = full_engine.open()
     first, second = written(store, "m1", 5), written(store, "m2", 5)
     for stream in (first, second):
         store.finish(stream, b"footer", b"summary")
     await store.flush()
-    engine.damage("m1", 3)
-    engine.damage("m2", 0)
+    full_engine.damage("m1", 3)
+    full_engine.damage("m2", 0)
     with pytest.raises(DamagedStream):
         await store.entries(first.number, 1, 5)
     with pytest.raises(DamagedStream):

@@ -1,4 +1,4 @@
-"""Several nodes on one database: who owns a lobby writes it, and nobody else does."""
+"""Nodes on PostgreSQL: locks, clocks, servers without a name, connections that are cut."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from kibitz_server.storage.errors import DatabaseInUse, OwnedElsewhere, StoreError, WriteFailed
+from kibitz_server.storage.errors import DatabaseInUse, StoreError
 from kibitz_server.storage.interface import PlayerRow, Registration, TakenLobby
-from kibitz_server.storage.location import NodeIdentity, PostgresURL
+from kibitz_server.storage.location import PostgresURL
 from kibitz_server.storage.opening import open_register
 from kibitz_server.storage.postgres.batch import Batch, Ownership, TakenOver
 from kibitz_server.storage.postgres.connection import (
@@ -22,21 +22,30 @@ from kibitz_server.storage.postgres.connection import (
     Connection,
     connect_async,
 )
-from kibitz_server.storage.postgres.nodes import EXPIRES_S, PostgresNodes, read_nodes
+from kibitz_server.storage.postgres.nodes import PostgresNodes, read_nodes
 from kibitz_server.storage.postgres.store import PostgresStore
-from kibitz_server.storage.streams import Stored, Stream
-from tests.server.storage.conformance.engines import RecordingWaiter, appended, lines, written
+from tests.server.storage.conformance.engines import (
+    SHARED_URL,
+    PostgresEngine,
+    RecordingWaiter,
+    appended,
+    lines,
+    nodes_of,
+    written,
+)
+from tests.server.storage.conformance.test_nodes import (
+    entries_of,
+    lobby_with_match,
+    losses,
+    take,
+)
 
 pytestmark = pytest.mark.e2e
 
 
-def node(url: PostgresURL, name: str, url_of: str | None = None) -> PostgresStore:
+def node(url: PostgresURL, name: str, url_of: str = SHARED_URL) -> PostgresStore:
     """Start a node whose heart beats when the test says so, and not beside it."""
-    identity = NodeIdentity(name, url_of or "ws://games.example.org")
-    store = PostgresStore(url, asyncio.get_running_loop(), node=identity, lock_attempts=2)
-    heartbeats = store._watch.pop()
-    heartbeats.cancel()
-    return store
+    return PostgresEngine(url).node(name, url_of)
 
 
 def execute(url: PostgresURL, sql: str, *values: object) -> list[tuple[object, ...]]:
@@ -46,11 +55,10 @@ def execute(url: PostgresURL, sql: str, *values: object) -> list[tuple[object, .
 
 
 def expire(url: PostgresURL, name: str) -> None:
-    """Let a node's last heartbeat be long ago, as if it stood still."""
-    execute(url, "UPDATE node SET beat = beat - interval '1 minute' WHERE name = %s", name)
+    PostgresEngine(url).expire(name)
 
 
-def nodes_of(store: PostgresStore) -> PostgresNodes:
+def postgres_nodes(store: PostgresStore) -> PostgresNodes:
     assert store.nodes is not None
     return store.nodes
 
@@ -69,101 +77,6 @@ async def connected(url: PostgresURL) -> AsyncIterator[Connection]:
         await db.close()
 
 
-async def take(store: PostgresStore, most: int = 10) -> list[TakenLobby]:
-    return await nodes_of(store).take(lambda seq, former: f"{former} {seq}".encode(), most)
-
-
-def lobby_with_match(store: PostgresStore, waiter: RecordingWaiter) -> tuple[Stream, Stream]:
-    lobby = written(store, "lobby", 2, waiter)
-    return lobby, written(store, "m1", 3, waiter, owner="lobby")
-
-
-async def entries_of(store: PostgresStore, key: str) -> list[bytes]:
-    found = (await store.reload([key]))[key]
-    assert isinstance(found, Stored)
-    return found.lines
-
-
-async def test_a_dead_nodes_lobby_is_taken_once_and_the_take_over_is_an_entry(
-    url: PostgresURL,
-) -> None:
-    first, second, third = (node(url, name) for name in ("a", "b", "c"))
-    lobby_with_match(first, RecordingWaiter())
-    await first.flush()
-    assert await take(second) == []
-    await first.close()
-    expire(url, "a")
-    taken = await asyncio.gather(take(second), take(third))
-    assert sorted(taken, key=len) == [[], [TakenLobby("lobby", "a", ("m1",), True)]]
-    owner = second if taken[0] else third
-    assert await entries_of(owner, "lobby") == [*lines(1, 2), b"a 3"]
-    assert await entries_of(owner, "m1") == lines(1, 3)
-    await second.close()
-    await third.close()
-
-
-async def test_a_node_knows_whether_another_one_still_has_a_lobby(url: PostgresURL) -> None:
-    """One that was started again at once has not let go of its lobbies yet, and is alive."""
-    first, second = node(url, "a"), node(url, "b")
-    lobby_with_match(first, RecordingWaiter())
-    await first.flush()
-    assert await nodes_of(first).has_all()
-    assert await take(second) == []
-    assert not await nodes_of(second).has_all()
-    await first.close()
-    expire(url, "a")
-    await take(second)
-    assert await nodes_of(second).has_all()
-    await second.close()
-
-
-async def test_a_former_owner_writes_nothing_more_of_a_lobby(url: PostgresURL) -> None:
-    """Two nodes believe that they own a lobby: there is one history, and the loser says why."""
-    first, second = node(url, "a"), node(url, "b")
-    waiter, other = RecordingWaiter(), RecordingWaiter()
-    lobby, match = lobby_with_match(first, waiter)
-    kept = written(first, "kept", 1, other)
-    await first.flush()
-    lost: list[Mapping[str, str | None]] = []
-    nodes_of(first).on_lost = lost.append
-    execute(url, "UPDATE stream SET node = 'gone' WHERE key = 'lobby'")
-    await take(second)
-    appended(first, match, 1, waiter)
-    first.finish(match, b"footer", b"summary", waiter)
-    first.rate("m1", b"a result that never was")
-    appended(first, lobby, 1, waiter)
-    appended(first, kept, 2, other)
-    await first.flush()
-    assert lost == [{"lobby": "b"}]
-    assert [str(error) for error in waiter.errors] == ["lobby lobby belongs to node 'b'"]
-    assert (other.told, other.errors) == ([0, 1, 2, 3], [])
-    assert first.failure is None
-    with pytest.raises(OwnedElsewhere):
-        written(first, "m2", owner="lobby")
-    assert await entries_of(second, "m1") == lines(1, 3)
-    assert await entries_of(second, "lobby") == [*lines(1, 2), b"gone 3"]
-    assert await second.ledger(0, 10) == []
-    assert await first.closed("m1") is None
-    await first.close()
-    await second.close()
-
-
-async def test_a_match_cannot_be_made_in_a_lobby_that_was_taken(url: PostgresURL) -> None:
-    """Nothing collides with the head of a new stream: the lobby's row keeps it out."""
-    first, second = node(url, "a"), node(url, "b")
-    waiter = RecordingWaiter()
-    written(first, "lobby", 1)
-    await first.flush()
-    execute(url, "UPDATE stream SET node = 'gone' WHERE key = 'lobby'")
-    await take(second)
-    written(first, "m7", 0, waiter, owner="lobby")
-    await first.flush()
-    assert (waiter.told, len(waiter.errors)) == ([], 1)
-    assert execute(url, "SELECT key FROM stream ORDER BY number") == [("lobby",)]
-    await first.close()
-    await second.close()
-
-
 async def test_a_batch_that_is_under_way_comes_before_the_take_over(url: PostgresURL) -> None:
     """The lobby of a transaction that is open cannot be taken; then its entries are all there."""
     first, second = node(url, "a"), node(url, "b")
@@ -179,83 +92,13 @@ async def test_a_batch_that_is_under_way_comes_before_the_take_over(url: Postgre
         await Ownership._commit(ownership, db)
 
     ownership._commit = slow  # type: ignore[method-assign]
-    nodes_of(second)._expires_s = 0.0  # whoever has beaten before now is dead
+    postgres_nodes(second)._expires_s = 0.0  # whoever has beaten before now is dead
     appended(first, match, 1, waiter)
     await first.flush()
     assert seen == [[]]
     assert waiter.told[-1] == 4
     assert [each.key for each in await take(second)] == ["lobby"]
     assert await entries_of(second, "m1") == lines(1, 4)
-    await first.close()
-    await second.close()
-
-
-async def test_an_idle_node_hears_of_a_take_over_by_its_heartbeat(url: PostgresURL) -> None:
-    first, second = node(url, "a"), node(url, "b")
-    lobby_with_match(first, RecordingWaiter())
-    await first.flush()
-    lost: list[Mapping[str, str | None]] = []
-    nodes_of(first).on_lost = lost.append
-    execute(url, "UPDATE stream SET node = 'gone' WHERE key = 'lobby'")
-    await take(second)
-    await nodes_of(first).beat()
-    assert lost == [{"lobby": "b"}]
-    await first.close()
-    await second.close()
-
-
-async def test_a_lobby_that_was_lost_can_be_taken_back(url: PostgresURL) -> None:
-    first, second = node(url, "a"), node(url, "b")
-    lobby_with_match(first, RecordingWaiter())
-    await first.flush()
-    execute(url, "UPDATE stream SET node = 'gone' WHERE key = 'lobby'")
-    await take(second)
-    await nodes_of(first).beat()
-    await nodes_of(second).leave()
-    assert [(each.key, each.former) for each in await take(first)] == [("lobby", "b")]
-    found = (await first.reload(["m1"]))["m1"]
-    assert isinstance(found, Stored)
-    waiter = RecordingWaiter()
-    appended(first, found.stream, 2, waiter)
-    await first.flush()
-    assert waiter.told == [4, 5]
-    await second.close()
-    await first.close()
-
-
-async def test_who_takes_back_what_it_did_not_know_that_it_had_lost_steps_down_first(
-    url: PostgresURL,
-) -> None:
-    """It stood still while another node had the lobby, which is dead as well by now."""
-    first, second = node(url, "a"), node(url, "b")
-    lobby_with_match(first, RecordingWaiter())
-    await first.flush()
-    lost: list[Mapping[str, str | None]] = []
-    nodes_of(first).on_lost = lost.append
-    execute(url, "UPDATE stream SET node = 'gone' WHERE key = 'lobby'")
-    await take(second)
-    await nodes_of(second).leave()
-    assert [(each.key, each.former) for each in await take(first)] == [("lobby", "b")]
-    assert lost == [{"lobby": "b"}]
-    assert await take(first) == []
-    assert lost == [{"lobby": "b"}]
-    found = (await first.reload(["m1"]))["m1"]
-    assert isinstance(found, Stored)
-    waiter = RecordingWaiter()
-    appended(first, found.stream, 1, waiter)
-    await first.flush()
-    assert waiter.told == [4]
-    await second.close()
-    await first.close()
-
-
-async def test_a_take_over_whose_answer_was_lost_is_heard_of(url: PostgresURL) -> None:
-    first, second = node(url, "a"), node(url, "b")
-    lobby_with_match(first, RecordingWaiter())
-    await first.flush()
-    execute(url, "UPDATE stream SET node = 'b' WHERE key = 'lobby'")
-    assert await take(second) == [TakenLobby("lobby", None, ("m1",), True)]
-    assert await take(second) == []
     await first.close()
     await second.close()
 
@@ -312,16 +155,6 @@ async def test_a_server_without_a_name_shuts_out_nodes_whose_lock_is_gone(
     await alone.close()
 
 
-async def test_a_node_that_is_replaced_hears_of_it_by_its_heartbeat(url: PostgresURL) -> None:
-    first = node(url, "a")
-    failures: list[Exception] = []
-    first.on_failure = failures.append
-    execute(url, "UPDATE node SET owner = 'another' WHERE name = 'a'")
-    with pytest.raises(WriteFailed):
-        await nodes_of(first).beat()
-    await first.close()
-
-
 async def test_a_node_whose_connections_are_cut_keeps_its_lobbies(url: PostgresURL) -> None:
     """Its lock is gone with them; what counts is the heartbeat, which beats on."""
     first, second = node(url, "a"), node(url, "b")
@@ -353,24 +186,35 @@ async def until_beating(store: PostgresStore) -> None:
         await nodes_of(store).beat()
 
 
-async def test_the_node_that_is_alive_for_longest_is_the_one_to_serve(url: PostgresURL) -> None:
+async def test_the_operator_sees_which_nodes_serve_stand_by_leave_and_are_dead(
+    url: PostgresURL,
+) -> None:
     first, second = node(url, "b"), node(url, "a")
-    for store in (second, first):
-        await nodes_of(store).beat()
-    assert (nodes_of(first).first, nodes_of(second).first) == (True, False)
+
+    def states() -> list[tuple[str, str]]:
+        return [(each.name, each.state) for each in read_nodes(url)]
+
+    assert states() == [("b", "serving"), ("a", "standby")]
     expire(url, "b")
-    await nodes_of(second).beat()
+    assert states() == [("b", "dead"), ("a", "serving")]
     await nodes_of(first).beat()
-    assert (nodes_of(first).first, nodes_of(second).first) == (False, True)
-    assert [(each.name, each.state) for each in read_nodes(url)] == [
-        ("a", "serving"),
-        ("b", "standby"),
-    ]
+    assert states() == [("a", "serving"), ("b", "standby")]
     await nodes_of(second).leave()
-    await nodes_of(first).beat()
-    assert nodes_of(first).first
+    assert states() == [("a", "leaving"), ("b", "serving")]
     await first.close()
     await second.close()
+
+
+async def test_a_node_says_in_its_log_which_lobby_it_steps_down_from(
+    url: PostgresURL, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = node(url, "a")
+    lobby_with_match(first, RecordingWaiter())
+    await first.flush()
+    execute(url, "UPDATE stream SET node = 'gone' WHERE key = 'lobby'")
+    await nodes_of(first).beat()
+    assert "lobby lobby belongs to node 'gone': this node steps down from it" in caplog.messages
+    await first.close()
 
 
 @pytest.mark.parametrize("wrong_s", [-60.0, 60.0])
@@ -399,21 +243,6 @@ async def test_a_clock_that_is_wrong_by_a_minute_changes_no_owner(
     await second.close()
 
 
-async def test_a_node_that_was_taken_for_dead_lets_its_lobbies_go(url: PostgresURL) -> None:
-    first, second = node(url, "a"), node(url, "b")
-    lobby_with_match(first, RecordingWaiter())
-    await first.flush()
-    lost: list[Mapping[str, str | None]] = []
-    nodes_of(first).on_lost = lost.append
-    expire(url, "a")
-    await nodes_of(second).beat()
-    await nodes_of(first).beat()
-    assert lost == [{"lobby": None}]
-    assert [(each.key, each.former) for each in await take(second)] == [("lobby", None)]
-    await first.close()
-    await second.close()
-
-
 async def test_a_late_heartbeat_waits_for_the_take_over_that_is_under_way(
     url: PostgresURL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -421,10 +250,9 @@ async def test_a_late_heartbeat_waits_for_the_take_over_that_is_under_way(
     first, second = node(url, "a"), node(url, "b", "ws://b.example.org")
     lobby_with_match(first, RecordingWaiter())
     await first.flush()
-    lost: list[Mapping[str, str | None]] = []
-    nodes_of(first).on_lost = lost.append
+    lost = losses(first)
     expire(url, "a")
-    nodes_of(first)._beat_at -= EXPIRES_S
+    PostgresEngine(url).end_lease(first)
     beats: list[asyncio.Task[None]] = []
     told_before_the_take_over: list[Mapping[str, str | None]] = []
 
@@ -436,42 +264,11 @@ async def test_a_late_heartbeat_waits_for_the_take_over_that_is_under_way(
         assert not beats[0].done()
         return taken
 
-    right = nodes_of(second)._take
-    monkeypatch.setattr(nodes_of(second), "_take", slow)
+    right = postgres_nodes(second)._take
+    monkeypatch.setattr(second.nodes, "_take", slow)
     assert [each.key for each in await take(second)] == ["lobby"]
     await beats[0]
     assert (told_before_the_take_over, lost) == ([], [{"lobby": "b"}])
-    await first.close()
-    await second.close()
-
-
-async def test_a_heartbeat_counts_for_so_long_as_the_database_thinks(url: PostgresURL) -> None:
-    """A node that stood still knows by its own clock that its turn is over."""
-    first = node(url, "a")
-    nodes = nodes_of(first)
-    await nodes.beat()
-    assert nodes.first
-    nodes._beat_at -= nodes._expires_s
-    assert not nodes.first
-    await nodes.beat()
-    assert nodes.first
-    await first.close()
-
-
-async def test_what_one_node_writes_of_players_the_others_know(url: PostgresURL) -> None:
-    first, second = node(url, "a"), node(url, "b")
-    guest = PlayerRow("g1", "Ada", "bot", False, "ada", 1)
-    first.players.add_guest(guest, b"secret", RecordingWaiter())
-    first.players.put_house_bot(
-        PlayerRow("h1", "Deep", "house", False, None, 1), b"other", RecordingWaiter()
-    )
-    await first.flush()
-    async with connected(url) as db:
-        await second.players.take_up(db)
-    assert second.players.by_secret(b"secret") == guest
-    house = second.players.by_secret(b"other")
-    assert house is not None
-    assert house.key == "h1"
     await first.close()
     await second.close()
 
