@@ -1,23 +1,23 @@
 """Nodes, their database and their clients in one thread on virtual time: a run is one integer.
 
-As in `simulation` everything above the sockets is the real thing, on each node: `Directory` with
-`Failover`, the runners, `Peer`, the server's clock, and `PostgresStore` with its batches,
-heartbeats and take-overs. Below it are a database in memory (`simulated_postgres`) and links to
-it that fail (`simulated_psycopg`):
+As in `simulation` everything above the sockets and the storage is the real thing, on each node:
+`Directory` with `Failover`, the runners, `Peer`, and the server's clock. Below it are the stores of
+the nodes (`fake_store`), the database in memory that they share, and links to it that fail
+(`fake_database`):
 
-    Session --frames--> proxy --> Peer -- Directory -- PostgresStore --cut, in doubt--> database
-                                  `--- killed, frozen, taken down: of each node ---'    killed, slow
+    Session --frames--> proxy --> Peer -- Directory -- FakeNodeStore --cut, in doubt--> FakeDatabase
+                                  `--- killed, frozen, taken down: of each node ---'   killed, slow
 
 The clocks of the nodes are wrong, each by another minute. `violations` names what is wrong, at the
 commit or the look at which it is:
 
-* a second entry of one number, a chain that is broken (one history);
+* a second entry of one number (one history);
 * anything written about a lobby by a node that does not own it (fences);
 * what the auditor of `simulation` finds: moves that were acknowledged and are lost or doubled,
   clocks that do not add up;
 * a lobby that is taken from a node whose heart beats, or served by two nodes at once;
 * a lobby of a dead node that is not taken though somebody lives;
-* a node that is awake and goes on with what was taken from it, or steps down without a word;
+* a node that is awake and goes on with what was taken from it;
 * a turn that was charged while its server stood still;
 * a player who is told that there is no such lobby or match, which is open.
 """
@@ -28,7 +28,6 @@ import asyncio
 import logging
 import random
 import re
-import types
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -36,13 +35,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, cast
 from unittest.mock import patch
-from urllib.parse import urlsplit
-
-import psycopg
 
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.messages import Refused
-from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash
 from kibitz_protocol.wire.records import Moved, Result
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts import identity, tickets
@@ -54,21 +49,23 @@ from kibitz_server.match.state import BrokenLog
 from kibitz_server.net.loop_clock import ServerClock
 from kibitz_server.net.peer import Peer, PeerContext
 from kibitz_server.storage.errors import StoreError
-from kibitz_server.storage.location import NodeIdentity, PostgresURL
-from kibitz_server.storage.postgres import batch as postgres_batch
-from kibitz_server.storage.postgres import hall_lines
-from kibitz_server.storage.postgres import nodes as postgres_nodes
-from kibitz_server.storage.postgres import store as postgres_store
+from kibitz_server.storage.location import NodeIdentity
 from kibitz_server.storage.postgres.nodes import EXPIRES_S
-from kibitz_server.storage.postgres.store import PostgresStore
+from tests.tools.fake_database import (
+    DEAD_S,
+    FakeDatabase,
+    FakeLink,
+    Fate,
+    StreamRow,
+    Written,
+)
+from tests.tools.fake_store import FakeNodeStore
 from tests.tools.simulated_clients import (
     LobbySetup,
     SimulatedClient,
     SimulatedHallSpectator,
     SimulatedSpectator,
 )
-from tests.tools.simulated_postgres import Commit, Database, Row
-from tests.tools.simulated_psycopg import Link, NodeConnections
 from tests.tools.simulation import (
     FIXED_UTC,
     FaultRates,
@@ -110,8 +107,8 @@ class NodeFaults(FaultRates):
     outages: float = 0.02
     """Of the database, which is killed."""
     slow: float = 0.02
-    doubts: float = 0.01
-    """Share of requests to the database that break their connection, before or after."""
+    doubts: float = 0.04
+    """Share of commits, questions and notifications that get lost, or whose answers do."""
     wrong_clocks: bool = True
     side_by_side: bool = False
     """Whether each node has a URL of its own and serves, and clients know one of them; otherwise
@@ -125,12 +122,9 @@ class Process:
         simulation = node.simulation
         self.node = node
         self.loop = VirtualTaskLoop(simulation.scheduler)
-        self.connections = NodeConnections(simulation.database, node.link, self.loop, node.name)
         self.serves_since: float | None = None
-        self.said: list[str] = []
-        """What it has logged."""
         self.sockets: list[NodeConnection] = []
-        self.store: PostgresStore
+        self.store: FakeNodeStore | None = None
         self.directory: Directory
         self.port: PeerContext
 
@@ -138,12 +132,14 @@ class Process:
         """Open the database and restore what is this node's. Raises `StoreError`."""
         node, loop = self.node, self.loop
         identity = NodeIdentity(node.name, node.url)
-        url = PostgresURL(f"postgresql://{node.name}@database/games")
-        self.store = PostgresStore(url, loop.loop, node=identity, lock_attempts=1)
-        self.store.on_failure = self._failed
+        database = node.simulation.database
+        store = self.store = FakeNodeStore(
+            database, identity, loop.loop, link=node.link, clock=node.monotonic
+        )
+        store.on_failure = self._failed
         clock = ServerClock(loop.loop, node.monotonic_ns)
         self.directory, self.port = build_server(
-            loop, node.simulation.game, self.store, clock.milliseconds, self.spawn, lag=clock.lag_ms
+            loop, node.simulation.game, store, clock.milliseconds, self.spawn, lag=clock.lag_ms
         )
         self.directory.restore()
         clock.start()
@@ -170,11 +166,11 @@ class Process:
 
     async def drain(self) -> None:
         """Go down as after SIGTERM."""
+        assert self.store is not None
         self.directory.stop()
         with_deadline = asyncio.wait_for(self.store.flush(), 3.0)
         try:
             await with_deadline
-            assert self.store.nodes is not None
             await self.store.nodes.leave()
         except (TimeoutError, StoreError):
             pass  # the others take its lobbies later
@@ -185,8 +181,11 @@ class Process:
     def end(self) -> None:
         """Be killed: its memory is gone, its sockets are reset."""
         self.loop.stop()
-        self.connections.end()
         simulation = self.node.simulation
+        if self.store is not None:
+            let_go = partial(simulation.database.close, self.node.name, self.store.life)
+            self.node.link.carry(let_go)
+            simulation.scheduler.call_after(DEAD_S, let_go)
         for socket in self.sockets:
             socket.server_gone = True
             simulation.scheduler.call_after(
@@ -204,13 +203,16 @@ class Node:
         """How many seconds its clocks are ahead of the database's."""
         own = name if simulation.rates.side_by_side else "games"
         self.url = f"ws://{own}.example.org"
-        self.link = Link(simulation.scheduler, simulation.delay, simulation.breaks)
+        self.link = FakeLink(simulation.scheduler, simulation.delay, simulation.breaks)
         self.process: Process | None = None
         self.sound_since = 0.0
         """Since when nothing has happened to it, its link and the database."""
 
     def monotonic_ns(self) -> int:
         return int(self.simulation.scheduler.now * 1e9) + self.wrong_s * 1_000_000_000
+
+    def monotonic(self) -> float:
+        return self.monotonic_ns() / 1e9
 
     @property
     def awake(self) -> bool:
@@ -305,24 +307,16 @@ class _NodeTime:
     def __init__(self, simulation: NodesSimulation) -> None:
         self._simulation = simulation
 
-    def monotonic(self) -> float:
-        return self._node().monotonic_ns() / 1e9
-
-    perf_counter = monotonic
-
     def time(self) -> float:
-        return EPOCH_S + self.monotonic()
-
-    def sleep(self, seconds: float) -> None:
-        """A start does not wait."""
+        return EPOCH_S + self._node().monotonic()
 
     def _node(self) -> Node:
         loop = cast(VirtualTaskLoop, asyncio._get_running_loop())
         return self._simulation.processes[loop].node
 
 
-class _Said(logging.Handler):
-    """Notes what each process logs."""
+class _Errors(logging.Handler):
+    """Notes what each process has caught and logged."""
 
     def __init__(self, simulation: NodesSimulation) -> None:
         super().__init__(logging.WARNING)
@@ -331,10 +325,8 @@ class _Said(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         loop = cast(VirtualTaskLoop, asyncio._get_running_loop())
         process = self._simulation.processes.get(loop)
-        if process is not None:
-            process.said.append(record.getMessage())
-            if record.exc_info:
-                self._simulation.wrong(f"node {process.node.name} raised {record.exc_info[1]!r}")
+        if process is not None and record.exc_info:
+            self._simulation.wrong(f"node {process.node.name} raised {record.exc_info[1]!r}")
 
 
 @dataclass(eq=False)
@@ -352,8 +344,8 @@ class NodesSimulation(Simulation):
         self.taken = 0
         """Lobbies that were taken over."""
         self.processes: dict[VirtualTaskLoop, Process] = {}
-        self.database = Database(self.scheduler, self.delay)
-        self.database.on_commit = self._judge_commit
+        self.database = FakeDatabase(self.scheduler, self.delay)
+        self.database.on_written = self._judge_written
         wrong = random.Random(f"clocks {self.seed}")
         self.nodes = [
             Node(self, name, wrong.randrange(-90, 90) if self.rates.wrong_clocks else 0)
@@ -361,12 +353,8 @@ class NodesSimulation(Simulation):
         ]
         self._serving: Node | None = None
         """Where the proxy sends who connects."""
-        self._made: dict[str, float] = {}
-        """When each stream was written first."""
         self._ownerless: dict[str, float] = {}
         """Since when lobbies could have been taken."""
-        self._lost: list[tuple[float, Process, str]] = []
-        """Lobbies that were taken from processes that are there, and since when."""
 
     # --- what all stand on ---
 
@@ -394,8 +382,8 @@ class NodesSimulation(Simulation):
             self._judge_missing(actor, missing[1].decode())
 
     def _judge_missing(self, actor: SimulatedClient, key: str) -> None:
-        rows = self.database.tables["stream"].values()
-        if any(row["key"] == key and row["state"] == "open" for row in rows):
+        row = self.database.find(key)
+        if row is not None and row.state == "open":
             self.wrong(f"{actor.name} was told that there is no {key}, which is open")
 
     def count(self, fault: str) -> None:
@@ -409,7 +397,7 @@ class NodesSimulation(Simulation):
         """Return for how long something fails: mostly shorter than a lease, at times longer."""
         return self.random.choice((0.5, 3.0, 7.0, 12.0, 20.0)) * (0.5 + self.random.random() / 2)
 
-    def breaks(self) -> str:
+    def breaks(self) -> Fate:
         chance = self.random.random() / (self.rates.doubts or 1e-9)
         if not self.faults_active or chance > 1:
             return ""
@@ -505,7 +493,6 @@ class NodesSimulation(Simulation):
                 max(self.scheduler.now, 1000.0 + self.rates.fault_seconds) + 28
             )
             self._check()
-            self._judge_histories()
             for node in self.nodes:
                 if node.process is not None:
                     node.process.loop.stop()
@@ -515,88 +502,50 @@ class NodesSimulation(Simulation):
     def _patched(self) -> Iterator[None]:
         """Put virtual time, seeded secrets and the database in the place of the real ones."""
         chances, clock = SeededSecrets(f"secrets {self.seed}"), _NodeTime(self)
-        said = _Said(self)
+        errors = _Errors(self)
         with ExitStack() as stack:
-            for module in (directory_directory, identity, tickets, postgres_batch, postgres_nodes):
+            for module in (directory_directory, identity, tickets):
                 stack.enter_context(patch.object(module, "secrets", chances))
-            for module in (postgres_nodes, postgres_store, identity, hall_lines):
-                stack.enter_context(patch.object(module, "time", clock))
+            stack.enter_context(patch.object(identity, "time", clock))
             for module in (directory_directory, match_setup):
                 stack.enter_context(patch.object(module, "utc_now", lambda: FIXED_UTC))
-            stack.enter_context(patch.object(postgres_store, "ensure_schema", lambda db, url: None))
-            stack.enter_context(patch.object(psycopg, "connect", self._connect))
-            stack.enter_context(
-                patch.object(psycopg, "AsyncConnection", types.SimpleNamespace(connect=self._dial))
-            )
             for name in ("kibitz.store", "kibitz.directory", "kibitz.tails"):
                 logger = logging.getLogger(name)
-                logger.addHandler(said)
-                stack.callback(logger.removeHandler, said)
+                logger.addHandler(errors)
+                stack.callback(logger.removeHandler, errors)
                 stack.enter_context(patch.object(logger, "propagate", False))
             yield
 
-    def _process_of(self, url: str) -> Process:
-        loop = cast(VirtualTaskLoop, asyncio._get_running_loop())
-        process = self.processes[loop]
-        assert urlsplit(url).username == process.node.name
-        return process
-
-    def _connect(self, url: str, **options: Any) -> psycopg.Connection[Any]:
-        return self._process_of(url).connections.connect()
-
-    async def _dial(self, url: str, **options: Any) -> psycopg.AsyncConnection[Any]:
-        return await self._process_of(url).connections.connect_async(options["options"])
-
     # --- the judge of what is written ---
 
-    def _judge_commit(self, commit: Commit) -> None:
-        tables = self.database.tables
-        streams = tables["stream"]
-        lobbies = {row["key"]: row for row in streams.values() if row["kind"] == "lobby"}
-        for (table, key), row in commit.after.items():
-            before = commit.before[table, key]
-            if table == "entry":
-                if before is not None:
-                    self.wrong(f"entry {key} was written a second time, by node {commit.node}")
-                self._judge_owner(commit, streams[key[0]], lobbies, f"entry {key[1]}")
-            elif table == "ledger" and row is not None:
-                match = next(each for each in streams.values() if each["key"] == row["match"])
-                self._judge_owner(commit, match, lobbies, "the rating")
-            elif table == "stream" and row is not None:
-                self._made.setdefault(row["key"], self.scheduler.now)
-                if before is None or before["state"] != row["state"]:
-                    self.closed_matches += (row["kind"], row["state"]) == ("match", "closed")
-                    self._judge_owner(commit, row, lobbies, "its row")
-                if before is not None and before["node"] != row["node"]:
-                    self._judge_take_over(commit, before, row)
-
-    def _judge_owner(self, commit: Commit, stream: Row, lobbies: dict[str, Row], what: str) -> None:
-        owner = lobbies[stream["owner"] or stream["key"]]["node"]
-        if owner != commit.node:
+    def _judge_written(self, written: Written) -> None:
+        if written.what == "owner":
+            self._judge_take_over(written)
+            return
+        stream, what = written.stream, written.what
+        self.closed_matches += (stream.kind, what) == ("match", "end")
+        if written.again:
+            self.wrong(f"entry {written.seq} was written a second time, by node {written.node}")
+        owner = self.database.owner_of(stream.lobby)
+        if owner != written.node:
             self.wrong(
-                f"node {commit.node} wrote {what} of {stream['key']}, which is node {owner}'s"
+                f"node {written.node} wrote the {what} of {stream.key}, which is node {owner}'s"
             )
 
-    def _judge_take_over(self, commit: Commit, before: Row, after: Row) -> None:
-        former = self.database.tables["node"].get(before["node"])
-        now = self.scheduler.now
-        if after["node"] is not None:
-            self.taken += 1
-            if former is not None and not former["leaving"]:
-                woken = now - former["since"] < SETTLED_S  # it beats again since it was looked at
-                if now - former["beat"] <= EXPIRES_S and not woken:
-                    self.wrong(f"lobby {after['key']} was taken from node {before['node']}, alive")
-        for node in self.nodes:
-            process = node.process
-            if process is None or node.name != before["node"]:
-                continue
-            if after["key"] in process.directory.lobbies:
-                self._lost.append((now, process, after["key"]))
+    def _judge_take_over(self, written: Written) -> None:
+        if written.stream.node is None:
+            return
+        self.taken += 1
+        now, former = self.scheduler.now, self.database.nodes.get(written.former or "")
+        if former is not None and not former.leaving:
+            woken = now - former.since < SETTLED_S  # it beats again since it was looked at
+            if now - former.beat <= EXPIRES_S and not woken:
+                self.wrong(f"lobby {written.stream.key} was taken from node {former.name}, alive")
 
     # --- the judge of what nodes do ---
 
     def _judge_nodes(self) -> None:
-        streams = {row["key"]: row for row in self.database.tables["stream"].values()}
+        streams = {row.key: row for row in self.database.streams.values()}
         served: dict[str, str] = {}
         for node in self.nodes:
             process = node.process
@@ -615,15 +564,14 @@ class NodesSimulation(Simulation):
             for key in process.directory.lobbies:
                 if process.open and served.setdefault(key, node.name) != node.name:
                     self.wrong(f"lobby {key} is served by {served[key]} and by {node.name}")
-                owner = streams[key]["node"] if key in streams else node.name
+                owner = streams[key].node if key in streams else node.name
                 if owner != node.name and node.sound_s > SETTLED_S:
                     self.wrong(f"node {node.name} goes on with lobby {key}, which is {owner}'s")
-        self._judge_words()
         for key, row in streams.items():
-            if row["kind"] == "lobby" and row["state"] == "open":
-                self._judge_ownerless(key, row["node"])
+            if row.kind == "lobby" and row.state == "open":
+                self._judge_ownerless(key, row.node)
 
-    def _judge_serving(self, name: str, since: float, streams: dict[str, Row]) -> None:
+    def _judge_serving(self, name: str, since: float, streams: dict[str, StreamRow]) -> None:
         """Who says hello is told of all its lobbies, so whoever lets people in has them all.
 
         But for those that a node has made since which did not know yet that it is not its turn.
@@ -631,31 +579,13 @@ class NodesSimulation(Simulation):
         if self.rates.side_by_side:
             return  # others have lobbies too
         for key, row in streams.items():
-            known = self._made[key] < since and (row["kind"], row["state"]) == ("lobby", "open")
-            if known and row["node"] != name:
-                self.wrong(f"node {name} serves without lobby {key}, which is {row['node']}'s")
-
-    def _judge_words(self) -> None:
-        """A process that has lost a lobby says so, and whose it is."""
-        left: list[tuple[float, Process, str]] = []
-        for since, process, key in self._lost:
-            node = process.node
-            if node.process is not process:
-                continue
-            if not any(f"lobby {key}" in said and "steps down" in said for said in process.said):
-                left.append((since, process, key))
-                if min(node.sound_s, self.scheduler.now - since) > SETTLED_S:
-                    self.wrong(f"node {node.name} has lost lobby {key} and does not say so")
-        self._lost = left
+            known = row.made < since and (row.kind, row.state) == ("lobby", "open")
+            if known and row.node != name:
+                self.wrong(f"node {name} serves without lobby {key}, which is {row.node}'s")
 
     def _judge_ownerless(self, key: str, owner: str | None) -> None:
         now = self.scheduler.now
-        rows = self.database.tables["node"]
-        alive = {
-            name
-            for name, row in rows.items()
-            if not row["leaving"] and now - row["beat"] <= EXPIRES_S
-        }
+        alive = {name for name, row in self.database.nodes.items() if self.database.alive(row)}
         sound = {node.name for node in self.nodes if node.sound_s > SETTLED_S}
         if owner in alive or not alive or not alive <= sound or self.database.slow:
             self._ownerless.pop(key, None)
@@ -664,29 +594,14 @@ class NodesSimulation(Simulation):
                 f"lobby {key} of node {owner}, which is dead, is not taken by {sorted(sound)}"
             )
 
-    def _judge_histories(self) -> None:
-        entries: dict[int, dict[int, Row]] = {}
-        for (stream, seq), row in self.database.tables["entry"].items():
-            entries.setdefault(stream, {})[seq] = row
-        for number, row in self.database.tables["stream"].items():
-            link = chain_hash(EMPTY_CHAIN, row["head"])
-            found = entries.get(number, {})
-            for seq in range(1, len(found) + 1):
-                entry = found.get(seq)
-                link = "" if entry is None else chain_hash(link, entry["line"])
-                if entry is None or entry["link"].hex() != link:
-                    self.wrong(f"the history of {row['key']} is broken at {seq}")
-                    break
-
     # --- the judge of matches ---
 
     def _stored_lines(self, match: str) -> list[bytes]:
-        [row] = [row for row in self.database.tables["stream"].values() if row["key"] == match]
-        if row["footer"] is None:
+        row = self.database.find(match)
+        assert row is not None
+        if row.footer is None:
             self.wrong(f"match {match} is not closed in the database")
-        entries = self.database.tables["entry"]
-        numbers = sorted(seq for stream, seq in entries if stream == row["number"])
-        return [row["head"], *(entries[row["number"], seq]["line"] for seq in numbers)]
+        return [row.head, *row.lines]
 
     def _check_match(self, match: str, lines: list[bytes]) -> Iterator[str]:
         try:
