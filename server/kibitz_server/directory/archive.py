@@ -114,7 +114,7 @@ class MatchArchive:
         """Whether a player is the host of a lobby, which may be closed by now."""
         if lobby is None:
             return False
-        running = self._directory.lobbies.get(lobby) or self._directory.closing.get(lobby)
+        running = self._directory.lobbies.get(lobby) or self._directory.registry.closing.get(lobby)
         if running is not None:
             return running.engine.state.host.player == player
         try:
@@ -221,7 +221,7 @@ class MatchArchive:
         if all(player.player != identity.key for player in _players(closed)):
             raise RequestDeclined(Code.NOT_SEATED, "you have no seat at this match")
         async with self._job_turn(peer, identity):
-            runner = self._directory.recently_finished.get(match)
+            runner = self._directory.registry.recently_finished.get(match)
             if runner is None:
                 lines = await self._entries(match, closed.number, 1, LAST_ENTRY)
                 state = await asyncio.to_thread(record.restore, game, [closed.head, *lines])

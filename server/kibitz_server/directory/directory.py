@@ -120,46 +120,27 @@ class Directory:
         self._metrics = metrics
         self._restored = False
         self.quarantine = Quarantine(store)
-        self.registry = Registry()
-        self.matches = self.registry.matches
-        self.lobbies = self.registry.lobbies
-        self.recently_finished = self.registry.recently_finished
-        self.closing = self.registry.closing
+        self.registry = registry = Registry()
+        self.matches = registry.matches
+        self.lobbies = registry.lobbies
         self.tickets = Tickets(loop.time)
         self.accounts = Accounts(
             store, guests, self.is_busy, self.tickets, operators=operators, organizer=organizer
         )
         self.rating_log = RatingLog(store)
         rated = RatedMatches(self.rating_log, self.accounts, games)
-        bot_starter = BotStarter(self.accounts, house_bots, self.registry.house_bot_ended)
-        self.substitutes = Substitutes(
-            loop, clock, bot_starter, house_bots, self.registry, connections
-        )
+        bot_starter = BotStarter(self.accounts, house_bots, registry.house_bot_ended)
+        self.substitutes = Substitutes(loop, clock, bot_starter, house_bots, registry, connections)
         self._match_context = self._make_match_context(lag, rated)
-        self.starter = MatchStarter(
-            self._match_context,
-            server_name=name,
-            games=games,
-            rules=self.rules,
-            rated=rated,
-            registry=self.registry,
-            connections=connections,
-            spawn=spawn,
-        )
+        self.starter = self._make_starter(rated)
         self._lobby_context = self._make_lobby_context(bot_starter)
-        self.tails: Tails | None = None
+        self.tails = self._make_tails()
         """The matches of other nodes that are watched here; None for a single server."""
-        self.others: OtherNodes | None = None
+        self.others = None if store.nodes is None else OtherNodes(store.nodes.url, loop.time)
         """What the other nodes have; None for a single server."""
-        if store.nodes is not None:
-            most = connections.quotas.matches_elsewhere
-            self.tails = Tails(loop, clock, spawn, store.nodes, games, most, self.rules)
-            self.others = OtherNodes(store.nodes.url, loop.time)
-        self.hall = Hall(loop, spawn, self.registry, self.rating_log, self.others)
+        self.hall = Hall(loop, spawn, registry, self.rating_log, self.others)
         loader = Loader(self._match_context, self._lobby_context, games)
-        self.recovery = Recovery(
-            store, self.registry, self.quarantine, loader, self.rules, self.tails
-        )
+        self.recovery = Recovery(store, registry, self.quarantine, loader, self.rules, self.tails)
         self.reloader = self._make_reloader(loader)
         self.failover = self._make_failover()
         """What a node does about lobbies that change their owners; None for a single server."""
@@ -180,6 +161,18 @@ class Directory:
             recover=self._recover_match,
         )
 
+    def _make_starter(self, rated: RatedMatches) -> MatchStarter:
+        return MatchStarter(
+            self._match_context,
+            server_name=self.name,
+            games=self.games,
+            rules=self.rules,
+            rated=rated,
+            registry=self.registry,
+            connections=self.connections,
+            spawn=self.spawn,
+        )
+
     def _make_lobby_context(self, bot_starter: BotStarter) -> LobbyContext:
         return LobbyContext(
             loop=self.loop,
@@ -195,6 +188,14 @@ class Directory:
             members_changed=self.registry.update_memberships,
             closed=self._lobby_closed,
             log_lost=lambda lobby, error: self.reloader.lobby_lost(lobby, error),
+        )
+
+    def _make_tails(self) -> Tails | None:
+        if self.store.nodes is None:
+            return None
+        most = self.connections.quotas.matches_elsewhere
+        return Tails(
+            self.loop, self.clock, self.spawn, self.store.nodes, self.games, most, self.rules
         )
 
     def _make_reloader(self, loader: Loader) -> LogReloader:
@@ -354,8 +355,8 @@ class Directory:
 
     def watched(self, key: str) -> WatchedMatch | None:
         """Return a match that can be watched here: it runs, is just over, or is followed."""
-        found = self.matches.get(key) or self.recently_finished.get(key)
-        return found if found is not None or self.tails is None else self.tails.get(key)
+        match = self.registry.find_match(key)
+        return match if match is not None or self.tails is None else self.tails.get(key)
 
     async def find_elsewhere(self, key: str) -> Elsewhere | None:
         """Return where an open lobby or match is, as the database has it; None where it is here.
@@ -437,5 +438,5 @@ class Directory:
         """A lobby is closed, and everybody was told: close its log."""
         self.registry.remove_lobby(lobby)
         brief = lobby_brief(lobby.engine.state).model_dump_json().encode()
-        self.closing[lobby.key] = lobby
-        self.store.finish(lobby.stream, None, brief, _CloseWaiter(self.closing, lobby.key))
+        self.registry.closing[lobby.key] = lobby
+        self.store.finish(lobby.stream, None, brief, _CloseWaiter(self.registry.closing, lobby.key))

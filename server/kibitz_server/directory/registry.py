@@ -60,6 +60,10 @@ class Registry:
         for peer in match.peers():
             peer.subscriptions.pop(match.key, None)
 
+    def find_match(self, key: str) -> MatchRunner | None:
+        """Return a match that runs, or is just over."""
+        return self.matches.get(key) or self.recently_finished.get(key)
+
     def add_seat(self, player: str, match: MatchRunner) -> None:
         """Note that a player has a seat at a running match."""
         _add(self._seats, player, match.key)

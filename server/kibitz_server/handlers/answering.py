@@ -153,7 +153,7 @@ def refuse_to_host(
 
 def find_match(directory: Directory, peer: Peer, request: int, key: str) -> MatchRunner | None:
     """Return a match that runs or is just over, or refuse the request that is about it."""
-    match = directory.matches.get(key) or directory.recently_finished.get(key)
+    match = directory.registry.find_match(key)
     if match is None and not sent_elsewhere(directory, peer, request, "match", key):
         peer.refuse(request, *missing_match(directory, key))
     return match

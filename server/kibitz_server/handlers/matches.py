@@ -47,7 +47,7 @@ class MatchHandlers:
 
     def _rejoin(self, peer: Peer, identity: Identity, request: messages.Rejoin) -> None:
         key = request.match
-        match = self._directory.matches.get(key) or self._directory.recently_finished.get(key)
+        match = self._directory.registry.find_match(key)
         if match is None:
 
             def come_back(match: MatchRunner) -> None:
@@ -85,7 +85,7 @@ class MatchHandlers:
 
     def move_after_end(self, peer: Peer, move: messages.Move) -> None:
         """Answer a move of a match that is over: the one that ended it may come again."""
-        match = self._directory.recently_finished.get(move.match)
+        match = self._directory.registry.recently_finished.get(move.match)
         if match is not None:
             match_requests.answer_late_move(match, peer, move)
             return

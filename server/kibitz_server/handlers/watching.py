@@ -97,7 +97,7 @@ class WatchHandlers:
 
     def _watch(self, peer: Peer, identity: Identity, request: messages.Watch) -> None:
         directory, key = self._directory, request.match
-        match = directory.matches.get(key) or directory.recently_finished.get(key)
+        match = directory.registry.find_match(key)
         tails = directory.tails
         if match is None and tails is not None and directory.quarantine.reason(key) is None:
             awaited = AwaitedMatch(peer, key)

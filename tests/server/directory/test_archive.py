@@ -83,7 +83,7 @@ class Played:
             await player.move(await player.next("your_turn"))
         if ends:
             await self.ada.next("finished")
-            self.server.directory.recently_finished.clear()
+            self.server.directory.registry.recently_finished.clear()
         self.work.reset()
 
     async def numbers(self, caller: JsonClient, first: int, count: int) -> list[int]:

@@ -21,7 +21,7 @@ from websockets.exceptions import ConnectionClosed
 from kibitz_protocol.wire.messages import ClientMessage
 from kibitz_server.accounts.accounts import Accounts
 from kibitz_server.app import Config, Server, running
-from kibitz_server.directory import reload
+from kibitz_server.directory import registry, reload
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.hall import Hall
 from kibitz_server.directory.registry import Registry
@@ -106,10 +106,10 @@ class Scenario:
         await players[0].ask("resign", match=match)
         await wait_until(lambda: match not in self.server.directory.matches)
         if what == "forgotten match":
-            self.server.directory.recently_finished.clear()
+            self.server.directory.registry.recently_finished.clear()
         if what == "closed lobby":
             await players[0].ask("close", lobby=lobby)
-            await wait_until(lambda: lobby not in self.server.directory.closing)
+            await wait_until(lambda: lobby not in self.server.directory.registry.closing)
         return {"closed lobby": lobby, "unknown": "nothing"}.get(what, match)
 
 
@@ -206,7 +206,7 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "rating_log.ladder": (RatingLog, "ladder", ("ladder",)),
     "directory.finished_match": (Directory, "finished_match", ("move", "rejoin")),
     "directory.open_lobby": (Directory, "open_lobby", ("host",)),
-    "registry.update_memberships": (Registry, "update_memberships", ("host", "seek", "leave")),
+    "registry.add": (registry, "_add", ("host", "seek", "leave")),
     "registry.lobbies_of": (Registry, "lobbies_of", ("hello", "seek")),
     "lobby.handle": (LobbyEngine, "handle", LOBBY),
     "lobby.advance": (LobbyEngine, "_advance", ("leave", "kick", "join")),
@@ -315,7 +315,7 @@ async def plant_and_ask(server: Server, plant: str, kind: str, *, once: bool) ->
         if plant in FINISHED:
             await ada.ask("resign", match=match)
             await wait_until(lambda: match not in server.directory.matches)
-            server.directory.recently_finished.clear()
+            server.directory.registry.recently_finished.clear()
         asks = await world.caller() if kind == "hello" else ada
         with pytest.MonkeyPatch.context() as patch:
             planted = Plant(patch, where, name, once=once)

@@ -201,7 +201,8 @@ def test_nobody_ends_a_rated_match_in_its_own_favor(
     if result is None:
         assert ratings == {}, "nothing is rated while the match runs"
         return
-    players = [each.name for each in server.directory.recently_finished[duel.match].state.players]
+    finished = server.directory.registry.recently_finished[duel.match]
+    players = [each.name for each in finished.state.players]
     ranks = dict(zip(players, (each["rank"] for each in result["seats"]), strict=True))
     assert ranks["bob"] < ranks["ada"]
     assert ratings["bob"] > 1500 > ratings["ada"]

@@ -259,7 +259,7 @@ class RefusingWorld(World):
         self.keys["hal"] = directory.lobbies[self.full].engine.state.host.player
         directory.quarantine.add("lobby", "damaged", StoreError("planted"))
         server.advance(1)
-        directory.recently_finished.clear()
+        directory.registry.recently_finished.clear()
 
 
 @pytest.fixture

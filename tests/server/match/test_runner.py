@@ -77,7 +77,7 @@ class FakeContext:
 
     def __post_init__(self) -> None:
         self.loop = self.rig.loop.loop
-        self.clock = self.rig.loop.clock
+        self.clock: Callable[[], int] = self.rig.loop.clock
         self.lag: Callable[[], int] = lambda: self.stood
         self.store: Store = self.log_store.store
         self.checkpoints = NotedCheckpoints()
