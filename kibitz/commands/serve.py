@@ -367,7 +367,7 @@ def serve(
     house = LocalBotLauncher(
         pace, options_match.limit_arguments(None, bot_cpu, resident_mib=bot_memory)
     )
-    site = None if no_web else EventSite(web_site(rules=rule_pages.fragments()), event)
+    site = None if no_web else EventSite(web_site(rules=rule_pages.fragments()), event).file
     announce = _serve(config, web=not no_web, as_json=as_json)
     try:
         ended_by = run(

@@ -16,7 +16,7 @@ _NO_EVENT = b"null"
 
 
 class EventSite:
-    """A site and one file that changes (`kibitz_server.net.site.Site`)."""
+    """A site and one file that changes."""
 
     def __init__(self, site: WebSite, document: Path | None = None) -> None:
         self._site = site

@@ -219,11 +219,8 @@ class FakeHandler:
 
 
 class FakePages:
-    def ready(self) -> bool:
-        return False
-
-    def metrics(self) -> bytes:
-        return b"figures\n"
+    def source(self) -> http.PageSource:
+        return http.PageSource(lambda: False, lambda: b"figures\n", self.record)
 
     async def record(self, match: str) -> AsyncIterator[bytes] | None:
         return self.pieces() if match == "m1" else None
@@ -256,7 +253,7 @@ class PeerRig:
             loop=self.loop.loop,
             clock=self.loop.clock,
             handler=self.handler,
-            pages=self.pages,
+            pages=self.pages.source(),
             site=self.site,
             metrics=self.metrics,
             batcher=WriteBatcher(self.loop.loop),

@@ -25,11 +25,12 @@ from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.directory import directory as directory_directory
 from kibitz_server.directory import match_setup
 from kibitz_server.directory.directory import Directory
-from kibitz_server.handlers.pages import ServerPages
+from kibitz_server.handlers.pages import RecordPages
 from kibitz_server.handlers.requests import RequestHandlers
 from kibitz_server.housebots.process import HouseBots
 from kibitz_server.metrics import Metrics
 from kibitz_server.net.connections import Connections, Quotas
+from kibitz_server.net.http import PageSource
 from kibitz_server.net.peer import Peer, PeerContext
 from kibitz_server.net.rate_limit import Rate, RateLimits
 from kibitz_server.net.send_limits import SendLimits
@@ -210,11 +211,12 @@ class VirtualServer:
         figures.gauges = self.directory.gauges
         turns = TurnBudget(loop.loop)
         sweep = Timeouts(loop.loop, TimeoutConfig(pong_s=1e9, sweep_s=0.1), turns)
+        records = RecordPages(self.store, self.directory.quarantine, notes=False)
         self.port = PeerContext(
             loop=loop.loop,
             clock=self._milliseconds,
             handler=RequestHandlers(self.directory, connections),
-            pages=ServerPages(self.directory, figures, self.store, notes=False),
+            pages=PageSource(self.directory.ready, figures.page, records.record),
             metrics=figures,
             batcher=WriteBatcher(loop.loop),
             timeouts=sweep,

@@ -15,7 +15,7 @@ from kibitz_server.app.config import Config
 from kibitz_server.app.task_set import TaskSet
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.rules import CompileCommand, Rules
-from kibitz_server.handlers.pages import ServerPages
+from kibitz_server.handlers.pages import RecordPages
 from kibitz_server.handlers.requests import RequestHandlers
 from kibitz_server.housebots.catalog import BotLauncher
 from kibitz_server.housebots.process import HouseBots
@@ -23,6 +23,7 @@ from kibitz_server.maintenance.retention import Retention
 from kibitz_server.metrics import Metrics
 from kibitz_server.net.connections import Connections
 from kibitz_server.net.downloads import Downloads
+from kibitz_server.net.http import PageSource
 from kibitz_server.net.loop_clock import ServerClock
 from kibitz_server.net.peer import Peer, PeerContext
 from kibitz_server.net.send_queue import WriteBatcher
@@ -182,49 +183,30 @@ async def _start(
     except BaseException:
         sock.close()
         raise
-    rate_limits = config.rate_limits()
-    guest_networks = config.guest_networks()
-    connections = Connections(loop, rate_limits, config.quota(), guest_networks)
     clock = ServerClock(loop)
     turns = TurnBudget(loop)
     timeouts = Timeouts(loop, config.patience, turns, metrics.lagged, clock.seconds)
     url = config.url("ws", port)
-    house_bots = HouseBots(launcher, tasks.spawn, lambda: url)
     directory = Directory(
         loop=loop,
         clock=clock.milliseconds,
         lag=clock.lag_ms,
         store=store,
         games=games,
-        house_bots=house_bots,
+        house_bots=HouseBots(launcher, tasks.spawn, lambda: url),
         metrics=metrics,
         name=f"{config.name} {_version()}",
         guests=config.guests,
         organizer=config.organizer,
-        connections=connections,
+        connections=Connections(
+            loop, config.rate_limits(), config.quota(), config.guest_networks()
+        ),
         spawn=tasks.spawn,
         rules=rules,
         operators=config.operators,
     )
     metrics.gauges = directory.gauges
-    context = PeerContext(
-        loop=loop,
-        clock=clock.milliseconds,
-        handler=RequestHandlers(directory, connections),
-        pages=ServerPages(directory, metrics, store, notes=config.notes),
-        site=site,
-        metrics=metrics,
-        batcher=WriteBatcher(loop),
-        timeouts=timeouts,
-        turns=turns,
-        rate_limits=rate_limits,
-        send_limits=config.allowance,
-        servers=directory.other_urls,
-        access=config.access_policy(),
-        downloads=Downloads(config.download_limits()),
-        guest_networks=guest_networks,
-        spawn=tasks.spawn,
-    )
+    context = _peer_context(config, directory, metrics, timeouts, turns, site)
     try:
         await directory.restore_when_loaded()
         listener = await loop.create_server(
@@ -237,24 +219,66 @@ async def _start(
         raise
     clock.start()
     timeouts.start()
+    token_watch = _watch_tokens(directory)
+    _begin_upkeep(config, directory, tasks)
+    return Server(config, directory, listener, timeouts, clock, token_watch, tasks, store, port)
+
+
+def _peer_context(
+    config: Config,
+    directory: Directory,
+    metrics: Metrics,
+    timeouts: Timeouts,
+    turns: TurnBudget,
+    site: Site | None,
+) -> PeerContext:
+    """Return what the connections of the server share."""
+    connections = directory.connections
+    records = RecordPages(directory.store, directory.quarantine, notes=config.notes)
+    return PeerContext(
+        loop=directory.loop,
+        clock=directory.clock,
+        handler=RequestHandlers(directory, connections),
+        pages=PageSource(directory.ready, metrics.page, records.record),
+        site=site,
+        metrics=metrics,
+        batcher=WriteBatcher(directory.loop),
+        timeouts=timeouts,
+        turns=turns,
+        rate_limits=connections.rate_limits,
+        send_limits=config.allowance,
+        servers=directory.other_urls,
+        access=config.access_policy(),
+        downloads=Downloads(config.download_limits()),
+        guest_networks=connections.guest_networks,
+        spawn=directory.spawn,
+    )
+
+
+def _watch_tokens(directory: Directory) -> TokenWatch:
+    """Begin to close the connections whose tokens are revoked."""
     token_watch = TokenWatch(
-        loop,
-        lambda: connections.peers,
+        directory.loop,
+        lambda: directory.connections.peers,
         directory.accounts,
-        CHECK_INTERVAL_S if store.nodes is None else SHARED_INTERVAL_S,
+        CHECK_INTERVAL_S if directory.store.nodes is None else SHARED_INTERVAL_S,
     )
     token_watch.start()
+    return token_watch
+
+
+def _begin_upkeep(config: Config, directory: Directory, tasks: TaskSet) -> None:
+    """Begin what goes on beside the connections until the server goes down."""
     retention = Retention(
-        store.expiry,
+        directory.store.expiry,
         config.keeping,
         busy=directory.is_busy,
         forgotten=directory.registry.forget_matches,
     )
     tasks.spawn(retention.run)
-    tasks.spawn(rules.compile_all)
+    tasks.spawn(directory.rules.compile_all)
     if directory.failover is not None:
         tasks.spawn(directory.failover.run)
-    return Server(config, directory, listener, timeouts, clock, token_watch, tasks, store, port)
 
 
 def _listen(host: str, port: int) -> socket.socket:

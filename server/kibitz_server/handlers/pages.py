@@ -1,4 +1,4 @@
-"""The plain HTTP pages of a server."""
+"""The plain HTTP pages of finished records."""
 
 from __future__ import annotations
 
@@ -6,33 +6,21 @@ from collections.abc import AsyncIterator
 
 from kibitz_protocol.wire.recordfile import RecordExport
 from kibitz_protocol.wire.records import Footer
-from kibitz_server.directory.directory import Directory
-from kibitz_server.metrics import Metrics
 from kibitz_server.net.downloads import PIECE_BYTES
 from kibitz_server.storage.errors import StoreError, UnusableDatabase
 from kibitz_server.storage.interface import Store
+from kibitz_server.storage.quarantine import Quarantine
 from kibitz_server.storage.streams import Closed
 
 
-class ServerPages:
-    """Makes the pages of one server (`net.http.PageSource`)."""
+class RecordPages:
+    """Makes the pages of the records of one server."""
 
-    def __init__(
-        self, directory: Directory, metrics: Metrics, store: Store, *, notes: bool
-    ) -> None:
+    def __init__(self, store: Store, quarantine: Quarantine, *, notes: bool) -> None:
         """`notes` tells whether records hold what bots noted for themselves."""
-        self._notes = notes
-        self._directory = directory
-        self._metrics = metrics
         self._store = store
-
-    def ready(self) -> bool:
-        """Whether matches may begin."""
-        return self._directory.ready()
-
-    def metrics(self) -> bytes:
-        """Return what the server counts and measures."""
-        return self._metrics.page()
+        self._quarantine = quarantine
+        self._notes = notes
 
     async def record(self, match: str) -> AsyncIterator[bytes] | None:
         """Return the record of a finished match, piece by piece; a damaged one is set aside.
@@ -48,7 +36,7 @@ class ServerPages:
         except UnusableDatabase:
             raise  # that says nothing about the match
         except StoreError as error:
-            self._directory.quarantine.add("match", match, error)
+            self._quarantine.add("match", match, error)
             return None
         return self._pieces(match, closed, first)
 
@@ -70,7 +58,7 @@ class ServerPages:
             except UnusableDatabase:
                 raise
             except StoreError as error:
-                self._directory.quarantine.add("match", match, error)
+                self._quarantine.add("match", match, error)
                 raise
         footer = closed.footer or b""
         if self._notes:

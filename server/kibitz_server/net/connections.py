@@ -73,7 +73,7 @@ class Connections:
     ) -> None:
         self.rate_limits = rate_limits
         self.quotas = quotas
-        self._guest_networks = guest_networks or GuestNetworks()
+        self.guest_networks = guest_networks or GuestNetworks()
         self._guests: dict[GuestNetwork, Counter[str]] = {}
         """The guests that are connected from each network, and how often."""
         self._loop = loop
@@ -134,7 +134,7 @@ class Connections:
         waits = [self._player_comments.charge(player, now, self._comment_rate(player))]
         address = counted_address(peer)
         if not waits[0] and address is not None:
-            limits, people = self.rate_limits, self._guest_networks.people(peer.address)
+            limits, people = self.rate_limits, self.guest_networks.people(peer.address)
             rate = rate_of_people(limits.comments_an_address, limits.comments, people)
             waits.append(self._address_comments.charge(address, now, rate))
         return max(waits)
@@ -152,7 +152,7 @@ class Connections:
         wait_ms = self._openings.charge(identity.key, now)
         if wait_ms or address is None:
             return wait_ms
-        limits, people = self.rate_limits, self._guest_networks.people(peer.address)
+        limits, people = self.rate_limits, self.guest_networks.people(peer.address)
         rate = rate_of_people(limits.openings_an_address, limits.openings, people)
         return self._address_openings.charge(address, now, rate)
 
@@ -195,7 +195,7 @@ class Connections:
     def _count(self, peer: Peer) -> bool:
         """Count a connection for its address, which pays for it; return whether it may come."""
         address = self._counted[peer] = address_group(peer.address)
-        limits, people = self.rate_limits, self._guest_networks.people(peer.address)
+        limits, people = self.rate_limits, self.guest_networks.people(peer.address)
         rate = rate_of_people(limits.address, limits.socket, people)
         peer.share_bucket(self._address_buckets.acquire(address, self._loop.time(), rate))
         most = self.address_quotas(peer).connections_an_address
@@ -203,7 +203,7 @@ class Connections:
 
     def address_quotas(self, peer: Peer) -> Quotas:
         """Return the quotas of which those of an address are the ones of the peer's address."""
-        quotas, people = self.quotas, self._guest_networks.people(peer.address)
+        quotas, people = self.quotas, self.guest_networks.people(peer.address)
         if not people:
             return quotas
         return replace(
@@ -219,15 +219,15 @@ class Connections:
 
     def invites_guests(self, peer: Peer) -> bool:
         """Whether guests are let in from the network that a connection comes from."""
-        return self._guest_networks.network_of(peer.address) is not None
+        return self.guest_networks.network_of(peer.address) is not None
 
     def room_for_guests(self, peer: Peer) -> int | None:
         """Return how many guests more may come from the peer's network; None for any number."""
-        found = self._guest_networks.network_of(peer.address)
+        found = self.guest_networks.network_of(peer.address)
         return None if found is None else found.people - len(self._guests.get(found, ()))
 
     def _count_guest(self, peer: Peer, identity: Identity, change: int) -> None:
-        found = self._guest_networks.network_of(peer.address)
+        found = self.guest_networks.network_of(peer.address)
         if found is None or identity.account or identity.player.kind == "house":
             return
         guests = self._guests.setdefault(found, Counter())

@@ -13,10 +13,9 @@ is short and made at once; a record is made while it is sent (`StreamedPage`).
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Protocol
 
 from websockets.datastructures import Headers
 from websockets.http11 import MAX_LINE_LENGTH, Request, Response
@@ -34,15 +33,15 @@ _PATH = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*")
 _URL = re.compile(r"https?://(?P<host>[^/?#]*)(?P<path>.*)", re.IGNORECASE | re.DOTALL)
 
 
-class PageSource(Protocol):
+@dataclass(frozen=True, slots=True)
+class PageSource:
     """What the pages say."""
 
-    def ready(self) -> bool: ...
-
-    def metrics(self) -> bytes: ...
-
-    async def record(self, match: str) -> AsyncIterator[bytes] | None:
-        """Return the record of a finished match, piece by piece."""
+    ready: Callable[[], bool]
+    """Whether matches may begin."""
+    metrics: Callable[[], bytes]
+    record: Callable[[str], Awaitable[AsyncIterator[bytes] | None]]
+    """Returns the record of a finished match, piece by piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +194,7 @@ def is_record(path: str) -> bool:
     return _RECORD.fullmatch(path) is not None
 
 
-def page_at(method: str, path: str, site: PageSource) -> Page | Awaitable[Page | StreamedPage]:
+def page_at(method: str, path: str, source: PageSource) -> Page | Awaitable[Page | StreamedPage]:
     """Return the page that is at a path, at once or in a while."""
     if path == WEBSOCKET_PATH:
         return WEBSOCKET_ONLY
@@ -205,17 +204,17 @@ def page_at(method: str, path: str, site: PageSource) -> Page | Awaitable[Page |
     if method not in {"GET", "HEAD"}:
         return NOT_ALLOWED
     if record is not None:
-        return _record_page(record[1], site)
+        return _record_page(record[1], source)
     if path == "/metrics":
-        return Page(HTTPStatus.OK, site.metrics(), METRICS)
-    if path == "/readyz" and not site.ready():
+        return Page(HTTPStatus.OK, source.metrics(), METRICS)
+    if path == "/readyz" and not source.ready():
         return Page(HTTPStatus.SERVICE_UNAVAILABLE, b"not ready\n")
     return Page(HTTPStatus.OK, b"ok\n")
 
 
-async def _record_page(match: str, site: PageSource) -> Page | StreamedPage:
+async def _record_page(match: str, source: PageSource) -> Page | StreamedPage:
     try:
-        pieces = await site.record(match)
+        pieces = await source.record(match)
     except UnusableDatabase:
         return Page(HTTPStatus.SERVICE_UNAVAILABLE, b"the database cannot be read now\n")
     return NOT_FOUND if pieces is None else StreamedPage(pieces, JSON_LINES)

@@ -20,6 +20,7 @@ import logging
 import math
 from asyncio import AbstractEventLoop, Transport
 from collections.abc import Awaitable, Callable, Generator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
 from typing import Protocol
@@ -51,29 +52,24 @@ KEEP_ALIVE_S = 5.0
 _END_OF_HEAD = b"\r\n\r\n"
 
 
-class HttpContext(Protocol):
-    """What all exchanges of a server share (`peer.PeerContext`)."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpContext:
+    """What the HTTP exchanges of a server share."""
 
-    @property
-    def loop(self) -> AbstractEventLoop: ...
-    @property
-    def access(self) -> AccessPolicy: ...
-    @property
-    def servers(self) -> Callable[[], Sequence[str]]: ...
-    @property
-    def pages(self) -> http.PageSource: ...
-    @property
-    def site(self) -> Site | None: ...
-    @property
-    def rate_limits(self) -> RateLimits: ...
-    @property
-    def downloads(self) -> Downloads: ...
-    @property
-    def metrics(self) -> Metrics: ...
-    @property
-    def turns(self) -> TurnBudget: ...
-    @property
-    def spawn(self) -> Callable[[Callable[[], Awaitable[None]]], None]: ...
+    loop: AbstractEventLoop
+    pages: http.PageSource
+    site: Site | None = None
+    """The files of the web pages, where there are any."""
+    metrics: Metrics
+    turns: TurnBudget
+    rate_limits: RateLimits
+    servers: Callable[[], Sequence[str]] = list
+    """The websocket addresses of other servers, whose pages are those of this one."""
+    access: AccessPolicy = field(default_factory=AccessPolicy)
+    """Which requests are served, by their headers."""
+    downloads: Downloads = field(default_factory=Downloads)
+    spawn: Callable[[Callable[[], Awaitable[None]]], None]
+    """Runs what cannot be done at once; used for pages that come from the disk only."""
 
 
 class HttpConnection(Protocol):
@@ -267,7 +263,7 @@ class HttpExchange:
 
     def _site_file(self, path: str) -> SiteFile | None:
         site = self._context.site
-        return None if site is None else site.file(path)
+        return None if site is None else site(path)
 
     def _serve_page(self, request: Request, *, alone: bool) -> None:
         """Answer with a page; `alone` where nothing has come after the request's head."""

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Protocol, cast
@@ -55,27 +55,21 @@ from kibitz_protocol.wire.refusals import HINTS, CloseCode, Code
 from kibitz_protocol.wire.values import MAX_HELLO
 from kibitz_protocol.wire.visibility import WantedViews
 from kibitz_server.accounts.identity import Identity
-from kibitz_server.metrics import Metrics
 from kibitz_server.net import http
-from kibitz_server.net.access import AccessPolicy
 from kibitz_server.net.addresses import is_loopback
-from kibitz_server.net.downloads import Downloads
 from kibitz_server.net.frames import FrameReader, Kind, close_frame, ping_frame
 from kibitz_server.net.guest_networks import GuestNetworks
-from kibitz_server.net.http_exchange import HttpExchange, half_close
+from kibitz_server.net.http_exchange import HttpContext, HttpExchange, half_close
 from kibitz_server.net.rate_limit import (
     UNLIMITED,
     Bucket,
     ChargeResult,
     RateLimiter,
-    RateLimits,
 )
 from kibitz_server.net.round_trip import RoundTrip
 from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.send_queue import SendQueue, WriteBatcher, message_frame
-from kibitz_server.net.site import Site
 from kibitz_server.net.timeouts import Timeouts
-from kibitz_server.net.turn_budget import TurnBudget
 
 LOG = logging.getLogger("kibitz.net")
 RETRY_AFTER_MS = 1000
@@ -83,7 +77,7 @@ RETRY_AFTER_MS = 1000
 
 
 class PeerHandler(Protocol):
-    """Receives what happens on the connections of a server."""
+    """Receives what happens on the connections of a server: `handlers.requests.RequestHandlers`."""
 
     def admit(self, peer: Peer) -> bool:
         """Whether there is room for another connection from this address."""
@@ -114,31 +108,17 @@ class Subscription(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PeerContext:
-    """What all peers of a server share."""
+class PeerContext(HttpContext):
+    """What all peers of a server share, from the request on that each begins with."""
 
-    loop: asyncio.AbstractEventLoop
     clock: Callable[[], int]
     """Monotonic milliseconds: what stamps the arrival of a move."""
     handler: PeerHandler
-    pages: http.PageSource
-    site: Site | None = None
-    """The files of the web pages, where there are any."""
-    metrics: Metrics
     batcher: WriteBatcher
     timeouts: Timeouts
-    turns: TurnBudget
-    rate_limits: RateLimits
     send_limits: SendLimits
-    servers: Callable[[], Sequence[str]] = list
-    """The websocket addresses of other servers, whose pages are those of this one."""
-    access: AccessPolicy = field(default_factory=AccessPolicy)
-    """Which requests are served, by their headers."""
-    downloads: Downloads = field(default_factory=Downloads)
     guest_networks: GuestNetworks = field(default_factory=GuestNetworks)
     """Addresses that are counted as many people."""
-    spawn: Callable[[Callable[[], Awaitable[None]]], None]
-    """Runs what cannot be done at once; used for pages that come from the disk only."""
 
 
 class Peer(asyncio.Protocol):

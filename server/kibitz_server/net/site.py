@@ -11,10 +11,10 @@ script or style: names and comments of others cannot become code, whatever a pag
 from __future__ import annotations
 
 import gzip
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from http import HTTPStatus
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 from websockets.datastructures import Headers
 from websockets.http11 import Response
@@ -39,7 +39,7 @@ _COMPRESSED_FILES = 256
 
 
 class SiteFile(Protocol):
-    """A file as it is served."""
+    """A file as it is served (`kibitz_clients.web.site.WebFile`, which knows no server)."""
 
     @property
     def body(self) -> bytes: ...
@@ -54,11 +54,8 @@ class SiteFile(Protocol):
         """Whether its path is for this content alone."""
 
 
-class Site(Protocol):
-    """What is served beside the server's own pages."""
-
-    def file(self, path: str) -> SiteFile | None:
-        """Return what is at a path, None where there is nothing."""
+Site: TypeAlias = Callable[[str], SiteFile | None]
+"""Returns what is served at a path beside the server's own pages, None where there is nothing."""
 
 
 def site_response(

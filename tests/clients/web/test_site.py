@@ -104,8 +104,8 @@ def test_a_page_finds_its_files_whatever_path_a_proxy_puts_before_it(
 
 
 def test_it_is_what_the_server_serves() -> None:
-    site: Site = web_site()
-    assert site.file("/") is not None
+    site: Site = web_site().file
+    assert site("/") is not None
 
 
 def test_the_shell_has_no_inline_script_or_style() -> None:

@@ -29,7 +29,7 @@ from tests.server.fakes import FakePages, read_page
     ],
 )
 async def test_pages(method: str, target: str, status: int, body: bytes) -> None:
-    page = await read_page(http.page_at(method, target, FakePages()))
+    page = await read_page(http.page_at(method, target, FakePages().source()))
     assert (page.status.value, page.body) == (status, body)
 
 
@@ -72,5 +72,5 @@ async def test_a_record_that_cannot_be_read_now_is_asked_for_later() -> None:
         async def record(self, match: str) -> AsyncIterator[bytes] | None:
             raise UnusableDatabase("planted")
 
-    page = await read_page(http.page_at("GET", "/records/m1.jsonl", Away()))
+    page = await read_page(http.page_at("GET", "/records/m1.jsonl", Away().source()))
     assert (page.status.value, page.body) == (503, b"the database cannot be read now\n")

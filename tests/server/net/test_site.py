@@ -27,14 +27,13 @@ class FakeFile:
     immutable: bool = True
 
 
-class FakeSite:
-    def file(self, path: str) -> FakeFile | None:
-        found = {"/": FakeFile(b"<p>", "text/html", "d", False), "/static/abc/x.js": FakeFile()}
-        return found.get(path)
+def fake_site(path: str) -> FakeFile | None:
+    files = {"/": FakeFile(b"<p>", "text/html", "d", False), "/static/abc/x.js": FakeFile()}
+    return files.get(path)
 
 
 def rig() -> PeerRig:
-    return PeerRig(site=FakeSite())
+    return PeerRig(site=fake_site)
 
 
 def ask(
@@ -224,7 +223,7 @@ def test_requests_that_are_sent_together_are_not_answered_together() -> None:
 
 
 def test_a_connection_through_a_proxy_is_not_kept_for_somebody_else() -> None:
-    here = PeerRig(site=FakeSite(), access=AccessPolicy(proxies=(network("127.0.0.1"),)))
+    here = PeerRig(site=fake_site, access=AccessPolicy(proxies=(network("127.0.0.1"),)))
     assert "Connection: close" in ask(here.connect(), more="X-Forwarded-For: 192.0.2.9\r\n")
 
 
@@ -292,7 +291,7 @@ def counted(here: PeerRig, quotas: Quotas) -> Connections:
 
 
 def test_a_classroom_loads_the_page_behind_one_address() -> None:
-    here = PeerRig(site=FakeSite(), rate_limits=RateLimits())
+    here = PeerRig(site=fake_site, rate_limits=RateLimits())
     counted(here, Quotas())
     for _ in range(30):  # browsers, each over a few connections
         lines = [here.connect("192.0.2.1") for _ in range(3)]
@@ -301,14 +300,14 @@ def test_a_classroom_loads_the_page_behind_one_address() -> None:
 
 
 def test_files_are_paid_for() -> None:
-    here = PeerRig(site=FakeSite(), rate_limits=RateLimits(address=Rate(1, 10), static=1))
+    here = PeerRig(site=fake_site, rate_limits=RateLimits(address=Rate(1, 10), static=1))
     counted(here, Quotas())
     line = here.connect("192.0.2.1")
     assert [ask(line).split()[1] for _ in range(11)] == ["200"] * 10 + ["429"]
 
 
 def test_where_connections_are_short_none_is_kept() -> None:
-    here = PeerRig(site=FakeSite())
+    here = PeerRig(site=fake_site)
     counted(here, Quotas(connections_an_address=4))
     lines = [here.connect("192.0.2.1") for _ in range(3)]
     assert "Connection: close" in ask(lines[0])
