@@ -13,7 +13,6 @@ import re
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 from typing import Any
 
 import click
@@ -182,25 +181,12 @@ def _sentence(error: BaseException) -> str | None:
     )
 
 
-def _show_version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        output.echo(f"kibitz, version {version('kibitz')}")
-        context.exit()
-
-
 @click.group(
     cls=Commands,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-@click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_version,
-    help="Show the version, and whether the server is compiled.",
-)
+@click.version_option(package_name="kibitz", prog_name="kibitz", help="Show the version.")
 @click.pass_context
 def kibitz(context: click.Context) -> None:
     """Run board games for bots and people, and watch them.

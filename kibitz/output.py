@@ -26,6 +26,15 @@ def echo(text: object = "", *, err: bool = False, nl: bool = True) -> None:
     _write(printable.lines(str(text)), err=err, nl=nl)
 
 
+def tell(text: str) -> None:
+    """Print a text for a person on stderr, beside the results on stdout."""
+    echo(text, err=True)
+
+
+def ignore(text: str) -> None:
+    """Print nothing: nobody needs to hear of it."""
+
+
 def echo_json(text: str, *, nl: bool = True) -> None:
     """Print JSON; what a terminal would obey is in it as JSON's own escapes."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kibitz.builtin_games import load_games
 from kibitz_protocol import printable
+from kibitz_protocol.atomic_write import write_atomically
 from kibitz_protocol.wire.recordfile import Record, read_record
 from kibitz_protocol.wire.records import UNDECIDED
 from kibitz_protocol.wire.reports import MatchReport, Received, SeatReport
@@ -46,10 +47,8 @@ def write_report(report: MatchReport, record: Path, directory: Path) -> Path | N
 
 def write_text(report: MatchReport, path: Path) -> None:
     """Write a report for a person, whole or not at all; its record is on the server."""
-    partial = path.with_name(f"{path.name}.part")
     lines = report_lines(report, f"{report.match}.jsonl")
-    partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    partial.replace(path)
+    write_atomically(path, "\n".join(lines) + "\n")
 
 
 def report_lines(report: MatchReport, record: str) -> Iterator[str]:

@@ -33,7 +33,7 @@ from kibitz_arena.journal import JournalError
 from kibitz_arena.report import export
 from kibitz_arena.report import text as report_text
 from kibitz_arena.results import Results
-from kibitz_arena.runner.directory import TournamentDirectory, write_atomically
+from kibitz_arena.runner.directory import TournamentDirectory
 from kibitz_arena.runner.distributed_runner import DistributedRunner
 from kibitz_arena.runner.hosting import START_SECONDS, ServerOptions
 from kibitz_arena.runner.progress import ProgressDisplay
@@ -46,6 +46,7 @@ from kibitz_bots.number_types import COUNT, SEED, FiniteRange
 from kibitz_clients.matches import recorded_match
 from kibitz_clients.web import record_page
 from kibitz_protocol import printable
+from kibitz_protocol.atomic_write import write_atomically
 
 Runner: TypeAlias = TournamentRunner | DistributedRunner
 FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")

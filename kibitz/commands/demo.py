@@ -25,8 +25,8 @@ from kibitz.local.demo_host import DemoHost
 from kibitz.local.demo_programme import DEMO
 from kibitz.options.output_path import OutputPath
 from kibitz.options.record import is_screen
-from kibitz.output import echo
-from kibitz.process.event_loop import draining, run
+from kibitz.output import echo, ignore
+from kibitz.process.event_loop import draining, interrupted, run
 from kibitz.process.private_server import PrivateServer, private_server
 from kibitz.text import result_tables
 from kibitz_bots.number_types import FiniteRange
@@ -72,7 +72,7 @@ async def _demo(records: Path, *, screen: bool, web: bool, pace: float) -> int:
         private_server(options=["--pace", f"{pace:g}"], env={"KIBITZ_PLAIN": "1"}) as server,
         Client(server.url, name="demo", kind="human", agent="kibitz demo") as client,
     ):
-        tell = _ignore if screen else echo
+        tell = ignore if screen else echo
         host = DemoHost(client, DEMO, preparation, tell, endless=screen or web)
         if screen:
             echo(f"in a browser: {server.page('/wall')}")
@@ -115,14 +115,9 @@ async def _show(server: PrivateServer, host: DemoHost) -> None:
     """Play for the wall of the server's pages until Ctrl-C."""
     show_page(server.page("/wall"))
     echo("Ctrl-C ends it")
-    interrupted = asyncio.Event()
-
-    async def interrupt() -> None:
-        interrupted.set()
-
-    async with draining(interrupt), asyncio.TaskGroup() as group:
+    async with asyncio.TaskGroup() as group:
         hosting = group.create_task(host.run())
-        await interrupted.wait()
+        await interrupted()
         hosting.cancel()
 
 
@@ -142,7 +137,3 @@ def _command() -> str:
     """Return how this command is called here, where its directory may not be on the path."""
     beside = Path(sys.executable).parent / "kibitz"
     return "kibitz" if shutil.which("kibitz") else os.path.relpath(beside)
-
-
-def _ignore(line: str) -> None:
-    pass

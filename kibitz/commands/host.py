@@ -20,7 +20,7 @@ from kibitz.options.connection import fresh_option, identity_options, server_opt
 from kibitz.options.notation import GameChoice
 from kibitz.options.output_path import OutputPath
 from kibitz.options.saved_sessions import HostedLobby, SavedSession
-from kibitz.output import echo, echo_json
+from kibitz.output import echo, echo_json, tell
 from kibitz.process.event_loop import draining, run
 from kibitz.text import result_tables
 from kibitz.text.lobby_progress import LobbyProgress
@@ -184,7 +184,7 @@ def host(
         records.mkdir(parents=True, exist_ok=True)
     for game in games:
         if note := options_match.unbalanced_note(game.name, given["each"]):
-            _tell(note)
+            tell(note)
     house = _LobbyHost(settings, given, records, as_json=as_json)
     sys.exit(run(house.follow() if wait else house.open()))
 
@@ -261,7 +261,7 @@ class _LobbyHost:
         """Open the lobby and leave it to itself; who opened it is saved, for `kibitz lobby`."""
         known = connection.account(self._token_file, self._server) is not None
         with self._saved_for_one() as saved:
-            coming = sessions.connect_saved(saved, self._client, _tell, account=known)
+            coming = sessions.connect_saved(saved, self._client, tell, account=known)
             async with coming as client:
                 opened = await self._open_lobby(client)
                 saved.store_hosted(opened.lobby, opened.lobby, opened.invite)
@@ -272,7 +272,7 @@ class _LobbyHost:
         """Open the lobby and follow it to its end; return the exit status."""
         known = connection.account(self._token_file, self._server) is not None
         with self._saved() as saved:
-            returning = sessions.connect_saved(saved, self._client, _tell, account=known)
+            returning = sessions.connect_saved(saved, self._client, tell, account=known)
             async with returning as client:
                 course = LobbyProgress(await self._lobby(client, saved))
                 await client.join(course.lobby, role="spectator")
@@ -302,7 +302,7 @@ class _LobbyHost:
         if self._name is not None and connection.account(self._token_file, self._server) is None:
             return self._saved()
         who = f"guest host {secrets.token_hex(16)}"
-        return SavedSession(self._server, who, _tell, fresh=True)
+        return SavedSession(self._server, who, tell, fresh=True)
 
     def _saved(self) -> SavedSession:
         """Return the session of the name that was said, or one for this lobby alone.
@@ -311,21 +311,21 @@ class _LobbyHost:
         """
         known = connection.account(self._token_file, self._server)
         if known is None and self._name is not None:
-            return SavedSession(self._server, f"name {self._name}", _tell, fresh=self._fresh)
+            return SavedSession(self._server, f"name {self._name}", tell, fresh=self._fresh)
         who = "guest" if known is None else sessions.account(known)
         return sessions.take_free_identity(
-            self._server, f"{who} host {self._key}", _tell, fresh=self._fresh
+            self._server, f"{who} host {self._key}", tell, fresh=self._fresh
         )
 
     async def _lobby(self, client: Client, saved: SavedSession) -> str:
         """Return the lobby to follow: the one of before, where it is still open."""
         before = saved.hosted(self._key)
         if before is not None and await _is_open(client, before.lobby):
-            _tell(f"welcome back, {client.name}: lobby {before.lobby} is still open")
+            tell(f"welcome back, {client.name}: lobby {before.lobby} is still open")
             self._opened(before, client.url, again=True)
             return before.lobby
         if before is not None:
-            _tell(f"lobby {before.lobby}, opened here before, is gone; this is a new one")
+            tell(f"lobby {before.lobby}, opened here before, is gone; this is a new one")
             saved.drop_hosted(self._key)
         new = await self._unanswered(client, saved)
         if new is None:
@@ -347,7 +347,7 @@ class _LobbyHost:
             if brief.lobby in asked.known or not self._is_asked_for(brief):
                 continue
             if brief.joinable != "invite":
-                _tell(f"lobby {brief.lobby} was opened here before, and goes on")
+                tell(f"lobby {brief.lobby} was opened here before, and goes on")
                 return HostedLobby(lobby=brief.lobby)
             await client.close_lobby(brief.lobby)
         return None
@@ -390,10 +390,6 @@ async def _is_open(client: Client, lobby: str) -> bool:
     """Whether a lobby of this player is there and not closed."""
     briefs = (await client.lobbies()).lobbies
     return any(brief.lobby == lobby and brief.state != "closed" for brief in briefs)
-
-
-def _tell(sentence: str) -> None:
-    echo(sentence, err=True)
 
 
 def _print_summary(course: LobbyProgress, *, as_json: bool) -> None:

@@ -8,15 +8,10 @@ from pathlib import Path
 
 import click
 
-from kibitz.builtin_games import load_games
-from kibitz.options import connection
-from kibitz.options import saved_sessions as sessions
 from kibitz.options.connection import fresh_option, identity_options, server_option
-from kibitz.options.record import is_screen
-from kibitz.options.saved_sessions import SavedSession, Tell
-from kibitz.options.session import client_factory, exit_with
+from kibitz.options.saved_sessions import Tell
+from kibitz.options.session import play_in_terminal
 from kibitz_clients.matches.connector import Connector
-from kibitz_games.core import rulebook
 from kibitz_protocol.client.client import Client
 
 
@@ -39,28 +34,15 @@ def join(
     Who you are there is saved: after the terminal was closed, the same command takes the seat
     back, as long as the server keeps it.
     """
-    if not is_screen(plain=False):
-        raise click.UsageError("expected a terminal to play in; bots connect with kibitz bot")
-    from kibitz_clients.tui.kibitz_app import KibitzApp
-
-    name = name or connection.login()
-    known = connection.account(token_file, server)
-    who = f"name {name}" if known is None else sessions.account(known)
-    lines: list[str] = []
-    with SavedSession(server, who, lines.append, fresh=fresh) as saved:
-        connect = client_factory(saved, server, name, token_file, lines.append, seated=True)
-        app = KibitzApp(
-            load_games("plain"),
-            _announcing(connect, lines.append),
-            lobby=lobby,
-            invite=invite,
-            play=True,
-            follow=True,
-            where=server,
-            greetings=lambda: lines,
-            rules=rulebook.page,
-        )
-        exit_with(app.run())
+    play_in_terminal(
+        server,
+        name,
+        token_file,
+        fresh=fresh,
+        instead="bots connect with kibitz bot",
+        take_seat=lambda connect, tell: (_announcing(connect, tell), lobby),
+        invite=invite,
+    )
 
 
 def _announcing(connect: Connector, tell: Tell) -> Connector:

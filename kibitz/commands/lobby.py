@@ -11,14 +11,12 @@ import click
 from kibitz.options import connection
 from kibitz.options import saved_sessions as sessions
 from kibitz.options.connection import server_option
-from kibitz.options.lists import ask
+from kibitz.options.lists import Answer, ask
 from kibitz.output import echo
 from kibitz_protocol import printable
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.lobbies import LobbyView, Member
 from kibitz_protocol.wire.messages import LobbyClosed, LobbyNews
-
-Question = Callable[[Client], Awaitable[str]]
 
 token_option = click.option(
     "--token-file",
@@ -46,11 +44,8 @@ def lobby() -> None:
 def start(lobby: str, server: str, token_file: Path | None) -> None:
     """Begin the programme of CODE. Every seat must be taken, and everybody ready."""
 
-    async def question(client: Client) -> str:
-        await client.start(lobby)
-        return f"the programme of lobby {lobby} has begun"
-
-    _as_host(lobby, server, token_file, question)
+    _ask_as_host(lobby, server, token_file, lambda client: client.start(lobby))
+    echo(f"the programme of lobby {lobby} has begun")
 
 
 @lobby.command()
@@ -59,13 +54,13 @@ def start(lobby: str, server: str, token_file: Path | None) -> None:
 def kick(lobby: str, player: str, server: str, token_file: Path | None) -> None:
     """Remove PLAYER, a name or the number of a seat, from CODE for good."""
 
-    async def question(client: Client) -> str:
-        view = await _look(client, lobby)
-        member = find_member(view, player)
+    async def remove(client: Client) -> str:
+        member = find_member(await _look(client, lobby), player)
         await client.kick(lobby, member.player)
-        return f"{printable.line(member.name)} is removed from lobby {lobby}"
+        return member.name
 
-    _as_host(lobby, server, token_file, question)
+    removed = _ask_as_host(lobby, server, token_file, remove)
+    echo(f"{printable.line(removed)} is removed from lobby {lobby}")
 
 
 @lobby.command()
@@ -73,11 +68,8 @@ def kick(lobby: str, player: str, server: str, token_file: Path | None) -> None:
 def close(lobby: str, server: str, token_file: Path | None) -> None:
     """Close CODE; matches that run are finished first."""
 
-    async def question(client: Client) -> str:
-        await client.close_lobby(lobby)
-        return f"lobby {lobby} is closed"
-
-    _as_host(lobby, server, token_file, question)
+    _ask_as_host(lobby, server, token_file, lambda client: client.close_lobby(lobby))
+    echo(f"lobby {lobby} is closed")
 
 
 @lobby.command()
@@ -85,11 +77,8 @@ def close(lobby: str, server: str, token_file: Path | None) -> None:
 def rematch(lobby: str, server: str, token_file: Path | None) -> None:
     """Play the finished programme of CODE again, with the seats rotated by one."""
 
-    async def question(client: Client) -> str:
-        await client.rematch(lobby)
-        return f"lobby {lobby} plays its programme again"
-
-    _as_host(lobby, server, token_file, question)
+    _ask_as_host(lobby, server, token_file, lambda client: client.rematch(lobby))
+    echo(f"lobby {lobby} plays its programme again")
 
 
 def find_member(view: LobbyView, text: str) -> Member:
@@ -120,8 +109,13 @@ async def _look(client: Client, lobby: str) -> LobbyView:
     raise click.ClickException(f"lobby {lobby} is closed")
 
 
-def _as_host(lobby: str, server: str, token_file: Path | None, question: Question) -> None:
-    """Ask as the host of a lobby, and print the answer."""
+def _ask_as_host(
+    lobby: str,
+    server: str,
+    token_file: Path | None,
+    question: Callable[[Client], Awaitable[Answer]],
+) -> Answer:
+    """Ask as the host of a lobby, and return the answer."""
     if connection.account(token_file, server) is not None:
         client = connection.client(server, None, token_file)
     else:
@@ -132,4 +126,4 @@ def _as_host(lobby: str, server: str, token_file: Path | None, question: Questio
                 " `kibitz host`, or name the host's account with --token-file"
             )
         client = connection.client(server, saved.name, None, resume=saved.resume)
-    echo(ask(client, question))
+    return ask(client, question)

@@ -18,7 +18,7 @@ from kibitz.options import connection
 from kibitz.options import saved_sessions as sessions
 from kibitz.options.connection import fresh_option, identity_options, server_option
 from kibitz.options.saved_sessions import SavedSession
-from kibitz.output import echo
+from kibitz.output import echo, tell
 from kibitz.process.event_loop import draining, run
 from kibitz.process.interrupts import TERMINATION
 from kibitz_clients.wording import descriptions
@@ -77,7 +77,7 @@ def mcp(
             )
 
         def connect() -> AbstractAsyncContextManager[Client]:
-            return sessions.connect_saved(saved, make, _tell, account=token is not None)
+            return sessions.connect_saved(saved, make, tell, account=token is not None)
 
         def explain(error: Exception) -> str:
             return descriptions.explain_error(error, server)
@@ -91,13 +91,9 @@ def mcp(
 
     with (
         contextlib.nullcontext() if port is None else _listen(port) as listener,
-        sessions.take_free_identity(server, who, _tell, fresh=fresh) as saved,
+        sessions.take_free_identity(server, who, tell, fresh=fresh) as saved,
     ):
         run(serve(saved, listener))
-
-
-def _tell(sentence: str) -> None:
-    echo(sentence, err=True)
 
 
 def _listen(port: int) -> socket.socket:

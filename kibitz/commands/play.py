@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,14 +24,10 @@ from kibitz.options import notation
 from kibitz.options.notation import GameChoice
 from kibitz.options.output_path import OutputPath
 from kibitz.options.program import Program, program_of_word, trailing_program
-from kibitz.output import echo, echo_json
-from kibitz.process.event_loop import draining, run
+from kibitz.output import echo, echo_json, ignore, tell
+from kibitz.process.event_loop import interrupted, run
 from kibitz_bots.adapters.external_program import WithProgram, program_options
 from kibitz_bots.number_types import SEED
-
-
-def _tell(line: str) -> None:
-    echo(line, err=True)
 
 
 @click.command(cls=WithProgram, short_help="Play bots against each other on this machine.")
@@ -89,20 +84,21 @@ def play(
     plan = _plan(game, bots, pairs, given)
     check(plan)
     if not quiet and (note := options_match.unbalanced_note(game.name, given["each"])):
-        _tell(note)
+        tell(note)
     plan = with_isolation(plan, given["isolation"], records, db)
     if has_strangers(plan) and not quiet:
-        _tell(plan.isolation.sentence)
+        tell(plan.isolation.sentence)
     records.mkdir(parents=True, exist_ok=True)
 
     async def ended(played: SeriesOutcome) -> None:
         _report(played, as_json=as_json)
         if watch:
-            await _until_interrupted()
+            tell("the pages stay until Ctrl-C")
+            await interrupted()
 
-    tell = _ignore if quiet else _tell
-    opened = show_page if watch else _ignore
-    played = run(play_series(plan, records, db, tell, opened=opened, ended=ended))
+    opened = show_page if watch else ignore
+    told = ignore if quiet else tell
+    played = run(play_series(plan, records, db, told, opened=opened, ended=ended))
     sys.exit(1 if played.trouble else 0)
 
 
@@ -140,22 +136,6 @@ def _report(played: SeriesOutcome, *, as_json: bool) -> None:
     elif played.course.matches:
         echo(played.course.tables())
     for path in played.reports.values():
-        echo(f"a seat was at fault: {path}", err=True)
+        tell(f"a seat was at fault: {path}")
     for sentence in played.trouble:
-        echo(sentence, err=True)
-
-
-async def _until_interrupted() -> None:
-    """Keep the pages of what was played until Ctrl-C."""
-    echo("the pages stay until Ctrl-C", err=True)
-    interrupted = asyncio.Event()
-
-    async def interrupt() -> None:
-        interrupted.set()
-
-    async with draining(interrupt):
-        await interrupted.wait()
-
-
-def _ignore(line: str) -> None:
-    pass
+        tell(sentence)

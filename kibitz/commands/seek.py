@@ -9,21 +9,19 @@ from typing import Any
 
 import click
 
-from kibitz.builtin_games import load_games, player_counts
+from kibitz.builtin_games import player_counts
 from kibitz.options import connection, notation
 from kibitz.options import match as options_match
-from kibitz.options import saved_sessions as sessions
 from kibitz.options.connection import fresh_option, identity_options, server_option
 from kibitz.options.lists import ask, json_option, print_lines
 from kibitz.options.notation import GameChoice
-from kibitz.options.record import is_screen
-from kibitz.options.saved_sessions import SavedSession
-from kibitz.options.session import client_factory, exit_with
-from kibitz.output import echo
+from kibitz.options.saved_sessions import Tell
+from kibitz.options.session import play_in_terminal
+from kibitz.output import tell
 from kibitz.process.event_loop import run
 from kibitz_bots.number_types import COUNT
+from kibitz_clients.matches.connector import Connector
 from kibitz_clients.wording import tables
-from kibitz_games.core import rulebook
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbyBrief, ProgrammeItem, SeekTerms
@@ -132,18 +130,9 @@ def bot_command(terms: SeekTerms, given: Mapping[str, Any]) -> list[str]:
 
 def _play_in_terminal(terms: SeekTerms, given: dict[str, Any]) -> None:
     """Seek as a person, and open the lobby in the terminal."""
-    if not is_screen(plain=False):
-        raise click.UsageError("expected a terminal to play in; bots play with --bot")
-    from kibitz_clients.tui.kibitz_app import KibitzApp
+    server = given["server"]
 
-    server, token_file = given["server"], given["token_file"]
-    name = given["name"] or connection.login()
-    known = connection.account(token_file, server)
-    who = f"name {name}" if known is None else sessions.account(known)
-    lines: list[str] = []
-    with SavedSession(server, who, lines.append, fresh=given["fresh"]) as saved:
-        connect = client_factory(saved, server, name, token_file, lines.append, seated=True)
-
+    def take_seat(connect: Connector, _: Tell) -> tuple[Connector, str]:
         async def sought() -> str:
             async with connect() as client:
                 done = await client.seek(terms, wait_s=given["wait_s"])
@@ -151,15 +140,14 @@ def _play_in_terminal(terms: SeekTerms, given: dict[str, Any]) -> None:
             return done.lobby
 
         lobby = run(sought())
-        echo(f"lobby {lobby}; others join with: kibitz join {lobby} --server {server}", err=True)
-        app = KibitzApp(
-            load_games("plain"),
-            connect,
-            lobby=lobby,
-            play=True,
-            follow=True,
-            where=server,
-            greetings=lambda: lines,
-            rules=rulebook.page,
-        )
-        exit_with(app.run())
+        tell(f"lobby {lobby}; others join with: kibitz join {lobby} --server {server}")
+        return connect, lobby
+
+    play_in_terminal(
+        server,
+        given["name"],
+        given["token_file"],
+        fresh=given["fresh"],
+        instead="bots play with --bot",
+        take_seat=take_seat,
+    )

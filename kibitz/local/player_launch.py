@@ -6,6 +6,7 @@ parameters come from others, so limits are enough for them.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -13,12 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kibitz.options.program import Program
-from kibitz.process.bot_launch import bot_launch
 from kibitz.process.isolation.backends import Isolation
 from kibitz.process.isolation.launch import Launch, isolated
 from kibitz.process.isolation.sandbox import directories_of_command, directories_of_file
+from kibitz.process.parent_death import child_command
 from kibitz_bots.adapters.launcher import launch_command
 from kibitz_bots.llm.settings import environment_of
+from kibitz_server.housebots.process import inherited_environment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,37 +61,37 @@ def player_launch(
     """Give what starts a player, to be started within the block and once.
 
     Relative paths are seen from `base`. `env` comes on top of what says the place, `descriptors`
-    are inherited, and `words` are further options of `kibitz_bots`. `limits` and `memory` are those
-    of `bot_launch` and hold for bots; a program has its own.
+    are inherited, and `words` are further options of `kibitz_bots`. `limits` are those of
+    `child_command`, and `memory` (MiB) is for all processes of a foreign bot together, where there
+    are cgroups. Both hold for bots; a program has its own.
     """
-    readable = readable_paths(player, base)
+    if isinstance(player, str) and not is_foreign(player):
+        command = child_command("kibitz_bots", *place.words, *words, player, limits=limits)
+        own = {
+            **inherited_environment(os.environ),
+            "PYTHONUNBUFFERED": "1",
+            **environment_of(player, os.environ),
+            **env,
+        }
+        return contextlib.nullcontext(Launch(command=command, env=own, descriptors=descriptors))
     if isinstance(player, str):
-        return bot_launch(
-            [*place.words, *words, str(base / player) if player.endswith(".py") else player],
-            url=place.url,
-            isolation=isolation,
-            readable=readable or None,
-            limits=limits,
-            env={**environment_of(player, os.environ), **env},
-            descriptors=descriptors,
-            memory=memory,
-        )
-    if not player.connects:
-        return bot_launch(
-            [*place.words, *words, *player.foreign.argv()],
-            url=place.url,
-            isolation=isolation,
-            readable=readable,
-            env=env,
-            descriptors=descriptors,
-        )
+        bot = [*place.words, *words, str(base / player)]
+        command = child_command("kibitz_bots", *bot, limits=limits, supervised=True)
+        env = {**environment_of(player, os.environ), **env}
+    elif player.connects:
+        command = launch_command(player.foreign.command, player.foreign.limits, supervised=True)
+        env, memory = {**place.env, **env}, None
+    else:
+        bot = [*place.words, *words, *player.foreign.argv()]
+        command, memory = child_command("kibitz_bots", *bot, supervised=True), None
     return isolated(
         isolation,
-        launch_command(player.foreign.command, player.foreign.limits, supervised=True),
+        command,
         url=place.url,
-        seen=readable,
-        env={**place.env, **env},
+        seen=readable_paths(player, base),
+        env=env,
         descriptors=descriptors,
+        memory=memory,
     )
 
 

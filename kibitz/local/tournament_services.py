@@ -13,7 +13,6 @@ from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from kibitz import record_download
 from kibitz.analysis import fault_report
 from kibitz.local.player_launch import Place, player_launch, readable_paths
 from kibitz.options import connection
@@ -30,6 +29,7 @@ from kibitz_arena.runner.services import JoinInfo, OwnServer, WaitExit
 from kibitz_arena.tournament import Entrant, Tournament
 from kibitz_bots.adapters.external_program import ExternalProgram
 from kibitz_bots.adapters.launcher import ProcessLimits
+from kibitz_clients.matches.fetch import save_record
 from kibitz_protocol.wire.recordfile import Record
 from kibitz_protocol.wire.reports import MatchReport
 from kibitz_server.housebots.process import secret_descriptor
@@ -129,7 +129,7 @@ class LocalServices:
 
     async def record(self, url: str, match: str, directory: Path) -> Path:
         """Fetch the record of a match into `directory`; raises `OSError` where that fails."""
-        return await record_download.record(url, match, directory / f"{match}.jsonl")
+        return await save_record(url, match, directory / f"{match}.jsonl")
 
     def report(self, record: Record) -> MatchReport:
         """Return the report of a record; raises `ValueError` where it cannot be made."""

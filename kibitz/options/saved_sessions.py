@@ -25,6 +25,8 @@ import platformdirs
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, Field, ValidationError
 
+from kibitz.output import ignore
+from kibitz_protocol.atomic_write import write_atomically
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import HelloRefusedError
 from kibitz_protocol.wire.refusals import Code
@@ -96,7 +98,7 @@ class SavedSession:
             self._lock.acquire(timeout=0)
             _remove_old(self._path)
         except Timeout:
-            raise InUseError(server, _read(self._path, _ignore)) from None
+            raise InUseError(server, _read(self._path, ignore)) from None
         except (OSError, NotImplementedError) as error:
             self._cannot(error)
             return
@@ -176,7 +178,7 @@ class SavedSession:
         if self._path is None:
             return
         try:
-            _write(self._path, kept.model_dump_json())
+            write_atomically(self._path, kept.model_dump_json(), mode=0o600)
         except OSError as error:
             self._cannot(error)
 
@@ -205,7 +207,7 @@ def host_of(server: str, lobby: str) -> StoredSession | None:
     """
     with contextlib.suppress(OSError):
         for path in sorted(directory().glob("*.json")):
-            saved = _read(path, _ignore)
+            saved = _read(path, ignore)
             if (
                 saved is None
                 or saved.resume is None
@@ -269,19 +271,6 @@ def _read(path: Path, tell: Tell) -> StoredSession | None:
         return None
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all, for nobody else to read."""
-    # Only the holder of the lock writes, so that one name for the unfinished file will do.
-    partial = path.with_suffix(".part")
-    partial.unlink(missing_ok=True)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with open(os.open(partial, flags, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
-
-
 def _remove_old(mine: Path) -> None:
     """Remove the sessions beside mine that nobody has used for long and nobody uses now."""
     oldest = time.time() - DAYS * 86_400
@@ -295,7 +284,3 @@ def _remove_old(mine: Path) -> None:
 
 def _digest(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
-
-
-def _ignore(_: str) -> None:
-    """Nobody needs to hear of it."""

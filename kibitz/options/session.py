@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import click
 
+from kibitz.builtin_games import load_games
 from kibitz.options import connection
 from kibitz.options import saved_sessions as sessions
+from kibitz.options.record import is_screen
 from kibitz.options.saved_sessions import SavedSession, Tell
 from kibitz_clients.matches.connector import Connector
+from kibitz_games.core import rulebook
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.visibility import WantedViews
 
@@ -42,6 +46,47 @@ def client_factory(
         return sessions.connect_saved(saved, make, tell, account=known)
 
     return connect
+
+
+def play_in_terminal(
+    server: str,
+    name: str | None,
+    token_file: Path | None,
+    *,
+    fresh: bool,
+    instead: str,
+    take_seat: Callable[[Connector, Tell], tuple[Connector, str]],
+    invite: str | None = None,
+) -> None:
+    """Play in the terminal as who is saved on this machine; refuse to where there is no screen.
+
+    `take_seat` is given what connects; it returns what the screen connects with, and the lobby.
+    """
+    if not is_screen(plain=False):
+        raise click.UsageError(f"expected a terminal to play in; {instead}")
+    from kibitz_clients.tui.kibitz_app import KibitzApp
+
+    name = name or connection.login()
+    known = connection.account(token_file, server)
+    who = f"name {name}" if known is None else sessions.account(known)
+    lines: list[str] = []
+    with SavedSession(server, who, lines.append, fresh=fresh) as saved:
+        connect, lobby = take_seat(
+            client_factory(saved, server, name, token_file, lines.append, seated=True),
+            lines.append,
+        )
+        app = KibitzApp(
+            load_games("plain"),
+            connect,
+            lobby=lobby,
+            invite=invite,
+            play=True,
+            follow=True,
+            where=server,
+            greetings=lambda: lines,
+            rules=rulebook.page,
+        )
+        exit_with(app.run())
 
 
 def exit_with(sentence: str | None) -> None:

@@ -72,6 +72,17 @@ async def draining(
             then(task.cancel)
 
 
+async def interrupted() -> None:
+    """Wait for Ctrl-C; the next one cancels this task."""
+    pressed = asyncio.Event()
+
+    async def press() -> None:
+        pressed.set()
+
+    async with draining(press):
+        await pressed.wait()
+
+
 def _on_signal(number: signal.Signals, react: Callable[[], object]) -> None:
     def received() -> None:
         interrupts.note(number)

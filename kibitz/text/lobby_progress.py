@@ -11,10 +11,9 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from kibitz import record_download
 from kibitz.builtin_games import load_games
 from kibitz.text import result_tables
-from kibitz_clients.matches.fetch import fetch_record
+from kibitz_clients.matches.fetch import fetch_record, save_record
 from kibitz_clients.matches.timeline import MatchInfo
 from kibitz_clients.wording import descriptions, tables
 from kibitz_protocol import printable
@@ -155,9 +154,7 @@ class LobbyProgress:
         for brief in self.matches:
             if brief.result is not None and brief.match not in self.records:
                 path = directory / f"{brief.game}-{brief.match}.jsonl"
-                self.records[brief.match] = str(
-                    await record_download.record(url, brief.match, path)
-                )
+                self.records[brief.match] = str(await save_record(url, brief.match, path))
         return self.records
 
     def apply(self, message: object) -> list[str]:

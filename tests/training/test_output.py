@@ -39,6 +39,6 @@ def test_what_is_in_the_way_is_named(tmp_path: Path) -> None:
         output.write(tmp_path / "file", "text")
     with pytest.raises(OutputError, match=r"none.file: cannot be written \(No such file"):
         output.write(tmp_path / "none" / "file", "text")
-    (tmp_path / "other.partial").mkdir()
+    (tmp_path / "other.part").mkdir()
     with pytest.raises(OutputError, match="other: cannot be written"):
         output.write(tmp_path / "other", "text")

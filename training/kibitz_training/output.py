@@ -5,12 +5,12 @@ OutputError   a file that cannot be written; says which and why
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
+from kibitz_protocol.atomic_write import write_atomically
 from kibitz_search import weights
 from kibitz_training.experiment import TrainingRun
 
@@ -27,24 +27,10 @@ class OutputError(ValueError):
 
 def write(path: Path, text: str) -> None:
     """Write a file, or raise `OutputError` and leave the former one."""
-    partial = path.with_name(f"{path.name}.partial")
     try:
-        with open(partial, "w", encoding="utf-8") as out:
-            out.write(text)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(partial, path)
+        write_atomically(path, text)
     except OSError as error:
-        _remove(partial)
         raise OutputError(path, error) from None
-
-
-def _remove(partial: Path) -> None:
-    """Give back the space of half a file, where it is one."""
-    try:
-        partial.unlink(missing_ok=True)
-    except OSError:  # what hinders this has been told already
-        return
 
 
 def save_weights(

@@ -27,6 +27,7 @@ from pydantic import ValidationError
 
 from kibitz_arena import entries
 from kibitz_arena.tournament import Tournament
+from kibitz_protocol.atomic_write import write_atomically
 from kibitz_protocol.wire.values import Strict
 
 
@@ -176,18 +177,6 @@ def other_directories(directories: Iterable[Path]) -> Iterator[Path]:
     for directory in directories:
         with contextlib.suppress(OSError):
             yield from (path.parent for path in sorted(directory.glob("*/journal.jsonl")))
-
-
-def write_atomically(path: Path, text: str, *, mode: int = 0o644, durable: bool = True) -> Path:
-    """Write a file whole or not at all; a `durable` one is on the disk then."""
-    partial = path.with_name(f"{path.name}.part")
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-    with open(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-        if durable:
-            file.flush()
-            os.fsync(file.fileno())
-    return partial.replace(path)
 
 
 def safe_filename(name: str) -> str:

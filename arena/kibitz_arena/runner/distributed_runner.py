@@ -29,13 +29,14 @@ from kibitz_arena.runner.block_task import (
     task_tournament,
 )
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
-from kibitz_arena.runner.directory import TournamentDirectory, write_atomically
+from kibitz_arena.runner.directory import TournamentDirectory
 from kibitz_arena.runner.journal_file import TournamentJournal, now_ms
 from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.records import has_fault
 from kibitz_arena.runner.services import Services
 from kibitz_arena.state import DueGame, TournamentState, original_tag
 from kibitz_arena.tournament import Tournament
+from kibitz_protocol.atomic_write import write_atomically
 from kibitz_protocol.wire.recordfile import read_record
 
 MOST_BLOCKS: Final = 10

@@ -9,7 +9,8 @@ from pathlib import Path
 from kibitz_arena.report import export
 from kibitz_arena.report.html import render_html
 from kibitz_arena.results import Results
-from kibitz_arena.runner.directory import TournamentDirectory, write_atomically
+from kibitz_arena.runner.directory import TournamentDirectory
+from kibitz_protocol.atomic_write import write_atomically
 
 
 def publish(results: Results, folder: TournamentDirectory, html: Path | None) -> None:

@@ -25,6 +25,8 @@ from typing import Final
 import platformdirs
 from filelock import FileLock, Timeout
 
+from kibitz_protocol.atomic_write import write_atomically
+
 log = logging.getLogger("kibitz_bots")
 
 MOST: Final = 64
@@ -53,13 +55,8 @@ class SavedSeat:
 
     def keep(self, secret: str) -> None:
         """Write the secret down, whole or not at all, for nobody else to read."""
-        partial = self._path.with_suffix(".part")
         try:
-            partial.unlink(missing_ok=True)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-            with open(os.open(partial, flags, 0o600), "w", encoding="utf-8") as file:
-                file.write(secret + "\n")
-            partial.replace(self._path)
+            write_atomically(self._path, f"{secret}\n", mode=0o600)
         except OSError as error:
             log.warning("this seat cannot be saved, a killed bot will not come back: %s", error)
 

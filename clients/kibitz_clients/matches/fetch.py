@@ -10,8 +10,10 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Final, TypeAlias
 
+from kibitz_protocol.atomic_write import write_atomically
 from kibitz_protocol.wire.recordfile import Record, parse_record
 from kibitz_protocol.wire.server_address import page_url
 
@@ -35,6 +37,12 @@ async def fetch_record(url: str, match: str) -> Record:
     address = record_url(url, match)
     body = await asyncio.to_thread(download, address)
     return parse_record(body.splitlines(keepends=True), path=address)
+
+
+async def save_record(url: str, match: str, path: Path) -> Path:
+    """Store the record of `match` at `path` and return that; raises `OSError`."""
+    body = await asyncio.to_thread(download, record_url(url, match))
+    return write_atomically(path, body, durable=False)
 
 
 def record_url(url: str, match: str) -> str:

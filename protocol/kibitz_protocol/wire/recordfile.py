@@ -15,7 +15,6 @@ from __future__ import annotations
 import codecs
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import IO, Annotated, Final, TypeAlias, TypeVar
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
+from kibitz_protocol.atomic_write import write_atomically
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.explain import explain
 from kibitz_protocol.wire.records import ENTRY, Entry, Footer, Noted, Result, Setup
@@ -181,19 +181,7 @@ def write_record(
 
     The arguments are those of `record_lines`.
     """
-    target = Path(path)
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with open(descriptor, "wb") as file:
-            file.writelines(record_lines(setup, entries, result, sent))
-            file.flush()
-            os.fsync(file.fileno())
-        # mkstemp makes files that only their owner may read, a record is no secret.
-        os.chmod(name, 0o644)
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
+    write_atomically(Path(path), b"".join(record_lines(setup, entries, result, sent)))
 
 
 class _RecordParser:

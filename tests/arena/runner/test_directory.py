@@ -12,7 +12,6 @@ from kibitz_arena.runner.directory import (
     NoTournamentError,
     TournamentDirectory,
     safe_filename,
-    write_atomically,
 )
 from kibitz_arena.runner.journal_file import TournamentJournal
 from tests.arena.tournaments import event
@@ -82,13 +81,6 @@ def test_names_make_files_of_their_own(name: str) -> None:
     assert "/" not in safe_filename(name)
     others = {"Ada", "a.b-c_9", "../x", "a b", "é", "a/b", "%2f"} - {name}
     assert safe_filename(name) not in {safe_filename(other) for other in others}
-
-
-def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
-    path = write_atomically(tmp_path / "results.json", "old")
-    assert write_atomically(path, "newer") == path
-    assert path.read_text() == "newer"
-    assert [each.name for each in tmp_path.iterdir()] == ["results.json"]
 
 
 def test_the_directory_of_an_event_is_for_nobody_else(folder: TournamentDirectory) -> None:

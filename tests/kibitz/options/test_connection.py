@@ -91,7 +91,7 @@ def test_no_command_sends_the_token_of_another_server_or_in_the_clear(
     # Should it try nevertheless, it fails in another way, and reaches nobody.
     monkeypatch.setattr("websockets.asyncio.client.connect", _refuse)
     monkeypatch.setattr("kibitz_protocol.client.connection.connect", _refuse)
-    monkeypatch.setattr("kibitz.commands.join.is_screen", lambda *, plain: True)
+    monkeypatch.setattr("kibitz.options.session.is_screen", lambda *, plain: True)
     done = CliRunner().invoke(kibitz, [*words, *more, "--server", server])
     said = done.output + capsys.readouterr().err
     assert done.exit_code == 2, said

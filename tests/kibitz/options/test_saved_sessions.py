@@ -133,10 +133,10 @@ def test_a_process_that_is_killed_while_it_writes_leaves_the_old_file(
 def test_a_disk_that_fails_is_told_of_once_and_stops_nobody(
     told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(sessions, "_write", full)
+    monkeypatch.setattr(sessions, "write_atomically", full)
     with SavedSession(SERVER, "name ada", told.append) as saved:
         saved.store(client(), account=False)
         saved.store_hosted("k", "abc", None)

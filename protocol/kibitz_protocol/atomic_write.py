@@ -1,0 +1,29 @@
+"""Writes files whole or not at all: there is never a part of one under its name."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+
+def write_atomically(
+    path: Path, data: str | bytes, *, mode: int = 0o644, durable: bool = True
+) -> Path:
+    """Replace a file and return its path; a `durable` one is on the disk then.
+
+    One process at a time may write a path. Raises `OSError`, and leaves the former file.
+    """
+    partial = path.with_name(f"{path.name}.part")
+    try:
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        with open(descriptor, "wb") as file:
+            file.write(data.encode() if isinstance(data, str) else data)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        return partial.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise
