@@ -26,7 +26,8 @@ from kibitz_server.net.loop_clock import ServerClock
 from kibitz_server.storage.postgres.nodes import EXPIRES_S
 from kibitz_server.storage.telling import tell_durable
 from tests.tools.fake_database import Batch, FakeDatabase
-from tests.tools.fake_store import FakeNodes, FakeNodeStore
+from tests.tools.fake_nodes import FakeNodes
+from tests.tools.fake_store import FakeNodeStore
 from tests.tools.measurements import ReportFigure
 from tests.tools.mnk import GAME
 from tests.tools.simulated_nodes import NodeFaults, NodesSimulation, simulate_nodes

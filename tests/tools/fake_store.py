@@ -1,17 +1,17 @@
-"""The stores of nodes on a `FakeDatabase`: `interface.Store` and `interface.Nodes` in memory.
+"""The store of a node on a `FakeDatabase`: `interface.Store` in memory.
 
-They gather batches, retry them and look up what became of a commit as a real store does, and every
-answer may be late or lost. `tests/server/fakes.py` has a simpler store, for one runner alone.
+It gathers batches, tries them again and looks up what became of a commit as a real store does.
+`tests/server/fakes.py` has a simpler one, for a runner alone.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
+import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial, reduce
-from typing import Any, Final, TypeVar
+from functools import partial
+from typing import Final, TypeVar
 
 from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash
 from kibitz_server.storage.errors import (
@@ -21,50 +21,27 @@ from kibitz_server.storage.errors import (
     UnusableDatabase,
     WriteFailed,
 )
-from kibitz_server.storage.interface import (
-    CLOSE_TIMEOUT_S,
-    Expiry,
-    HallExchange,
-    MatchHead,
-    NewEntries,
-    PlayerRow,
-    TakenLobby,
-    TakeOverEntry,
-    TokenRow,
-)
+from kibitz_server.storage.interface import CLOSE_TIMEOUT_S, Expiry, PlayerRow, TokenRow
 from kibitz_server.storage.location import NodeIdentity
-from kibitz_server.storage.postgres.nodes import EXPIRES_S, HEARTBEAT_S
-from kibitz_server.storage.streams import (
-    Closed,
-    Damaged,
-    Kind,
-    Stored,
-    StoredCheckpoint,
-    Stream,
-    Transcript,
-    Waiter,
-)
+from kibitz_server.storage.streams import Closed, Damaged, Kind, Stored, Stream, Transcript, Waiter
 from kibitz_server.storage.telling import Waiting, tell_durable, tell_lost
 from tests.tools.fake_database import (
     Batch,
-    FakeDatabase,
     FakeLink,
     LobbiesElsewhere,
     StreamRow,
     TakenOver,
     Write,
 )
+from tests.tools.fake_nodes import FakeNodes
 
-LOG = logging.getLogger("kibitz.store")
 _T = TypeVar("_T")
 RETRY_DELAYS_S: Final = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 PROBE_AFTER_S: Final = 1.0
-WRITE_TIMEOUT_S: Final = 5.0
-QUESTION_TIMEOUT_S: Final = 4.0
+"""Seconds after a batch was given up until an empty one is tried, to see how the database is."""
+TIMEOUT_S: Final = 5.0
 POLL_S: Final = 0.5
 """Seconds between two readings of the players that other nodes have written."""
-LONG_AGO_S: Final = 60.0
-"""Seconds after which an exchange is of everything again."""
 
 
 class FakeNodeStore:
@@ -74,11 +51,10 @@ class FakeNodeStore:
 
     def __init__(
         self,
-        database: FakeDatabase,
+        link: FakeLink,
         identity: NodeIdentity,
         loop: asyncio.AbstractEventLoop,
         *,
-        link: FakeLink | None = None,
         clock: Callable[[], float] | None = None,
         observe: Callable[[int, float], None] | None = None,
         retries: Sequence[float] = RETRY_DELAYS_S,
@@ -87,65 +63,63 @@ class FakeNodeStore:
         self.on_failure: Callable[[StoreError], None] | None = None
         self.healthy = True
         self.failure: StoreError | None = None
-        self.name = identity.name
-        self.database = database
-        self.link = link or FakeLink(database.time)
-        self.loop = loop
+        self.link = link
+        self._database = link.database
+        self._loop = loop
         self._observe = observe
         self._retries = tuple(retries)
         self._gathering = Batch()
         self._writer: asyncio.Task[None] | None = None
-        self._attempts = 0
-        self._in_doubt = False
-        """Whether the answer to the last attempt is missing."""
-        self._lobbies: dict[str, str] = {}
-        """The lobby of each open stream that the node has, or had, by the stream's key."""
-        self.owned: set[str] = set()
-        """The open lobbies that the node owns, or believes that it does."""
         self._elsewhere: dict[str, str | None] = {}
         """The owners of lobbies that were this node's."""
-        self._keys: set[str] = set()
+        self._name = identity.name
+        self._life = link.ask_at_once(lambda: self._database.enter(identity))
+        rows = self._database.streams.values()
+        lobbies = {row.key for row in rows if (row.kind, row.state) == ("lobby", "open")}
+        self._keys = {row.key for row in rows if row.lobby in lobbies}
         """The lobbies that are open, and their matches."""
-        self._endings: dict[str, StreamRow] = {}
-        """Matches that are over, of lobbies that are not."""
-        self.life = self.link.ask_at_once(database, lambda: database.enter(identity))
-        self._read_keys()
-        self.players = FakePlayers(self)
-        self.nodes = FakeNodes(self, identity, clock or loop.time)
-        self.tasks: list[asyncio.Task[None]] = [
-            loop.create_task(work) for work in (self.players.run(), self.nodes.run())
-        ]
-
-    def _read_keys(self) -> None:
-        rows = self.database.streams.values()
-        open_keys = {row.key for row in rows if (row.kind, row.state) == ("lobby", "open")}
-        self._keys = {row.key for row in rows if row.lobby in open_keys}
         self._endings = {row.key: row for row in rows if row.state == "closed"}
+        """Matches that are over, of lobbies that are not."""
         self._aside = {row.key: row.reason for row in rows if row.state == "damaged"}
-        for row in self._open_rows():
-            self._lobbies[row.key] = row.lobby
-            self.owned.add(row.lobby)
+        self._lobbies = {row.key: row.lobby for row in self._open_rows()}
+        """The lobby of each open stream that the node has, or had, by the stream's key."""
+        self.owned = set(self._lobbies.values())
+        self.players = FakePlayers(self)
+        self.nodes = FakeNodes(self, link, identity, self._life, clock or loop.time)
+        self._database.listeners[self._name] = self._notify
+        self.tasks = [loop.create_task(self.players.run()), loop.create_task(self.nodes.run())]
 
     def _open_rows(self) -> list[StreamRow]:
-        rows = self.database.streams.values()
-        return [
-            row
-            for row in rows
-            if row.state == "open" and self.database.owner_of(row.lobby) == self.name
-        ]
+        """Return the open streams of this node, the oldest first."""
+        owner_of = self._database.owner_of
+        rows = sorted(self._database.streams.values(), key=lambda row: row.number)
+        return [row for row in rows if row.state == "open" and owner_of(row.lobby) == self._name]
 
     @property
     def expiry(self) -> Expiry:
         raise AssertionError("nothing is old enough to go")
 
-    async def ask(self, question: Callable[[], _T], *, timeout_s: float = WRITE_TIMEOUT_S) -> _T:
-        return await self.link.ask(self.loop, self.database, question, timeout_s=timeout_s)
+    async def ask(self, question: Callable[[], _T]) -> _T:
+        return await self.link.ask(question, TIMEOUT_S)
 
-    # --- what the node owns -------------------------------------------------------------------
+    def _notify(self) -> None:
+        """Tell this node that another one has written lines, if the news reaches it."""
 
-    def _require_owned(self, lobby: str | None) -> None:
-        if lobby is not None and lobby in self._elsewhere:
+        def arrive() -> None:
+            if self.nodes.on_lines_written is not None:
+                self.nodes.on_lines_written()
+
+        if not self.link.is_cut and not self.link.breaks():
+            self._loop.call_later(self._database.delay(0.02), arrive)
+
+    # --- what the node owns (fake_nodes.OwningStore) --------------------------------------------
+
+    def _owned_lobby(self, key: str) -> str | None:
+        """Return the lobby of a stream; raises `OwnedElsewhere` where it is another node's."""
+        lobby = self._lobbies.get(key)
+        if lobby in self._elsewhere:
             raise OwnedElsewhere(lobby, self._elsewhere[lobby])
+        return lobby
 
     def lobby_taken(self, lobby: str, keys: Collection[str]) -> None:
         self._elsewhere.pop(lobby, None)
@@ -153,15 +127,17 @@ class FakeNodeStore:
         self._keys.update(keys)
         self._lobbies.update(dict.fromkeys(keys, lobby))
 
-    def step_down(self, owners: Mapping[str, str | None], batch: Batch) -> None:
+    def lobbies_lost(self, owners: Mapping[str, str | None]) -> None:
+        self._step_down(owners, Batch())
+
+    def _step_down(self, owners: Mapping[str, str | None], batch: Batch) -> None:
         """Take all that is about some lobbies out of a batch, and out of what gathers."""
         owners = {key: node for key, node in owners.items() if key not in self._elsewhere}
         self._elsewhere.update(owners)
         self.owned.difference_update(owners)
         waiting = self._drop(batch) + self._drop(self._gathering)
-        if owners and self.nodes.on_lost is not None:
-            self.nodes.stepped_down()
-            self.nodes.on_lost(owners)
+        if owners:
+            self.nodes.lost(owners)
         lost: dict[str, list[Waiting]] = {}
         for each in waiting:
             if each[0] is not None:
@@ -186,84 +162,70 @@ class FakeNodeStore:
     def create(
         self, stream: Stream, head: bytes, *, owner: str | None, waiter: Waiter | None
     ) -> None:
-        lobby = owner or stream.key
-        self._require_owned(lobby)
-        stream.number = next(self.database.numbers)
-        stream.chain = chain_hash(EMPTY_CHAIN, head)
+        lobby = self._lobbies[stream.key] = owner or stream.key
+        self._owned_lobby(stream.key)
         self._keys.add(stream.key)
-        self._lobbies[stream.key] = lobby
         self.owned.add(lobby)
-        row = StreamRow(
-            stream.number,
-            stream.key,
-            stream.kind,
-            owner,
-            head,
-            None if owner else self.name,
-            self.database.time.now,
-        )
-        self.write(Write(partial(self.database.write_head, self.name, row), lobby))
-        self._wait(stream, 0, waiter)
+        stream.number = next(self._database.numbers)
+        stream.chain = chain_hash(EMPTY_CHAIN, head)
+        node, made = None if owner else self._name, self._database.now()
+        row = StreamRow(stream.number, stream.key, stream.kind, lobby, head, node, made)
+        change = partial(self._database.write_head, self._name, row)
+        self.write(change, lobby, waiting=(stream, 0, waiter))
 
     def append(self, stream: Stream, seq: int, line: bytes, waiter: Waiter | None) -> None:
         if seq != stream.tail + 1 or stream.failed or stream.closed:
             raise WriteFailed(f"stream {stream.key!r} ends at {stream.tail}, cannot add {seq}")
-        lobby = self._lobbies.get(stream.key)
-        self._require_owned(lobby)
+        lobby, number = self._owned_lobby(stream.key), stream.number
         stream.tail = seq
         stream.chain = chain_hash(stream.chain, line)
-        entry = partial(self.database.write_entry, self.name, stream.number, seq, line)
-        self.write(Write(entry, lobby, (stream.number, seq)))
-        self._wait(stream, seq, waiter)
+        change = partial(self._database.write_entry, self._name, number, seq, line)
+        self.write(change, lobby, waiting=(stream, seq, waiter), entry=(number, seq))
 
     def finish(
         self, stream: Stream, footer: bytes | None, summary: bytes, waiter: Waiter | None = None
     ) -> None:
-        lobby = self._lobbies.get(stream.key)
-        self._require_owned(lobby)
+        lobby = self._owned_lobby(stream.key)
         stream.closed = True
-        end = partial(self.database.write_end, self.name, stream.number, footer, summary)
-        self.write(Write(end, lobby, done=lambda _: self._finished(stream)))
-        self._wait(stream, stream.tail, waiter)
 
-    def _finished(self, stream: Stream) -> None:
-        self._lobbies.pop(stream.key, None)
-        self.owned.discard(stream.key)
+        def done() -> None:
+            self._lobbies.pop(stream.key, None)
+            self.owned.discard(stream.key)
+
+        change = partial(self._database.write_end, self._name, stream.number, footer, summary)
+        self.write(change, lobby, waiting=(stream, stream.tail, waiter), done=done)
 
     def write_checkpoint(self, stream: Stream, data: bytes) -> None:
-        kept = StoredCheckpoint(stream.tail, stream.chain, data)
-
-        def put() -> None:
-            self.database.streams[stream.number].checkpoint = kept
-
-        self._write_row(put, self._lobbies.get(stream.key))
+        """Write none: a start that finds no checkpoint reads the whole stream."""
 
     def set_aside(self, key: str, reason: str, noticed: int) -> None:
         self._aside[key] = reason
 
-        def mark() -> None:
-            row = self.database.find(key)
+        def change() -> None:
+            row = self._database.find(key)
             if row is not None:
                 row.state, row.reason = "damaged", reason
 
-        self._write_row(mark, self._lobbies.get(key))
+        self.write(change, self._lobbies.get(key))
 
     def rate(self, match: str, line: bytes) -> None:
-        rate = partial(self.database.rate, self.name, match, line)
-        self._write_row(rate, self._lobbies.get(match))
+        change = partial(self._database.write_rating, self._name, match, line)
+        self.write(change, self._lobbies.get(match))
 
-    def write(self, write: Write) -> None:
-        self._gathering.writes.append(write)
-
-    def _write_row(self, change: Callable[[], Any], lobby: str | None) -> None:
-        self.write(Write(change, lobby))
-        self._wait(None, 0, None)
-
-    def write_player(
-        self, change: Callable[[], Any], done: Callable[[Any], None], waiter: Waiter | None
+    def write(
+        self,
+        change: Callable[[], object],
+        lobby: str | None = None,
+        *,
+        waiting: Waiting = (None, 0, None),
+        entry: tuple[int, int] | None = None,
+        done: Callable[[], object] | None = None,
     ) -> None:
-        self.write(Write(change, done=done))
-        self._wait(None, 0, waiter)
+        """Make a change with the next batch, which all of this turn of the loop shares."""
+        self._gathering.writes.append(Write(change, lobby, entry, done))
+        self._gathering.waiting.append(waiting)
+        if self._writer is None:
+            self._writer = self._loop.create_task(self._write_gathered())
 
     async def flush(self) -> None:
         while self._writer is not None:
@@ -271,20 +233,12 @@ class FakeNodeStore:
 
     async def close(self, patience_s: float = CLOSE_TIMEOUT_S) -> None:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.flush(), patience_s / 2)
+            await asyncio.wait_for(self.flush(), patience_s)
         self.failure = self.failure or WriteFailed("the database is closed")
         for task in filter(None, (*self.tasks, self._writer)):
             task.cancel()
-        with contextlib.suppress(StoreError):
-            let_go = partial(self.database.close, self.name, self.life)
-            await self.ask(let_go, timeout_s=patience_s / 2)
 
     # --- the group commit ---------------------------------------------------------------------
-
-    def _wait(self, stream: Stream | None, seq: int, waiter: Waiter | None) -> None:
-        self._gathering.waiting.append((stream, seq, waiter))
-        if self._writer is None:
-            self._writer = self.loop.create_task(self._write_gathered())
 
     async def _write_gathered(self) -> None:
         try:
@@ -306,7 +260,8 @@ class FakeNodeStore:
             try:
                 await self._attempt(batch)
             except TakenOver as taken:
-                self.fail_for_good(taken, batch)
+                self.fail_for_good(taken)
+                self._give_up(batch, taken)
                 return
             except StoreError as failed:
                 self.healthy = False
@@ -315,28 +270,23 @@ class FakeNodeStore:
                 self._succeeded(batch)
                 return
         self._give_up(batch, WriteFailed(str(error)))
-        self.loop.call_later(PROBE_AFTER_S, self._probe)
+        self._loop.call_later(PROBE_AFTER_S, self._probe)
 
     async def _attempt(self, batch: Batch) -> None:
         while True:
-            self._attempts += 1
-            commit = partial(self.database.commit, self.name, self.life, self._attempts, batch)
-            fate, self._in_doubt = self.link.breaks(), True
+            commit = partial(self._database.commit, self._name, self._life, batch)
             try:
-                await self.link.ask(
-                    self.loop, self.database, commit, timeout_s=WRITE_TIMEOUT_S, fate=fate
-                )
+                await self.link.ask(commit, TIMEOUT_S, self.link.breaks())
             except LobbiesElsewhere as elsewhere:
-                self.step_down(elsewhere.owners, batch)
+                self._step_down(elsewhere.owners, batch)
             else:
-                self._in_doubt = False
                 return
 
     def _succeeded(self, batch: Batch) -> None:
         self.healthy = True
-        for write, result in zip(batch.writes, batch.results, strict=True):
+        for write in batch.writes:
             if write.done is not None:
-                write.done(result)
+                write.done()
         tell_durable(batch.waiting)
         if self._observe is not None:
             self._observe(sum(write.entry is not None for write in batch.writes), 0.0)
@@ -349,37 +299,35 @@ class FakeNodeStore:
     def _probe(self) -> None:
         """Write an empty batch where nobody else would find out that the database is back."""
         if not self.healthy and self.failure is None:
-            self._wait(None, 0, None)
+            self.write(lambda: None)
 
-    def fail_for_good(self, error: TakenOver, batch: Batch | None = None) -> None:
+    def fail_for_good(self, error: TakenOver) -> None:
         """Another server has this node's name: never write again."""
         self.healthy = False
         if self.failure is None:
             self.failure = error
             if self.on_failure is not None:
                 self.on_failure(error)
-        self._give_up(batch or Batch(), error)
 
     # --- the start ----------------------------------------------------------------------------
 
     def load(self, kind: Kind) -> list[Stored]:
-        return [row.stored(row.checkpoint) for row in self._open_rows() if row.kind == kind]
+        return [row.stored() for row in self._open_rows() if row.kind == kind]
 
     def load_from_head(self, stored: Stored) -> Stored:
-        return self.database.streams[stored.stream.number].stored()
+        return stored
 
     def damaged(self) -> list[Damaged]:
-        rows = self.database.streams.values()
-        aside = (row for row in rows if row.state == "damaged")
-        return [Damaged(row.key, row.kind, row.owner, 0, row.reason) for row in aside]
+        rows = (row for row in self._database.streams.values() if row.state == "damaged")
+        return [Damaged(row.key, row.kind, row.lobby, 0, row.reason) for row in rows]
 
     def summaries(self, kind: Kind, count: int) -> list[bytes]:
-        rows = sorted(self.database.streams.values(), key=lambda row: -row.number)
+        rows = sorted(self._database.streams.values(), key=lambda row: -row.number)
         closed = [row for row in rows if (row.kind, row.state) == (kind, "closed")]
         return [row.summary for row in closed[:count]]
 
     def lobby_head(self, key: str) -> bytes | None:
-        row = self.database.find(key)
+        row = self._database.find(key)
         return row.head if row is not None and row.kind == "lobby" else None
 
     # --- reading ------------------------------------------------------------------------------
@@ -388,46 +336,36 @@ class FakeNodeStore:
         return key in self._keys
 
     def summary(self, key: str) -> bytes | None:
-        ending = self._endings.get(key)
-        return None if ending is None else ending.summary
+        return self._endings[key].summary if key in self._endings else None
 
     def footer(self, key: str) -> bytes | None:
-        ending = self._endings.get(key)
-        return None if ending is None else ending.footer
+        return self._endings[key].footer if key in self._endings else None
 
     def set_aside_reason(self, key: str) -> str | None:
         return self._aside.get(key)
 
     async def reload(self, keys: Sequence[str]) -> dict[str, Stored | StoreError]:
-        settles, attempt = self._in_doubt, self._attempts + 1
-        self._attempts += settles
-
         def read() -> dict[str, Stored | StoreError]:
-            if settles:  # what has not arrived by now never counts
-                self.database.settle(self.name, self.life, attempt)
-            return {key: self._whole(key) for key in keys}
+            rows = self._database.streams.values()
+            ended = [row for row in rows if row.lobby in keys and row.state == "closed"]
+            self._endings.update((row.key, row) for row in ended)
+            found = {row.key: row.stored() for row in rows if row.key in keys}
+            return {key: found.get(key) or NotStored(f"nothing of {key!r}") for key in keys}
 
         found = await self.ask(read)
-        rows = self.database.streams.values()
-        closed = [row for row in rows if row.owner in found and row.state == "closed"]
-        self._endings.update((row.key, row) for row in closed)
         self._keys -= {key for key, each in found.items() if isinstance(each, NotStored)}
         return found
 
-    def _whole(self, key: str) -> Stored | StoreError:
-        row = self.database.find(key)
-        return NotStored(f"the disk has nothing of {key!r}") if row is None else row.stored()
-
     async def closed(self, key: str) -> Closed | None:
         def read() -> Closed | None:
-            row = self.database.find(key)
+            row = self._database.find(key)
             return None if row is None else row.closed()
 
         return await self.ask(read)
 
     async def entries(self, number: int, first: int, last: int) -> list[bytes]:
         def read() -> list[bytes]:
-            row = self.database.streams.get(number)
+            row = self._database.streams.get(number)
             return [] if row is None else row.lines[first - 1 : last]
 
         return await self.ask(read)
@@ -440,7 +378,7 @@ class FakeNodeStore:
         return found
 
     async def lines(self, stream: Stream, first: int, last: int) -> list[bytes]:
-        return await self.entries(stream.number, first, min(last, stream.durable))
+        return await self.entries(stream.number, first, min(last, max(stream.durable, 0)))
 
     async def transcript(self, key: str, kind: Kind = "match") -> Transcript | None:
         closed = await self.closed(key)
@@ -450,38 +388,28 @@ class FakeNodeStore:
         return Transcript(closed.head, lines, closed.footer)
 
     async def ledger(self, after: int, count: int) -> list[tuple[int, bytes]]:
-        found = await self.ask(lambda: list(self.database.ledger.values()))
+        found = await self.ask(lambda: list(self._database.ledger.values()))
         return list(enumerate(found, 1))[after : after + count]
 
 
 class FakePlayers:
-    """The players as one node knows them (`interface.Players`); accounts there are none."""
+    """The players as one node knows them (`interface.Players`), all of them guests."""
 
     def __init__(self, store: FakeNodeStore) -> None:
         self._store = store
-        self._known: dict[str, tuple[PlayerRow, bytes]] = {}
-        self._seen = 0
-        """How many changes were read."""
-        self._take_up(self._changed())
+        self._stored = store.link.database.players
+        self._known = dict(self._stored)
 
     async def run(self) -> None:
         """Read what other nodes have written, until it is cancelled."""
         while True:
             await asyncio.sleep(POLL_S)
             with contextlib.suppress(UnusableDatabase):
-                self._take_up(await self._store.ask(self._changed))
-
-    def _changed(self) -> tuple[int, list[tuple[PlayerRow, bytes]]]:
-        players, changes = self._store.database.players, self._store.database.player_changes
-        keys = dict.fromkeys(changes[self._seen :])
-        return len(changes), [players[key] for key in keys if key in players]
-
-    def _take_up(self, changed: tuple[int, list[tuple[PlayerRow, bytes]]]) -> None:
-        self._seen, players = changed
-        for row, secret in players:
-            self._put(row, secret)
+                for row, secret in (await self._store.ask(lambda: dict(self._stored))).values():
+                    self._put(row, secret)
 
     def _put(self, player: PlayerRow, secret: bytes) -> None:
+        """Note a player, who may have the name of one who is known."""
         former = self.by_skeleton(player.skeleton or "")
         if former is not None:
             del self._known[former.key]
@@ -506,158 +434,28 @@ class FakePlayers:
         return set()
 
     def add_guest(self, guest: PlayerRow, secret: bytes, waiter: Waiter) -> None:
-        def done(added: bool) -> None:
-            if added:
-                self._put(guest, secret)
+        def change() -> None:
+            rows = [row for row, _ in self._stored.values() if row.skeleton == guest.skeleton]
+            for row in rows:
+                del self._stored[row.key]
+            self._stored[guest.key] = guest, secret
 
-        add = partial(self._store.database.add_guest, guest, secret)
-        self._store.write_player(add, done, waiter)
+        self._write(change, guest.key, waiter)
 
     def put_house_bot(self, bot: PlayerRow, secret: bytes, waiter: Waiter) -> None:
-        put = partial(self._store.database.put_player, bot, secret)
-        self._store.write_player(put, lambda _: self._put(bot, secret), waiter)
+        self._write(lambda: self._stored.update({bot.key: (bot, secret)}), bot.key, waiter)
 
     def note_seen(self, key: str, now: int) -> None:
-        note = partial(self._store.database.note_seen, key, now)
-        self._store.write_player(note, lambda row: self._put(*row) if row else None, None)
+        def change() -> None:
+            if key in self._stored:
+                row, secret = self._stored[key]
+                self._stored[key] = dataclasses.replace(row, created=now), secret
 
+        self._write(change, key, None)
 
-class FakeNodes:
-    """A node among the others of its database (`interface.Nodes`)."""
+    def _write(self, change: Callable[[], object], key: str, waiter: Waiter | None) -> None:
+        def done() -> None:
+            if key in self._stored:
+                self._put(*self._stored[key])
 
-    def __init__(
-        self, store: FakeNodeStore, identity: NodeIdentity, clock: Callable[[], float]
-    ) -> None:
-        self.on_lost: Callable[[Mapping[str, str | None]], None] | None = None
-        self.on_lines_written: Callable[[], None] | None = None
-        self.name = identity.name
-        self.url = identity.url
-        self._store = store
-        self._database = store.database
-        self._clock = clock
-        self.expires_s = EXPIRES_S
-        self._turn = False
-        """Whether it was this node's turn at the last heartbeat."""
-        self._beat_at = float("-inf")
-        """When the last heartbeat that was answered was sent."""
-        self._seen: dict[str, int] = {}
-        """The last change that was read of each node's lines."""
-        self._exchanged_at: float | None = None
-        self._asking = asyncio.Lock()
-        self._database.listeners[self.name] = self._notify
-
-    @property
-    def first(self) -> bool:
-        return self._turn and self._clock() < self._beat_at + EXPIRES_S
-
-    async def run(self) -> None:
-        """Beat until it is cancelled."""
-        while True:
-            try:
-                await self.beat()
-            except TakenOver as error:
-                self._store.fail_for_good(error)
-                return
-            except UnusableDatabase as error:
-                LOG.info("no heartbeat of node %s: %s", self.name, error)
-            await asyncio.sleep(HEARTBEAT_S)
-
-    async def beat(self) -> None:
-        sent = self._clock()
-        owned = sorted(self._store.owned)
-        beat = partial(self._database.beat, self.name, self._store.life, owned)
-        self._turn, owners = await self._ask(beat)
-        self._beat_at = sent
-        if owners:
-            self._store.step_down(owners, Batch())
-
-    def stepped_down(self) -> None:
-        self._turn = False
-
-    async def take(self, entry: TakeOverEntry, most: int) -> list[TakenLobby]:
-        owned = set(self._store.owned)
-        me = (self.name, self._store.life)
-        taken = await self._ask(
-            lambda: self._database.take(*me, entry, most, owned, self.expires_s)
-        )
-        # What this node takes back, and never knew that it had lost, it has as it was before.
-        stale = {lobby.key: lobby.former for lobby, _ in taken if lobby.key in self._store.owned}
-        if stale:
-            self._store.step_down(stale, Batch())
-        for lobby, keys in taken:
-            self._store.lobby_taken(lobby.key, keys)
-        return [lobby for lobby, _ in taken]
-
-    async def has_all(self) -> bool:
-        return await self._ask(lambda: self._database.has_all(self.name))
-
-    async def owner(self, key: str) -> tuple[str, str | None] | None:
-        return await self._ask(lambda: self._database.owner_of_stream(key))
-
-    def owned(self) -> Collection[str]:
-        return self._store.owned
-
-    @property
-    def needs_all(self) -> bool:
-        at = self._exchanged_at
-        return at is None or self._clock() > at + LONG_AGO_S
-
-    async def exchange(self, lines: Mapping[str, bytes | None]) -> HallExchange:
-        seen = None if self.needs_all else self._seen
-        self._exchanged_at = None
-        me = (self.name, self._store.life)
-        found, self._seen = await self._ask(lambda: self._database.exchange(*me, lines, seen))
-        self._exchanged_at = self._clock()
-        return found
-
-    def _notify(self) -> None:
-        """Carry a notification to this node, where it may be late or get lost."""
-        if not self._store.link.breaks():
-            self._store.link.carry(lambda: self._store.loop.call_soon(self._lines_written))
-
-    def _lines_written(self) -> None:
-        if self.on_lines_written is not None:
-            self.on_lines_written()
-
-    async def match_heads(self, keys: Sequence[str]) -> dict[str, MatchHead | StoreError]:
-        def read() -> dict[str, MatchHead | StoreError]:
-            rows = [row for row in map(self._database.find, keys) if row and row.kind == "match"]
-            return {row.key: self._head(row) for row in rows}
-
-        return await self._store.ask(read)
-
-    def _head(self, row: StreamRow) -> MatchHead:
-        lobby = None if row.owner is None else self._database.find(row.owner)
-        chain = chain_hash(EMPTY_CHAIN, row.head)
-        stream = Stream(row.number, row.key, "match", durable=0, chain=chain)
-        return MatchHead(stream, row.head, None if lobby is None else lobby.head)
-
-    async def new_entries(self, streams: Sequence[Stream]) -> dict[str, NewEntries | StoreError]:
-        asked = {stream.key: (stream.number, stream.tail, stream.chain) for stream in streams}
-
-        def read() -> dict[str, NewEntries | StoreError]:
-            found = {key: self._new(*known) for key, known in asked.items()}
-            return {key: new for key, new in found.items() if new is not None}
-
-        return await self._store.ask(read)
-
-    def _new(self, number: int, tail: int, chain: str) -> NewEntries | None:
-        row = self._database.streams[number]
-        lines, closed = row.lines[tail:], row.state == "closed"
-        chain = reduce(chain_hash, lines, chain)
-        return NewEntries(lines, chain, more=False, closed=closed) if lines or closed else None
-
-    async def leave(self) -> None:
-        await self._ask(lambda: self._database.leave(self.name, self._store.life))
-
-    async def _ask(self, question: Callable[[], _T]) -> _T:
-        """Ask one thing after the other; the answer may get lost."""
-        store = self._store
-        async with self._asking:
-            return await store.link.ask(
-                store.loop,
-                self._database,
-                question,
-                timeout_s=QUESTION_TIMEOUT_S,
-                fate=store.link.breaks(),
-            )
+        self._store.write(change, waiting=(None, 0, waiter), done=done)

@@ -51,14 +51,7 @@ from kibitz_server.net.peer import Peer, PeerContext
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.location import NodeIdentity
 from kibitz_server.storage.postgres.nodes import EXPIRES_S
-from tests.tools.fake_database import (
-    DEAD_S,
-    FakeDatabase,
-    FakeLink,
-    Fate,
-    StreamRow,
-    Written,
-)
+from tests.tools.fake_database import FakeDatabase, FakeLink, Fate, StreamRow, Written
 from tests.tools.fake_store import FakeNodeStore
 from tests.tools.simulated_clients import (
     LobbySetup,
@@ -124,7 +117,7 @@ class Process:
         self.loop = VirtualTaskLoop(simulation.scheduler)
         self.serves_since: float | None = None
         self.sockets: list[NodeConnection] = []
-        self.store: FakeNodeStore | None = None
+        self.store: FakeNodeStore
         self.directory: Directory
         self.port: PeerContext
 
@@ -132,14 +125,11 @@ class Process:
         """Open the database and restore what is this node's. Raises `StoreError`."""
         node, loop = self.node, self.loop
         identity = NodeIdentity(node.name, node.url)
-        database = node.simulation.database
-        store = self.store = FakeNodeStore(
-            database, identity, loop.loop, link=node.link, clock=node.monotonic
-        )
-        store.on_failure = self._failed
+        self.store = FakeNodeStore(node.link, identity, loop.loop, clock=node.monotonic)
+        self.store.on_failure = self._failed
         clock = ServerClock(loop.loop, node.monotonic_ns)
         self.directory, self.port = build_server(
-            loop, node.simulation.game, store, clock.milliseconds, self.spawn, lag=clock.lag_ms
+            loop, node.simulation.game, self.store, clock.milliseconds, self.spawn, lag=clock.lag_ms
         )
         self.directory.restore()
         clock.start()
@@ -166,7 +156,6 @@ class Process:
 
     async def drain(self) -> None:
         """Go down as after SIGTERM."""
-        assert self.store is not None
         self.directory.stop()
         with_deadline = asyncio.wait_for(self.store.flush(), 3.0)
         try:
@@ -182,10 +171,6 @@ class Process:
         """Be killed: its memory is gone, its sockets are reset."""
         self.loop.stop()
         simulation = self.node.simulation
-        if self.store is not None:
-            let_go = partial(simulation.database.close, self.node.name, self.store.life)
-            self.node.link.carry(let_go)
-            simulation.scheduler.call_after(DEAD_S, let_go)
         for socket in self.sockets:
             socket.server_gone = True
             simulation.scheduler.call_after(
@@ -203,7 +188,7 @@ class Node:
         """How many seconds its clocks are ahead of the database's."""
         own = name if simulation.rates.side_by_side else "games"
         self.url = f"ws://{own}.example.org"
-        self.link = FakeLink(simulation.scheduler, simulation.delay, simulation.breaks)
+        self.link = FakeLink(simulation.database, simulation.breaks)
         self.process: Process | None = None
         self.sound_since = 0.0
         """Since when nothing has happened to it, its link and the database."""
@@ -279,11 +264,11 @@ class Node:
         if self.link.is_cut:
             return
         self.simulation.count("cuts")
-        self.link.cut()
+        self.link.is_cut = True
 
         def mend() -> None:
             self.disturb()
-            self.link.mend()
+            self.link.is_cut = False
 
         self.simulation.scheduler.call_after(self.simulation.fault_length(), mend)
 
@@ -344,7 +329,7 @@ class NodesSimulation(Simulation):
         self.taken = 0
         """Lobbies that were taken over."""
         self.processes: dict[VirtualTaskLoop, Process] = {}
-        self.database = FakeDatabase(self.scheduler, self.delay)
+        self.database = FakeDatabase(lambda: self.scheduler.now, self.delay)
         self.database.on_written = self._judge_written
         wrong = random.Random(f"clocks {self.seed}")
         self.nodes = [
@@ -413,12 +398,12 @@ class NodesSimulation(Simulation):
         if not self.database.running:
             return
         self.count("outages")
-        self.database.kill()
+        self.database.running = False
 
         def start() -> None:
             for node in self.nodes:
                 node.disturb()
-            self.database.start()
+            self.database.running = True
 
         self.scheduler.call_after(self.fault_length() / 2, start)
 

@@ -21,8 +21,9 @@ from kibitz_server.storage.postgres.store import PostgresStore
 from kibitz_server.storage.sqlite import journal
 from kibitz_server.storage.sqlite.store import SQLiteStore
 from kibitz_server.storage.streams import Stream
-from tests.tools.fake_database import FakeDatabase, Fate
-from tests.tools.fake_store import FakeNodes, FakeNodeStore
+from tests.tools.fake_database import FakeDatabase, FakeLink, Fate
+from tests.tools.fake_nodes import FakeNodes
+from tests.tools.fake_store import FakeNodeStore
 
 Fault: TypeAlias = Literal["absent", "doubtful"]
 """A commit that did not happen, and one that did though an error came back."""
@@ -198,11 +199,11 @@ class FakeEngine:
 
     def __init__(self, identity: NodeIdentity) -> None:
         self._identity = identity
-        self._database = FakeDatabase(LoopTime())
+        self._database = FakeDatabase(lambda: asyncio.get_running_loop().time())
 
     def open(self, *, retries: Sequence[float] = (), observe: Observer | None = None) -> Store:
-        loop = asyncio.get_running_loop()
-        return FakeNodeStore(self._database, self._identity, loop, retries=retries, observe=observe)
+        link, loop = FakeLink(self._database), asyncio.get_running_loop()
+        return FakeNodeStore(link, self._identity, loop, retries=retries, observe=observe)
 
     def fail_commits(self, store: Store, fault: Fault, times: int) -> None:
         assert isinstance(store, FakeNodeStore)
@@ -215,8 +216,8 @@ class FakeEngine:
             row.life = 0
 
     def node(self, name: str, url: str = SHARED_URL) -> Store:
-        loop = asyncio.get_running_loop()
-        store = FakeNodeStore(self._database, NodeIdentity(name, url), loop)
+        link, loop = FakeLink(self._database), asyncio.get_running_loop()
+        store = FakeNodeStore(link, NodeIdentity(name, url), loop)
         store.tasks.pop().cancel()
         return store
 
@@ -234,17 +235,6 @@ class FakeEngine:
 
     async def until_listening(self, *stores: Store) -> None:
         """They are told from their start on."""
-
-
-class LoopTime:
-    """The time of the event loop that runs (`fake_database.Time`)."""
-
-    @property
-    def now(self) -> float:
-        return asyncio.get_running_loop().time()
-
-    def call_after(self, seconds: float, call: Callable[[], object]) -> object:
-        return asyncio.get_running_loop().call_later(seconds, call)
 
 
 class RecordingWaiter:

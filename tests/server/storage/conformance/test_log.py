@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from kibitz_server.storage.errors import DamagedStream, NotStored, WriteFailed
+from kibitz_server.storage.errors import DamagedStream, DatabaseInUse, NotStored, WriteFailed
 from kibitz_server.storage.interface import Store
 from kibitz_server.storage.streams import Stored, StoredCheckpoint, Stream
 from tests.server.storage.conformance.engines import (
@@ -106,15 +106,15 @@ async def test_the_next_start_finds_what_was_told(engine: Engine) -> None:
     await store.close()
 
 
-async def test_two_stores_do_not_own_a_database(engine: Engine, store: Store) -> None:
-    from kibitz_server.storage.errors import DatabaseInUse
-
+async def test_two_stores_do_not_own_a_database(full_engine: FullEngine) -> None:
+    store = full_engine.open()
     with pytest.raises(DatabaseInUse):
-        engine.open()
+        full_engine.open()
+    await store.close()
 
 
-async def test_a_checkpoint_spares_what_was_before_it(engine: Engine) -> None:
-    store = engine.open()
+async def test_a_checkpoint_spares_what_was_before_it(full_engine: FullEngine) -> None:
+    store = full_engine.open()
     stream = written(store, count=5)
     store.write_checkpoint(stream, b"early")
     await store.flush()
@@ -124,7 +124,7 @@ async def test_a_checkpoint_spares_what_was_before_it(engine: Engine) -> None:
     appended(store, stream, 2)
     await store.flush()
     await store.close()
-    store = engine.open()
+    store = full_engine.open()
     [found] = store.load("match")
     assert found.checkpoint == StoredCheckpoint(10, link, b"state")
     assert (found.lines, found.stream.chain) == (lines(11, 12), stream.chain)
