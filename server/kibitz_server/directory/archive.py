@@ -35,7 +35,7 @@ from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.history import NO_EVENTS, Page, PositionCache, read_page
 from kibitz_server.match.lru_cache import LRUCache
 from kibitz_server.match.runner import MatchRunner
-from kibitz_server.match.watched import WatchedMatch, viewer_of
+from kibitz_server.match.watched import WatchedMatch
 from kibitz_server.net.connections import counted_address
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.errors import StoreError, UnusableDatabase
@@ -169,7 +169,7 @@ class MatchArchive:
     async def _history_of_running(
         self, match: WatchedMatch, peer: Peer, identity: Identity, request: History
     ) -> Page:
-        viewer = viewer_of(match, peer)
+        viewer = match.viewer_of(peer)
         if viewer is None:
             raise RequestDeclined(Code.NOT_WATCHABLE, "watch or rejoin the match first")
         if request.first > match.stream.durable:

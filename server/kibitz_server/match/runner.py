@@ -60,8 +60,8 @@ from kibitz_server.match.engine import MatchEngine, SentMove
 from kibitz_server.match.recovery import recover
 from kibitz_server.match.seats import SeatPeers
 from kibitz_server.match.spectators import Spectators
-from kibitz_server.match.state import MatchState
 from kibitz_server.match.visibility import EntryView
+from kibitz_server.match.watched import WatchedMatch, seat_in
 from kibitz_server.metrics import Metrics
 from kibitz_server.net.loop_clock import Deadline
 from kibitz_server.net.peer import Peer
@@ -110,7 +110,7 @@ class MatchContext:
     """
 
 
-class MatchRunner:
+class MatchRunner(WatchedMatch):
     """Carries out commands on one match and tells everybody what has become durable."""
 
     __slots__ = (
@@ -128,12 +128,7 @@ class MatchRunner:
         "engine",
         "listed",
         "pending",
-        "players",
-        "result",
         "seats",
-        "spectators",
-        "stream",
-        "watchers",
     )
 
     def __init__(
@@ -149,7 +144,6 @@ class MatchRunner:
         setup = engine.state.setup
         self._context = context
         self.engine = engine
-        self.stream = stream
         self.listed = listed
         """Whether lists show the match to everybody."""
         self.closed = False
@@ -162,10 +156,6 @@ class MatchRunner:
         # What may be told of the match: its state is ahead of the disk while entries are on their
         # way there.
         self._told_ply = engine.state.ply
-        self.players = engine.state.players
-        """Who has the seats, as far as that is on the disk."""
-        self.result = engine.state.result if stream.closed else None
-        """How the match ended, once that is on the disk."""
         self.seats = SeatPeers(len(engine.state.players))
         self._checkpoint_at = next_checkpoint(setup.match, engine.state.seq)
         """The entry at which it is looked whether a checkpoint is due."""
@@ -179,9 +169,11 @@ class MatchRunner:
         """When the engine has something to do, as of its last step."""
         self._timer: Deadline | None = None
         self._timer_at = 0
-        self.watchers: dict[Peer, None] = {}
-        self.spectators = Spectators(engine, self.pending.when_settled, context.clock)
-        engine.views.drawn = self.spectators.delayed is not None
+        spectators = Spectators(
+            engine.views, self.pending.when_settled, lambda: engine.left_ms(context.clock())
+        )
+        super().__init__(engine.state, stream, spectators)
+        engine.views.drawn = spectators.delayed is not None
 
     # --- beginning --------------------------------------------------------------------------
 
@@ -365,7 +357,7 @@ class MatchRunner:
 
     def disconnected(self, peer: Peer) -> None:
         """A connection is gone; the seat's grace begins."""
-        self.unwatch(peer)
+        super().disconnected(peer)
         for seat in self.seats.release(peer):
             if self.engine.state.players[seat].kind == "house":
                 self._context.loop.call_later(CRASH_NOTICE_S, self._mark_disconnected, seat)
@@ -416,14 +408,6 @@ class MatchRunner:
 
     # --- what others ask --------------------------------------------------------------------
 
-    @property
-    def key(self) -> str:
-        return self.engine.state.setup.match
-
-    @property
-    def state(self) -> MatchState:
-        return self.engine.state
-
     def seat_of(self, peer: Peer) -> int | None:
         """Return the seat whose commands come on this connection."""
         return self.seats.seat_of(peer)
@@ -441,11 +425,7 @@ class MatchRunner:
 
     def seat_owned_by(self, player: str) -> int | None:
         """Return the seat of a player now, though the disk may not have it yet."""
-        return _seat_in(self.engine.state.players, player)
-
-    def seat_known_of(self, player: str) -> int | None:
-        """Return the seat of a player as the disk has it."""
-        return _seat_in(self.players, player)
+        return seat_in(self.engine.state.players, player)
 
     def peers(self) -> list[Peer]:
         """Return the connections that are seated here or watch."""
@@ -737,12 +717,6 @@ class MatchRunner:
         elif self.pending.settled:
             self._send_turn(now)
 
-    def admit_spectator(self, peer: Peer) -> None:
-        """Show the match to a connection from now on."""
-        if not peer.leaving:
-            self.watchers[peer] = None
-            self.spectators.add(peer.send_queue, peer.views)
-
     def put_on_wall(self, peer: Peer) -> None:
         """Show the match to a connection that begins to watch many: each in its turn."""
         self.watchers[peer] = None
@@ -755,11 +729,6 @@ class MatchRunner:
             if self.result is not None:  # it ended while the disk was busy
                 self.spectators.finish(self._finished_frame, [peer.send_queue])
             peer.send_queue.catch_up()
-
-    def unwatch(self, peer: Peer) -> None:
-        """Show a connection nothing any more."""
-        self.watchers.pop(peer, None)
-        self.spectators.remove(peer.send_queue)
 
     # --- the end ----------------------------------------------------------------------------
 
@@ -837,13 +806,6 @@ class MatchRunner:
             LOG.exception("match %s cannot go on", self.key)
             recover(self)
         self._schedule()
-
-
-def _seat_in(players: Sequence[Player], player: str) -> int | None:
-    for seat, owner in enumerate(players):
-        if owner.player == player:
-            return seat
-    return None
 
 
 class _PlayedMove(HeldRequest[MatchRunner]):

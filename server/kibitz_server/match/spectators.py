@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 from kibitz_protocol.wire.messages import Snapshot
 from kibitz_protocol.wire.records import Left, Player, Replaced, Returned
@@ -25,19 +25,6 @@ WhenSettled: TypeAlias = Callable[[Callable[[], None]], None]
 SnapshotReason: TypeAlias = Literal["watching", "lagged"]
 
 
-class ShownMatch(Protocol):
-    """What is needed of a match that is shown: an engine's, or one that another node plays."""
-
-    @property
-    def state(self) -> MatchState: ...
-
-    @property
-    def views(self) -> MatchViews: ...
-
-    def left_ms(self, now: int) -> int | None:
-        """Return how much of its time the seat to act has left, None without a clock."""
-
-
 class Spectators:
     """Spectators of a match.
 
@@ -45,18 +32,21 @@ class Spectators:
     otherwise it hands every entry to `delay`.
     """
 
-    __slots__ = ("_clock", "_match", "_new", "_when_settled", "delayed", "queues", "viewer")
+    __slots__ = ("_left_ms", "_new", "_views", "_when_settled", "delayed", "queues", "viewer")
 
-    def __init__(self, match: ShownMatch, settled: WhenSettled, clock: Callable[[], int]) -> None:
-        self._match = match
-        self._when_settled = settled
-        self._clock = clock
-        setup = match.state.setup
+    def __init__(
+        self, views: MatchViews, when_settled: WhenSettled, left_ms: Callable[[], int | None]
+    ) -> None:
+        """`left_ms` returns how much of its time the seat to act has left, None without a clock."""
+        self._views = views
+        self._when_settled = when_settled
+        self._left_ms = left_ms
+        setup = views.state.setup
         self.viewer = spectator_viewer(setup.spectating)
         """As whom spectators see the match, None where the host lets nobody in."""
         late = setup.spectating.delay_plies or setup.spectating.delay_ms
         self.delayed = (
-            DelayedView(match.state, self.viewer) if late and self.viewer is not None else None
+            DelayedView(views.state, self.viewer) if late and self.viewer is not None else None
         )
         """What delayed spectators see, None without a delay and when the match is over."""
         self.queues: dict[SendQueue, WantedViews] = {}
@@ -71,7 +61,7 @@ class Spectators:
     @property
     def seq(self) -> int:
         """The newest entry that spectators may know of."""
-        return self._match.state.seq if self.delayed is None else self.delayed.seq
+        return self._views.state.seq if self.delayed is None else self.delayed.seq
 
     def add(self, queue: SendQueue, wanted: WantedViews) -> None:
         """Show the match from now on, beginning with a snapshot; nothing may wait for the disk."""
@@ -83,7 +73,7 @@ class Spectators:
         """Show the match from the snapshot on that the queue asks for in its turn."""
         self.queues[queue] = wanted
         if wanted == "drawn":
-            self._match.views.drawn = True
+            self._views.drawn = True
         if self._new is None:
             self._new = set()
         self._new.add(queue)
@@ -124,7 +114,7 @@ class Spectators:
         self.delayed = former.delayed
         self.queues, former.queues = former.queues, {}
         self._new, former._new = former._new, None
-        self._match.views.drawn = self.delayed is not None or "drawn" in self.queues.values()
+        self._views.drawn = self.delayed is not None or "drawn" in self.queues.values()
         for queue in list(self.queues):
             if queue.is_skipped(former):
                 queue.caught_up(former)
@@ -183,7 +173,7 @@ class Spectators:
             why: SnapshotReason = "watching" if self._take_new(queue) else "lagged"
             if (why, wanted) not in last:
                 snapshot = partial(self._snapshot, why, wanted)
-                position = self._match.views.shown_at_end(snapshot, b"")
+                position = self._views.shown_at_end(snapshot, b"")
                 last[why, wanted] = LastNews(position + frame(wanted))
             # A snapshot that was asked for already, and waits for the disk, would come too late.
             self.remove(queue)
@@ -198,8 +188,8 @@ class Spectators:
     def _snapshot(self, why: SnapshotReason, wanted: WantedViews) -> bytes:
         if self.viewer is None:
             raise AssertionError("nobody watches a match that is not shown")
-        left = self._match.left_ms(self._clock())
-        views, shown = self._match.views, None
+        left = self._left_ms()
+        views, shown = self._views, None
         snapshot = views.snapshot(self.viewer, why, left_ms=left)
         if self.delayed is not None:
             snapshot, shown = self.delayed.rewind(snapshot), self.delayed.shown

@@ -20,29 +20,26 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from kibitz_games.core.game import Game
-from kibitz_protocol.wire.records import Entry, Result, Setup
+from kibitz_protocol.wire.records import Entry, Setup
 from kibitz_server.match.record import read_entry
 from kibitz_server.match.spectators import Spectators
 from kibitz_server.match.state import BrokenLog, MatchState
 from kibitz_server.match.visibility import EntryView, MatchViews
+from kibitz_server.match.watched import WatchedMatch
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.interface import NewEntries
 from kibitz_server.storage.streams import Stream
 
 
-class MatchTail:
-    """Follows one match, and shows it to its spectators (`watched.WatchedMatch`)."""
+class MatchTail(WatchedMatch):
+    """Follows one match, and shows it to its spectators."""
 
     __slots__ = (
         "_past",
         "_turn_read",
         "caught_up",
         "lobby_shown",
-        "spectators",
-        "state",
-        "stream",
         "views",
-        "watchers",
     )
 
     def __init__(
@@ -54,25 +51,22 @@ class MatchTail:
         *,
         lobby_shown: bool,
     ) -> None:
-        """Begin before the first entry. Raises what `MatchState` does."""
-        self.state = MatchState(game, setup)
-        self.views = MatchViews(self.state)
-        self.stream = stream
-        """The reading end: how far the log was read."""
+        """Begin before the first entry. Raises what `MatchState` does.
+
+        `stream` is the reading end: how far the log was read.
+        """
+        state = MatchState(game, setup)
+        self.views = MatchViews(state)
+        spectators = Spectators(self.views, _at_once, lambda: self.left_ms(clock()))
+        super().__init__(state, stream, spectators)
         self.lobby_shown = lobby_shown
         """Whether its lobby lets anybody watch; else only its own node knows who may."""
         self.caught_up = False
         """Whether the log was read to its end once: before that nobody is let in."""
-        self.watchers: dict[Peer, None] = {}
-        self.spectators = Spectators(self, _at_once, clock)
         self._past: list[EntryView] = []
         """What has to be shown in its time of the entries before `caught_up`."""
         self._turn_read = (-1, 0)
         """The newest turn whose beginning was read as it came, and when."""
-
-    @property
-    def key(self) -> str:
-        return self.state.setup.match
 
     @property
     def over(self) -> bool:
@@ -92,6 +86,7 @@ class MatchTail:
                 self._past.append(self.views.advance(entry))
             else:
                 self.state.apply(entry)
+        self.players, self.result = self.state.players, self.state.result
         self.stream.tail = self.stream.durable = self.state.seq
         self.stream.chain = new.chain
         if new.closed and self.state.result is None:
@@ -127,7 +122,7 @@ class MatchTail:
     # --- what others ask --------------------------------------------------------------------
 
     def left_ms(self, now: int) -> int | None:
-        """Return about how much of its time the seat to act has left (`spectators.ShownMatch`)."""
+        """Return about how much of its time the seat to act has left."""
         total, (turn, since) = self.state.left_ms, self._turn_read
         if total is None or turn != self.state.turn:
             return total
@@ -137,24 +132,7 @@ class MatchTail:
         """Return None: who plays does so where the match is played."""
         return None
 
-    @property
-    def result(self) -> Result | None:
-        """How the match ended: what was read is on the disk."""
-        return self.state.result
-
-    def seat_known_of(self, player: str) -> int | None:
-        for seat, owner in enumerate(self.state.players):
-            if owner.player == player:
-                return seat
-        return None
-
     # --- spectators -------------------------------------------------------------------------
-
-    def admit_spectator(self, peer: Peer) -> None:
-        """Show the match to a connection from now on."""
-        if not peer.leaving:
-            self.watchers[peer] = None
-            self.spectators.add(peer.send_queue, peer.views)
 
     def put_on_wall(self, peer: Peer) -> None:
         """Show the match to a connection that begins to watch many: each in its turn."""
@@ -162,15 +140,6 @@ class MatchTail:
             self.watchers[peer] = None
             self.spectators.add_waiting(peer.send_queue, peer.views)
             peer.send_queue.catch_up()
-
-    def unwatch(self, peer: Peer) -> None:
-        """Show a connection nothing any more."""
-        self.watchers.pop(peer, None)
-        self.spectators.remove(peer.send_queue)
-
-    def disconnected(self, peer: Peer) -> None:
-        """A connection is gone (`net.peer.Subscription`)."""
-        self.unwatch(peer)
 
 
 def _at_once(call: Callable[[], None]) -> None:

@@ -6,10 +6,10 @@ through the same gate.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
-from kibitz_protocol.wire.records import Result
+from kibitz_protocol.wire.records import Player
 from kibitz_protocol.wire.visibility import PUBLIC, Viewer
 from kibitz_server.match.spectators import Spectators
 from kibitz_server.match.state import MatchState
@@ -17,47 +17,66 @@ from kibitz_server.net.peer import Peer
 from kibitz_server.storage.streams import Stream
 
 
-class WatchedMatch(Protocol):
+class WatchedMatch(ABC):
     """A match with its spectators."""
 
-    spectators: Spectators
-    stream: Stream
+    __slots__ = ("players", "result", "spectators", "state", "stream", "watchers")
 
-    @property
-    def key(self) -> str: ...
-
-    @property
-    def state(self) -> MatchState: ...
-
-    @property
-    def watchers(self) -> Mapping[Peer, None]:
+    def __init__(self, state: MatchState, stream: Stream, spectators: Spectators) -> None:
+        self.state = state
+        self.players = state.players
+        """Who has the seats, as far as that is on the disk."""
+        self.result = state.result if stream.closed else None
+        """How the match ended, once that is on the disk."""
+        self.stream = stream
+        self.spectators = spectators
+        self.watchers: dict[Peer, None] = {}
         """The connections that watch."""
 
+    @property
+    def key(self) -> str:
+        return self.state.setup.match
+
+    @abstractmethod
     def seat_of(self, peer: Peer) -> int | None:
         """Return the seat whose commands come on this connection."""
 
-    @property
-    def result(self) -> Result | None:
-        """How the match ended, once that is on the disk."""
-
     def seat_known_of(self, player: str) -> int | None:
         """Return the seat of a player as the disk has it."""
+        return seat_in(self.players, player)
 
+    def viewer_of(self, peer: Peer) -> Viewer | None:
+        """Return as whom a connection sees it: a seat, what spectators see, or not at all."""
+        seat = self.seat_of(peer)
+        if seat is not None:
+            return seat
+        if peer.send_queue in self.spectators.queues:
+            return self.spectators.viewer if self.spectators.viewer is not None else PUBLIC
+        return None
+
+    def admit_spectator(self, peer: Peer) -> None:
+        """Show the match to a connection from now on."""
+        if not peer.leaving:
+            self.watchers[peer] = None
+            self.spectators.add(peer.send_queue, peer.views)
+
+    @abstractmethod
     def put_on_wall(self, peer: Peer) -> None:
         """Show the match to a connection that begins to watch many: each in its turn."""
 
     def unwatch(self, peer: Peer) -> None:
         """Show a connection nothing any more."""
+        self.watchers.pop(peer, None)
+        self.spectators.remove(peer.send_queue)
 
     def disconnected(self, peer: Peer) -> None:
-        """A connection is gone (`net.peer.Subscription`)."""
+        """A connection is gone."""
+        self.unwatch(peer)
 
 
-def viewer_of(match: WatchedMatch, peer: Peer) -> Viewer | None:
-    """Return as whom a connection sees a match: a seat, what spectators see, or not at all."""
-    seat = match.seat_of(peer)
-    if seat is not None:
-        return seat
-    if peer.send_queue in match.spectators.queues:
-        return match.spectators.viewer if match.spectators.viewer is not None else PUBLIC
+def seat_in(players: Sequence[Player], player: str) -> int | None:
+    """Return the seat of a player."""
+    for seat, owner in enumerate(players):
+        if owner.player == player:
+            return seat
     return None

@@ -25,7 +25,7 @@ from tests.tools.view_follower import ViewFollower, as_text
 
 
 def spectators_of(match: MatchEngine, loop: FakeLoop) -> Spectators:
-    return Spectators(match, lambda told: told(), loop.clock)
+    return Spectators(match.views, lambda told: told(), lambda: match.left_ms(loop.clock()))
 
 
 class SpectatorScenario:
@@ -251,7 +251,7 @@ def test_a_spectator_that_has_read_all_is_told_the_end_alone() -> None:
 def test_a_snapshot_that_waited_for_the_disk_at_the_end_is_not_sent_after_it() -> None:
     seen = SpectatorScenario(Grid(), Spectating())
     waiting: list[Callable[[], None]] = []
-    seen.spectators = Spectators(seen.shell.match, waiting.append, seen.loop.clock)
+    seen.spectators = Spectators(seen.shell.match.views, waiting.append, lambda: None)
     seen.spectators.add(seen.queue, "turn")
     seen.screen()
     seen.queue.pause()

@@ -13,7 +13,6 @@ from kibitz_protocol.wire.visibility import WantedViews
 from kibitz_server.match.commands import AddComment, Leave, Note, Return
 from kibitz_server.match.state import BrokenLog
 from kibitz_server.match.tail import MatchTail
-from kibitz_server.match.watched import viewer_of
 from kibitz_server.storage.interface import NewEntries
 from kibitz_server.storage.streams import Stream
 from tests.server.fakes import ScriptedConnection
@@ -228,12 +227,12 @@ def test_a_wall_is_shown_a_tail_in_its_turn_and_who_leaves_is_shown_nothing() ->
     followed.tail.put_on_wall(here.peer)
     [snapshot] = here.received()
     assert "stage" in snapshot
-    assert viewer_of(followed.tail, here.peer) == followed.tail.spectators.viewer
+    assert followed.tail.viewer_of(here.peer) == followed.tail.spectators.viewer
     followed.tail.disconnected(here.peer)
     followed.play.move(0)
     followed.follow()
     assert (here.received(), followed.tail.watchers) == ([], {})
-    assert viewer_of(followed.tail, here.peer) is None
+    assert followed.tail.viewer_of(here.peer) is None
 
 
 def test_what_is_left_of_a_turn_counts_from_when_it_was_read() -> None:
