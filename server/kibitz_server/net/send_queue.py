@@ -30,7 +30,7 @@ memory together.
 from __future__ import annotations
 
 import logging
-from asyncio import AbstractEventLoop
+from asyncio import AbstractEventLoop, WriteTransport
 from collections import deque
 from collections.abc import Callable
 from typing import Protocol
@@ -47,14 +47,6 @@ about a millisecond; a count, unlike a clock, has tests write the same every tim
 MAX_AWAITED = 16
 """Snapshots that a queue has asked for and not been sent: a match that waits for the disk sends its
 own later, and all of them may be released by one commit."""
-
-
-class WriteTransport(Protocol):
-    """The part of a transport that a send queue writes to."""
-
-    def write(self, data: bytes) -> None: ...
-
-    def get_write_buffer_size(self) -> int: ...
 
 
 class SnapshotSource(Protocol):
