@@ -18,10 +18,12 @@ from pathlib import Path
 
 import uvloop
 
-from benchmarks.players import Meter, Player, watch_kibitz, watch_reference
+from benchmarks.players import Meter, Player, greet, watch_kibitz, watch_reference
 
 ROOT = Path(__file__).parent.parent
 HOST = "127.0.0.1"
+NOTHING = "-"
+"""In place of a match: connections to kibitz that say hello and then only answer pings."""
 
 
 class Crowd:
@@ -58,7 +60,7 @@ class Crowd:
 
 @asynccontextmanager
 async def crowd(
-    server: str, port: int, count: int, match: str = "-", views: str = "turn"
+    server: str, port: int, count: int, match: str = NOTHING, views: str = "turn"
 ) -> AsyncIterator[Crowd]:
     """Have `count` spectators watch one match of a server; players go on while they come."""
     words = [sys.executable, "-m", "benchmarks.crowd", server, str(port), str(count), match, views]
@@ -82,7 +84,9 @@ async def main(words: Sequence[str]) -> None:
     server, port, count, match, views = words
     meter = Meter()
     watchers: Sequence[Player]
-    if server == "kibitz":
+    if match == NOTHING and server == "kibitz":
+        watchers = [await greet(HOST, int(port), meter, f"idle-{n}") for n in range(int(count))]
+    elif server == "kibitz":
         watchers = await watch_kibitz(HOST, int(port), int(count), meter, match, "w", views)
     else:
         watchers = await watch_reference(HOST, int(port), int(count), meter)

@@ -124,6 +124,8 @@ class KibitzPlayer(Player):
 
     draws = False
     """Whether it fills boards of five in a row without a winner."""
+    patience_s: float | None = 60.0
+    """How long an answer may take; None: as long as it likes."""
 
     def __init__(self, connection: ClientConnection, meter: Meter) -> None:
         super().__init__(connection, meter)
@@ -137,7 +139,7 @@ class KibitzPlayer(Player):
         answer = asyncio.get_running_loop().create_future()
         self.answers[self.requests] = answer
         self.connection.send(json.dumps({"id": self.requests, **fields}).encode())
-        found: dict[str, object] = await asyncio.wait_for(answer, 60)
+        found: dict[str, object] = await asyncio.wait_for(answer, self.patience_s)
         if found["type"] == "refused":
             raise AssertionError(f"refused {fields}: {found}")
         return found

@@ -215,30 +215,13 @@ async def play(
 
     `idle` connections beside them, opened by another process, only answer pings.
     """
-    with subject(name) as server, idle_connections(server.port, idle):
-        meter = Meter(interval=matches / rate if rate else 0.0)
-        players = await seat(server, matches, meter, programme)
-        load = await measure(server, matches, meter, seconds, programme.game)
-        hang_up(players)
+    with subject(name) as server:
+        async with crowd(name, server.port, idle):
+            meter = Meter(interval=matches / rate if rate else 0.0)
+            players = await seat(server, matches, meter, programme)
+            load = await measure(server, matches, meter, seconds, programme.game)
+            hang_up(players)
     return load
-
-
-@contextmanager
-def idle_connections(port: int, count: int) -> Iterator[None]:
-    """Keep connections open, in another process, that only answer pings."""
-    if not count:
-        yield
-        return
-    command = [sys.executable, "-m", "benchmarks.idle", str(port), str(count)]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as crowd:
-        assert crowd.stdout is not None
-        if crowd.stdout.readline().strip() != "ready":
-            raise RuntimeError(f"{count} idle connections could not be opened")
-        try:
-            yield
-        finally:
-            crowd.communicate()
 
 
 def hang_up(players: Sequence[Player]) -> None:
