@@ -27,15 +27,6 @@ def completion(text: str, tokens: int | None = 50) -> httpx.Response:
     return httpx.Response(200, json=body)
 
 
-def stream(*parts: str) -> httpx.Response:
-    """Return an answer in parts, as server-sent events."""
-    events: list[Body] = [{"choices": [{"delta": {"content": part}}]} for part in parts]
-    events.append({"choices": [], "usage": {"total_tokens": 70}})
-    lines = [f"data: {json.dumps(event)}\n\n" for event in events]
-    text = ": a comment\n\n" + "".join(lines) + "data: [DONE]\n\n"
-    return httpx.Response(200, text=text, headers={"content-type": "text/event-stream"})
-
-
 def first_legal(body: Body) -> httpx.Response:
     """Play the first of the legal moves that the last question lists."""
     question = body["messages"][-1]["content"]

@@ -1,7 +1,7 @@
 """A bot that asks a language model: any endpoint of the chat-completions interface.
 
 settings   what a bot's name may say: ``connect-four/llm:model=NAME,prompt=reasons``
-endpoint   one question to the endpoint, whole or streamed, with its errors
+endpoint   one question to the endpoint, with its errors
 prompts    what the model is told
 reading    the move in the model's words
 bot        the bot: retries, fallback, budgets of tokens and time

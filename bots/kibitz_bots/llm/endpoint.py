@@ -1,7 +1,7 @@
 """A question to an endpoint of the chat-completions interface, and its answer.
 
-The answer may come whole or streamed (server-sent events). An endpoint that is busy or broken is
-asked again while there is time, as it says or with pauses that double.
+An endpoint that is busy or broken is asked again while there is time, as it says or with pauses that
+double.
 """
 
 from __future__ import annotations
@@ -100,12 +100,11 @@ class ChatEndpoint:
                     raise EndpointRefusedError(
                         f"the endpoint refused with status {response.status_code}"
                     )
-                streamed = "text/event-stream" in response.headers.get("content-type", "")
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
             raise EndpointRefusedError(f"expected the address of an endpoint: {error}") from None
         except httpx.HTTPError as error:
             raise _BusyError(f"the connection failed ({type(error).__name__})", None) from None
-        return _streamed(content) if streamed else _whole(content)
+        return _answer(content)
 
 
 class _BusyError(Exception):
@@ -132,32 +131,13 @@ def _retry_after(response: httpx.Response) -> float | None:
         return None
 
 
-def _whole(content: bytes) -> tuple[str, int | None]:
+def _answer(content: bytes) -> tuple[str, int | None]:
     try:
         answer = json.loads(content)
         text = answer["choices"][0]["message"]["content"]
     except (ValueError, LookupError, TypeError):
         raise EndpointError("the endpoint answered with no chat completion") from None
-    return _text(text), _used(answer)
-
-
-def _streamed(content: bytes) -> tuple[str, int | None]:
-    """Put the parts of a stream together; what is no part of an answer is passed over."""
-    parts, used = list[str](), None
-    for line in content.decode("utf-8", "replace").splitlines():
-        if not line.startswith("data:") or line.endswith("[DONE]"):
-            continue
-        try:
-            part = json.loads(line[5:])
-            used = _used(part) or used
-            parts += [_text(choice["delta"].get("content")) for choice in part["choices"][:1]]
-        except (ValueError, LookupError, TypeError, AttributeError):
-            raise EndpointError("the endpoint streamed no chat completion") from None
-    return "".join(parts), used
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    return text if isinstance(text, str) else "", _used(answer)
 
 
 def _used(answer: dict[str, Any]) -> int | None:

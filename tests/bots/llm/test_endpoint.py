@@ -1,4 +1,4 @@
-"""Questions to an endpoint: whole answers and streams, and everything that endpoints do wrong."""
+"""Questions to an endpoint: answers, and everything that endpoints do wrong."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kibitz_bots.llm.endpoint import (
     EndpointRefusedError,
     Reply,
 )
-from tests.tools.chat_endpoint import Answer, ChatScript, completion, stream
+from tests.tools.chat_endpoint import Answer, ChatScript, completion
 
 QUESTION = [{"role": "user", "content": "x" * 400}]
 
@@ -42,11 +42,6 @@ async def test_without_a_key_none_is_sent_and_without_usage_tokens_are_estimated
     reply = await endpoint(script).ask(QUESTION, answer=100, seconds=5)
     assert reply.tokens == 110
     assert "authorization" not in script.headers[0]
-
-
-async def test_a_stream_is_put_together() -> None:
-    reply = await ask(stream("mo", "ve: ", "a1"))
-    assert (reply.text, reply.tokens) == ("move: a1", 70)
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 301])
@@ -90,8 +85,6 @@ async def test_one_that_stays_busy_or_is_slow_ends_with_the_time() -> None:
         httpx.Response(200, json=[]),
         httpx.Response(200, json={"choices": []}),
         httpx.Response(200, json={"choices": [{"message": None}]}),
-        httpx.Response(200, text="data: x\n\n", headers={"content-type": "text/event-stream"}),
-        httpx.Response(200, text="data: 7\n\n", headers={"content-type": "text/event-stream"}),
     ],
 )
 async def test_rubbish_is_no_answer(answer: httpx.Response) -> None:
