@@ -60,8 +60,8 @@ def test_four_names_beside_a_small_board_are_different_and_not_clipped() -> None
     timeline.info = replace(timeline.info, seats=players)
     lines = seats.compact_lines(timeline, timeline.steps[0], 0, 10, 4, DARK)
     assert [line.plain[3:].rstrip() for line in lines] == [
-        "alp…p-1",
-        "alp…p-2",
+        "alph…-1",
+        "alph…-2",
         "random",
-        "mcts-1…",
+        "mcts…00",
     ]

@@ -110,15 +110,13 @@ def seat_line(
     facts = timeline.info
     acts = _acts(timeline, frame, seat)
     right, low = _right(timeline, frame, seat, now) if shows_clock else ("", False)
-    names = [printable.line(player.name) for player in facts.seats]
-    if facts.you is not None:
-        names[facts.you] += " (you)"
+    full_name = printable.line(facts.seats[seat].name) + (" (you)" if facts.you == seat else "")
     room = max(1, width - 3 - (cell_len(right) + 2 if right else 0))
-    name = short_names.shorten(names, room)[seat]
+    name = set_cell_size(short_names.shorten(full_name, room), room)
     ink = colors.seat(seat)
     line = Text("▸" if acts else " ", style=f"bold {colors.cursor}")
     line.append(f"{palette.piece_glyph(seat, colours)} ", style=f"bold {ink}")
-    line.append(set_cell_size(name, room), style="bold" if acts else colors.text)
+    line.append(name, style="bold" if acts else colors.text)
     style = f"bold {colors.error}" if low else ("bold" if acts else colors.dim)
     return line.append(f" {right}", style=style) if right else line
 

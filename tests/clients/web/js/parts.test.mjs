@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { use } from "./use.mjs";
 
@@ -8,7 +7,6 @@ const { Throttle } = await use("wire/throttle.js");
 const { listOf, scalarOf, withoutNull, words } = await use("parts/forms.js");
 const { nameBesideMark } = await use("parts/names.js");
 const { resultText } = await use("parts/results.js");
-const { shorten } = await use("parts/short_names.js");
 const { tokenIn } = await use("pages/sign_in.js");
 
 test("clocks", () => {
@@ -35,14 +33,6 @@ test("what is typed into forms", () => {
   assert.deepEqual([scalarOf(" 12 "), scalarOf("2/5"), scalarOf("mean")], [12, "2/5", "mean"]);
   assert.deepEqual(withoutNull({ anyOf: [{ type: "integer" }, { type: "null" }] }).type, "integer");
   assert.equal(words("dead_board_draw"), "Dead board draw");
-});
-
-test("names in little room are shortened as in the terminal", () => {
-  const cases = JSON.parse(readFileSync(new URL("../../wording/short_names.json", import.meta.url), "utf8"));
-  assert.ok(cases.length > 5);
-  for (const { names, room, shown } of cases) {
-    assert.deepEqual(shorten(names, (text) => [...text].length <= room), shown);
-  }
 });
 
 test("a house bot beside its mark is named without the word", async () => {

@@ -3,7 +3,6 @@
 import { define } from "../board/board.js";
 import { DrawQueue } from "./draw_queue.js";
 import { Tile } from "./tile.js";
-import { TileSize } from "./tile_size.js";
 import { capacity, columns, MOST, WallSlots } from "./wall_slots.js";
 
 /** @typedef {import("../main.js").App} App */
@@ -14,8 +13,6 @@ import { capacity, columns, MOST, WallSlots } from "./wall_slots.js";
 /** Into how many bands the rows are divided. Boards and clocks are drawn a band at a time. */
 const BANDS = 5;
 const TICK_MS = 50;
-/** What is between tiles and around them, in CSS pixels (wall.css). */
-const GAP = 6;
 
 export class BoardGrid extends EventTarget {
   #slots = new WallSlots();
@@ -26,8 +23,8 @@ export class BoardGrid extends EventTarget {
   #refused = new Set();
   /** @type {Candidate[]} */
   #running = [];
-  /** @type {TileSize | null} */
-  #size = null;
+  /** the smaller side of a tile in CSS pixels */
+  #side = 0;
   #asked = "";
   #beat = 0;
   #asking = false;
@@ -43,7 +40,6 @@ export class BoardGrid extends EventTarget {
     this.element = element;
     this.app = app;
     element.classList.add("board-grid");
-    this.family = getComputedStyle(document.body).fontFamily;
     this.sizes = new ResizeObserver(() => this.#update());
     this.sizes.observe(element);
     this.timer = setInterval(() => this.#tick(), TICK_MS);
@@ -106,25 +102,13 @@ export class BoardGrid extends EventTarget {
     const rows = Math.ceil(count / across);
     const { style } = this.element;
     if (style.getPropertyValue("--across") !== String(across)) style.setProperty("--across", String(across));
-    const size = this.#measured((width - GAP) / across - GAP, Math.round(Math.min(width / across, height / rows)));
+    const side = Math.round(Math.min(width / across, height / rows));
+    if (side !== this.#side) style.setProperty("--tile", `${side}px`);
+    this.#side = side;
     for (const [index, { match }] of this.#slots.slots.entries()) {
       const there = match === null ? undefined : this.#tiles.get(match);
-      if (!there) continue;
-      there.band = Math.floor((Math.floor(index / across) * BANDS) / rows);
-      there.fit(size);
+      if (there) there.band = Math.floor((Math.floor(index / across) * BANDS) / rows);
     }
-  }
-
-  /**
-   * The size of the tiles, a new one only where something has changed.
-   * @param {number} width @param {number} side
-   */
-  #measured(width, side) {
-    const size = new TileSize(width, side, this.family);
-    if (this.#size && size.equals(this.#size)) return this.#size;
-    for (const [name, value] of Object.entries(size.properties)) this.element.style.setProperty(name, value);
-    this.#size = size;
-    return size;
   }
 
   /** Make and remove tiles, and put them into their places. */

@@ -24,6 +24,19 @@ export function nameBesideMark({ name, kind }) {
   return kind === "house" ? name.replace(/^house /, "") : name;
 }
 
+/** How many characters of a name stay at its end, where versions are told. */
+const TAIL = 4;
+
+/**
+ * A name in little room: what does not fit is left out before its last characters.
+ * @param {string} name
+ */
+export function shortName(name) {
+  const letters = [...name.replace(/^house /, "")];
+  return h("span", { class: "live-name", title: name },
+    h("span", null, letters.slice(0, -TAIL).join("")), letters.slice(-TAIL).join(""));
+}
+
 /**
  * The colour and shape of a seat at a match, or its stone where it plays with stones of a colour.
  * @param {number} seat

@@ -5,12 +5,10 @@ import { leftText } from "../wire/clock.js";
 import { merge } from "../wire/merge.js";
 import { h, fill } from "./dom.js";
 import { stoneOf } from "../board/themes.js";
-import { counted, seatMark } from "./names.js";
+import { counted, seatMark, shortName } from "./names.js";
 import { resultText } from "./results.js";
-import { shorten } from "./short_names.js";
 
 /** @typedef {import("./draw_queue.js").DrawQueue} DrawQueue */
-/** @typedef {import("./tile_size.js").TileSize} TileSize */
 /** @typedef {import("../wire/match.js").MatchModel} MatchModel */
 /** @typedef {import("../wire/stage.js").Paint} Paint */
 /** @typedef {import("../wire/match.js").Change} Change */
@@ -25,8 +23,6 @@ export class Tile {
   #names = [];
   /** @type {readonly ("black" | "white" | number)[]} the marks that are shown beside them */
   #stones = [];
-  /** @type {TileSize | null} */
-  #size = null;
   /** whether the board is to be drawn as a whole */
   #anew = true;
   /** @type {Paint | null} what has changed since it was drawn */
@@ -65,17 +61,6 @@ export class Tile {
     model.addEventListener("change", this.listener);
     if (model.snapshot) queue.add(this);
     else this.link.setAttribute("aria-label", `${title}, coming`);
-  }
-
-  /**
-   * Say how much room there is for names; the same object as long as nothing has changed.
-   * @param {TileSize} size
-   */
-  fit(size) {
-    if (size === this.#size) return;
-    this.#size = size;
-    this.#names = [];
-    if (this.model.snapshot) this.queue.add(this);
   }
 
   /** Leave off following the match. */
@@ -137,11 +122,10 @@ export class Tile {
     this.#names = names;
     this.#stones = stones;
     const two = names.length === 2;
-    const shown = this.#size ? shorten(names, this.#size.fits(two)) : names;
     const clocks = two ? names.map(() => h("span", { class: "live-clock" })) : [];
     this.#rows = names.map((name, seat) => h(
       "div", { class: "live-seat" },
-      seatMark(seat, stones[seat]), h("span", { class: "live-name", title: name }, shown[seat]), clocks[seat],
+      seatMark(seat, stones[seat]), shortName(name), clocks[seat],
     ));
     // Where names stand beside each other, the one clock that runs stands below the board.
     this.#clocks = two
