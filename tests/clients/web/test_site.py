@@ -43,7 +43,6 @@ FIRST_LOAD_BYTES = 200_000
         "/wall",
         "/event",
         "/ladder",
-        "/replay",
         "/sign-in",
     ],
 )

@@ -17,7 +17,7 @@ from tests.tools.web_player import YOURS, come_in, host, play
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 FIRST_LOAD_BYTES = 200_000
-PLACES = ["/", "/host", "/ladder", "/replay", "/wall", "/event"]
+PLACES = ["/", "/host", "/ladder", "/wall", "/event"]
 """Pages that need nothing to be there."""
 UNATTENDED = ("/wall", "/event")
 LOOKS = [("dark", DESKTOP), ("light", PHONE)]

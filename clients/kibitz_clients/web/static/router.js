@@ -15,7 +15,6 @@ const ROUTES = /** @type {const} */ ([
   [/^\/wall$/, "wall"],
   [/^\/event$/, "event"],
   [/^\/ladder$/, "ladder"],
-  [/^\/replay$/, "match"],
   [/^\/sign-in$/, "sign_in"],
 ]);
 

@@ -6,10 +6,9 @@ import { ask } from "../parts/dialogs.js";
 import { fill, h } from "../parts/dom.js";
 import { finishedSnapshot } from "../parts/finished.js";
 import { Follower } from "../parts/follower.js";
-import { resultText } from "../parts/results.js";
+import { ordinal, resultText } from "../parts/results.js";
 import { showRules } from "../parts/rules.js";
 import { Viewer } from "../parts/viewer.js";
-import { show as showFile } from "./replay_file.js";
 
 /** @typedef {import("../main.js").App} App */
 /** @typedef {import("../wire/connection.js").Refusal} Refusal */
@@ -25,7 +24,6 @@ const TICK_MS = 100;
  */
 export async function show(root, app, params) {
   define();
-  if (!params.id) return showFile(root);
   const page = new MatchPage(root, app, params.id);
   return () => page.close();
 }
@@ -268,11 +266,6 @@ class MatchPage {
 /** @param {string} text @param {() => unknown} act @param {string} [name] */
 function button(text, act, name) {
   return h("button", { type: "button", class: name, onclick: () => Promise.resolve(act()).catch(() => {}) }, text);
-}
-
-/** @param {number} rank */
-function ordinal(rank) {
-  return ["1st", "2nd", "3rd"][rank - 1] ?? `${rank}th`;
 }
 
 /** The ply that the address names, or null. */

@@ -40,7 +40,7 @@ function said(reason, endings) {
 }
 
 /** @param {number} rank */
-function ordinal(rank) {
+export function ordinal(rank) {
   const tail = rank % 100 > 10 && rank % 100 < 14 ? "th" : ["th", "st", "nd", "rd"][rank % 10];
   return `${rank}${tail ?? "th"}`;
 }
