@@ -1,6 +1,6 @@
 // Hosting: a form for everything that a lobby is opened with.
 
-import { h, fill } from "../parts/dom.js";
+import { h, fill, labelled } from "../parts/dom.js";
 import { ItemForm } from "../parts/item_form.js";
 import { withoutPaths } from "../parts/refusals.js";
 import { SeatForm } from "../parts/seat_form.js";
@@ -52,11 +52,15 @@ class HostForm {
     this.seatList = h("ol", { class: "stack" });
     this.trouble = h("p", { class: "trouble", role: "alert" });
     this.submit = h("button", { class: "primary" }, "Open the lobby");
-    this.name = h("input", { id: "lobby-name", maxlength: 60, required: true, value: `${this.me}'s lobby` });
+    this.name = h("input", { maxlength: 60, required: true, value: `${this.me}'s lobby` });
     this.access = accessFields();
     this.conduct = conductFields(list);
     const another = h("button", { type: "button", class: "small", onclick: () => this.#addItem() }, "Add a game");
-    const seat = h("button", { type: "button", class: "small", onclick: () => this.#addSeat("open") }, "Add a seat");
+    const oneMore = () => {
+      this.#addSeat("open");
+      this.#fit();
+    };
+    const seat = h("button", { type: "button", class: "small", onclick: oneMore }, "Add a seat");
     this.element = h("form", { class: "host-form" },
       h("section", { class: "card stack", "aria-labelledby": "host-what" },
         h("h2", { id: "host-what" }, "Games"), this.itemList, another),
@@ -64,9 +68,7 @@ class HostForm {
         h("h2", { id: "host-who" }, "Players"), this.seatList, seat),
       h("section", { class: "card stack", "aria-labelledby": "host-lobby" },
         h("h2", { id: "host-lobby" }, "The lobby"),
-        h("div", { class: "fields" },
-          h("div", { class: "field" }, h("label", { for: "lobby-name" }, "Name"), this.name),
-          this.access.main),
+        h("div", { class: "fields" }, labelled("Name", this.name), this.access.main),
         h("details", null, h("summary", null, "Spectators, start and rating"), this.access.more),
         h("details", null, h("summary", null, "Disconnects and illegal moves"), this.conduct.element)),
       this.trouble,
@@ -102,7 +104,6 @@ class HostForm {
       this.#fit();
     };
     this.#seats.push(new SeatForm({ kind, bots: this.#bots(), ratings, me, remove }));
-    this.#fit();
   }
 
   /** The house bots that could play one of the games. */
@@ -115,16 +116,7 @@ class HostForm {
   #fit() {
     const least = Math.max(...this.#items.map((item) => item.seats));
     while (this.#seats.length < least) {
-      const { me, ratings } = this;
-      const bots = this.#bots();
-      const kind = this.#seats.length === 0 ? "me" : bots.length ? "house" : "open";
-      this.#seats.push(new SeatForm({
-        kind, bots, ratings, me,
-        remove: (each) => {
-          this.#seats = this.#seats.filter((other) => other !== each);
-          this.#fit();
-        },
-      }));
+      this.#addSeat(this.#seats.length === 0 ? "me" : this.#bots().length ? "house" : "open");
     }
     fill(this.itemList, this.#items.map((item) => item.element));
     for (const item of this.#items) item.removal.hidden = this.#items.length < 2;
@@ -181,16 +173,13 @@ class HostForm {
   }
 }
 
-let checks = 0;
-
 /**
  * @param {string} text
  * @param {boolean} checked
  */
 function check(text, checked) {
-  const id = `check-${++checks}`;
-  const input = h("input", { id, type: "checkbox", checked });
-  return { input, element: h("div", { class: "row" }, input, h("label", { for: id }, text)) };
+  const input = h("input", { type: "checkbox", checked });
+  return { input, element: labelled(text, input) };
 }
 
 /**
@@ -198,9 +187,8 @@ function check(text, checked) {
  * @param {[string, string][]} choices
  */
 function choice(text, choices) {
-  const id = `choice-${++checks}`;
-  const input = h("select", { id }, choices.map(([value, label]) => h("option", { value }, label)));
-  return { input, element: h("div", { class: "field" }, h("label", { for: id }, text), input) };
+  const input = h("select", null, choices.map(([value, label]) => h("option", { value }, label)));
+  return { input, element: labelled(text, input) };
 }
 
 /**
@@ -210,9 +198,8 @@ function choice(text, choices) {
  * @param {number} most
  */
 function number(text, usual, least, most) {
-  const id = `number-${++checks}`;
-  const input = h("input", { id, type: "number", value: usual, min: least, max: most, required: true, inputmode: "numeric" });
-  return { input, element: h("div", { class: "field" }, h("label", { for: id }, text), input) };
+  const input = h("input", { type: "number", value: usual, min: least, max: most, required: true, inputmode: "numeric" });
+  return { input, element: labelled(text, input) };
 }
 
 /** Who may come, watch and see what, and when it begins. */

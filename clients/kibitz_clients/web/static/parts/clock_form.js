@@ -1,6 +1,6 @@
 // Choosing a time control: a usual one, or its numbers.
 
-import { h, fill } from "./dom.js";
+import { h, labelled } from "./dom.js";
 
 /** @typedef {import("../wire/messages.js").TimeControl} TimeControl */
 
@@ -21,26 +21,22 @@ const NUMBERS = /** @type {const} */ ([
   ["periods", "Byo-yomi periods", 1],
   ["period_ms", "Seconds of a period", 1_000],
 ]);
-let forms = 0;
 
 /** @returns {{element: HTMLElement, value: () => TimeControl}} */
 export function clockForm() {
-  const id = `clock-${++forms}`;
-  const usual = h("select", { id },
+  const usual = h("select", null,
     h("option", { value: "none" }, "No clock"),
     USUAL.map(([text], i) => h("option", { value: i, selected: text === CHOSEN }, text)),
     h("option", { value: "own" }, "Something else…"));
   const inputs = NUMBERS.map(([name, text, unit]) => ({
     name, text, unit,
-    input: h("input", { id: `${id}-${name}`, type: "number", min: 0, step: unit === 60_000 ? 0.5 : name === "periods" ? 1 : 0.1, value: 0, inputmode: "decimal" }),
+    input: h("input", { type: "number", min: 0, step: unit === 60_000 ? 0.5 : name === "periods" ? 1 : 0.1, value: 0, inputmode: "decimal" }),
   }));
-  const own = h("div", { class: "fields", hidden: true }, inputs.map(({ input, text }) =>
-    h("div", { class: "field" }, h("label", { for: input.id }, text), input)));
+  const own = h("div", { class: "fields", hidden: true }, inputs.map(({ input, text }) => labelled(text, input)));
   usual.addEventListener("change", () => {
     own.hidden = usual.value !== "own";
   });
-  const element = h("div", { class: "field" });
-  fill(element, h("label", { for: id }, "Clock"), usual, own);
+  const element = labelled("Clock", usual, own);
   const value = () => {
     if (usual.value === "none") return {};
     if (usual.value !== "own") return USUAL[Number(usual.value)][1];

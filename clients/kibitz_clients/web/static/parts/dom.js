@@ -38,6 +38,21 @@ export function nodes(children) {
   });
 }
 
+let labels = 0;
+
+/**
+ * Put a label before an input, or behind a checkbox, and what explains it below.
+ * @param {string} text
+ * @param {HTMLInputElement | HTMLSelectElement} input
+ * @param {Child} [help]
+ */
+export function labelled(text, input, help) {
+  input.id = `input-${++labels}`;
+  const label = h("label", { for: input.id }, text);
+  return input.type === "checkbox" ? h("div", { class: "row" }, input, label, help)
+    : h("div", { class: "field" }, label, input, help);
+}
+
 /**
  * Replace what is in an element.
  * @param {Element} element

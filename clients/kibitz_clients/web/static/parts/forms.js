@@ -1,7 +1,7 @@
 // Form fields made from JSON Schema, as far as games and house bots use it: choices, switches,
 // numbers, and lists of them. A field that is left as it was is not sent.
 
-import { h } from "./dom.js";
+import { h, labelled } from "./dom.js";
 
 /**
  * @typedef {object} Schema the parts of JSON Schema that are understood
@@ -49,21 +49,16 @@ export function field(name, schema) {
   const id = `field-${++fields}`;
   const help = schema.description
     ? h("p", { id: `${id}-help`, class: "muted small-text" }, marked(schema.description)) : null;
-  const attributes = { id, name, "aria-describedby": help ? `${id}-help` : undefined };
+  const attributes = { name, "aria-describedby": help ? `${id}-help` : undefined };
   const { input, value } = control(attributes, plain, schema.default);
-  const label = h("label", { for: id }, words(name));
-  const checkbox = input instanceof HTMLInputElement && input.type === "checkbox";
-  const element = checkbox
-    ? h("div", { class: "field" }, h("div", { class: "row" }, input, label), help)
-    : h("div", { class: "field" }, label, input, help);
-  return { element, value };
+  return { element: h("div", { class: "field" }, labelled(words(name), input), help), value };
 }
 
 /**
  * @param {Record<string, unknown>} attributes
  * @param {Schema} schema
  * @param {unknown} usual
- * @returns {{input: HTMLElement, value: () => unknown}}
+ * @returns {{input: HTMLInputElement | HTMLSelectElement, value: () => unknown}}
  */
 function control(attributes, schema, usual) {
   if (schema.enum) return choice(attributes, schema.enum, usual);

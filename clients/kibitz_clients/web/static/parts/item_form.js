@@ -1,13 +1,11 @@
 // One item of a lobby's programme: which game, by how many, with which options, clock and matches.
 
 import { clockForm } from "./clock_form.js";
-import { h, fill } from "./dom.js";
+import { h, fill, labelled } from "./dom.js";
 import { objectForm } from "./forms.js";
 
 /** @typedef {import("../wire/messages.js").GameLine} GameLine */
 /** @typedef {import("../wire/messages.js").ProgrammeItem} ProgrammeItem */
-
-let forms = 0;
 
 export class ItemForm {
   /** @type {() => ProgrammeItem["options"]} */
@@ -19,12 +17,11 @@ export class ItemForm {
    */
   constructor({ games, game, changed, remove }) {
     this.games = games;
-    const id = `item-${++forms}`;
-    this.game = h("select", { id: `${id}-game` }, games.map((each) =>
+    this.game = h("select", null, games.map((each) =>
       h("option", { value: each.name, selected: each.name === game }, each.title)));
-    this.players = h("select", { id: `${id}-players` });
-    this.matches = h("input", { id: `${id}-matches`, type: "number", min: 1, max: 10_000, placeholder: "as usual", inputmode: "numeric" });
-    this.rotate = h("input", { id: `${id}-rotate`, type: "checkbox", checked: true });
+    this.players = h("select", null);
+    this.matches = h("input", { type: "number", min: 1, max: 10_000, placeholder: "as usual", inputmode: "numeric" });
+    this.rotate = h("input", { type: "checkbox", checked: true });
     this.summary = h("p", { class: "muted" });
     this.matchesHelp = h("p", { class: "muted small-text" });
     this.fields = h("div");
@@ -33,13 +30,11 @@ export class ItemForm {
     this.removal = h("button", { type: "button", class: "quiet small", onclick: () => remove(this) }, "Remove this game");
     this.element = h("div", { class: "item-form stack" },
       h("div", { class: "fields" },
-        h("div", { class: "field" }, h("label", { for: this.game.id }, "Game"), this.game),
-        h("div", { class: "field" }, h("label", { for: this.players.id }, "Players in a match"), this.players),
-        this.clock.element,
-        h("div", { class: "field" }, h("label", { for: this.matches.id }, "Matches"), this.matches, this.matchesHelp)),
+        labelled("Game", this.game), labelled("Players in a match", this.players), this.clock.element,
+        labelled("Matches", this.matches, this.matchesHelp)),
       this.summary,
       this.more,
-      h("div", { class: "row" }, this.rotate, h("label", { for: this.rotate.id }, "Players take turns in the seats"),
+      h("div", { class: "row" }, labelled("Players take turns in the seats", this.rotate),
         h("span", { class: "grow" }), this.removal));
     this.game.addEventListener("change", () => {
       this.#draw();
