@@ -21,7 +21,7 @@ from typing import Any, Final, get_args
 from kibitz_clients.web.site import STATIC_FILES
 from kibitz_protocol.tools.schema import messages_schema
 from kibitz_protocol.wire.messages import VERSIONS, ClientMessage, Request
-from kibitz_protocol.wire.refusals import HINTS, CloseCode
+from kibitz_protocol.wire.refusals import CloseCode
 
 WIRE: Final = STATIC_FILES / "wire"
 _NOTICE: Final = "// Generated from the protocol's models by `make web-types`; do not edit."
@@ -88,10 +88,6 @@ def tables() -> str:
             "/** Close codes after which there is no coming back, and why.",
             " * @type {Record<number, string>} */",
             f"export const FATAL_CLOSES = {_literal(_FATAL_CLOSES)};",
-            "",
-            "/** What to do about a refusal that does not say so itself, by its code.",
-            " * @type {Record<string, string>} */",
-            f"export const HINTS = {_literal({code.value: hint for code, hint in HINTS.items()})};",
             "",
         ]
     )

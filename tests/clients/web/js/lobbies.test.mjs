@@ -48,7 +48,7 @@ test("that a programme was stopped is known until its rematch", () => {
 
 test("a change that is heard twice does no harm, and one of an unknown lobby is passed over", () => {
   const lobbies = new Lobbies();
-  assert.equal(lobbies.take({ type: "lobby_changed", lobby: "L7", done: 1 }), true);
+  lobbies.take({ type: "lobby_changed", lobby: "L7", done: 1 });
   assert.equal(lobbies.views.size, 0);
   lobbies.take({ type: "lobby", lobby: lobby() });
   const news = { type: "lobby_changed", lobby: "L7", members: [member("p-ben", 1)] };
@@ -70,7 +70,6 @@ test("matches begin and end", () => {
   assert.equal(changes, 4);
   lobbies.take({ type: "lobby_closed", lobby: "L7", reason: "closed" });
   assert.equal(lobbies.views.size, 0);
-  assert.equal(lobbies.take({ type: "event" }), false);
 });
 
 test("lines are sorted by points, wins, fewer matches, name and key", () => {

@@ -80,14 +80,11 @@ test("seats go away, come back, and are taken over", () => {
   assert.deepEqual(made.seats, ["house", "ben"]);
 });
 
-test("the end, and what was said", () => {
+test("the end", () => {
   const { made, seen } = model();
-  const author = { player: "c", name: "cyd", kind: "human" };
-  made.take(event(1, { entry: { kind: "comment", seq: 1, ply: 0, author, text: "hm" } }));
-  assert.deepEqual(made.comments, [{ seq: 1, ply: 0, author: "cyd", text: "hm" }]);
   const result = { seats: [], cause: "rules", plies: 9 };
   made.take({ type: "finished", match: "m1", seq: 9, result, stage: { ...STAGE, text: ["all"] } });
   assert.equal(made.toAct, -1);
   assert.deepEqual(made.stage.text, ["all"]);
-  assert.deepEqual(seen, ["snapshot", "comment", "finished"]);
+  assert.deepEqual(seen, ["snapshot", "finished"]);
 });

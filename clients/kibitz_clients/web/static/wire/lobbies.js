@@ -15,30 +15,18 @@ export class Lobbies extends EventTarget {
   }
 
   /**
-   * Take news in; return whether it was of a lobby. Emits "change" with the lobby's key, and
-   * "closed" with the news where a lobby is gone.
+   * Take news in. Emits "change" with the lobby's key, and "closed" with the news where a lobby is
+   * gone.
    * @param {ServerMessage} message
    */
   take(message) {
-    switch (message.type) {
-      case "lobby":
-        this.#tell(message.lobby);
-        return true;
-      case "lobby_changed":
-        this.#change(message);
-        return true;
-      case "match_started":
-        this.#setLive(message.lobby, message.match, true);
-        return true;
-      case "match_ended":
-        this.#setLive(message.lobby, message.match, false);
-        return true;
-      case "lobby_closed":
-        this.views.delete(message.lobby);
-        this.dispatchEvent(new CustomEvent("closed", { detail: message }));
-        return true;
-      default:
-        return false;
+    if (message.type === "lobby") this.#tell(message.lobby);
+    else if (message.type === "lobby_changed") this.#change(message);
+    else if (message.type === "match_started") this.#setLive(message.lobby, message.match, true);
+    else if (message.type === "match_ended") this.#setLive(message.lobby, message.match, false);
+    else if (message.type === "lobby_closed") {
+      this.views.delete(message.lobby);
+      this.dispatchEvent(new CustomEvent("closed", { detail: message }));
     }
   }
 

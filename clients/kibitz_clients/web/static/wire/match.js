@@ -16,8 +16,7 @@ import { apply } from "./stage.js";
 /** @typedef {import("./messages.js").YourTurn} YourTurn */
 /** @typedef {Clock & {left_ms: number}} LiveClock */
 /** @typedef {LiveClock[] & {at: number}} LiveClocks */
-/** @typedef {{ply: number, author: string, text: string, seq: number}} Kibitz */
-/** @typedef {"snapshot"|"event"|"turn"|"finished"|"comment"|"gap"} Why */
+/** @typedef {"snapshot"|"event"|"turn"|"finished"|"gap"} Why */
 /** @typedef {{why: Why, paint?: Paint, entry?: AnyEntry}} Change */
 
 export class MatchModel extends EventTarget {
@@ -28,8 +27,6 @@ export class MatchModel extends EventTarget {
     /** @type {Snapshot | null} the newest snapshot, for what never changes in a match */
     this.snapshot = null;
     this.game = "";
-    /** @type {Snapshot["options"]} */
-    this.options = {};
     /** @type {Player[]} who sits where */
     this.players = [];
     /** @type {Set<number>} seats whose player is not connected */
@@ -47,12 +44,6 @@ export class MatchModel extends EventTarget {
     this.turn = null;
     /** @type {Result | null} */
     this.result = null;
-    /** @type {Finished | null} */
-    this.finished = null;
-    /** @type {AnyEntry[]} the entries that have come since the first snapshot */
-    this.entries = [];
-    /** @type {Kibitz[]} what was said about the match since the first snapshot */
-    this.comments = [];
     this.seq = 0;
     /** whether an event is missing: ask for a snapshot (`rejoin` or `watch`) */
     this.gap = false;
@@ -100,10 +91,8 @@ export class MatchModel extends EventTarget {
 
   /** @param {Snapshot} snapshot */
   #begin(snapshot) {
-    if (snapshot.seq < this.seq && this.snapshot) this.entries = [];
     this.snapshot = snapshot;
     this.game = snapshot.game;
-    this.options = snapshot.options;
     this.players = snapshot.seats;
     this.away = new Set(snapshot.away ?? []);
     this.you = snapshot.you ?? null;
@@ -128,19 +117,13 @@ export class MatchModel extends EventTarget {
       return;
     }
     this.seq = entry.seq;
-    this.entries.push(entry);
     this.#followSeats(entry);
     if (event.ply !== this.ply || event.to_act !== this.toAct) this.turn = null;
     this.ply = event.ply;
     this.toAct = event.to_act;
     if (event.clocks) this.#setClocks(event.clocks);
     if (event.paint && this.stage) this.stage = apply(this.stage, event.paint);
-    if (entry.kind === "comment") {
-      const { seq, ply, text } = entry;
-      this.comments.push({ seq, ply, text, author: entry.author.name });
-    }
-    const why = entry.kind === "comment" ? "comment" : "event";
-    this.#tell({ why, paint: event.paint ?? undefined, entry });
+    this.#tell({ why: "event", paint: event.paint ?? undefined, entry });
   }
 
   /** @param {AnyEntry} entry */
@@ -164,7 +147,6 @@ export class MatchModel extends EventTarget {
 
   /** @param {Finished} news */
   #finish(news) {
-    this.finished = news;
     this.result = news.result;
     this.seq = Math.max(this.seq, news.seq);
     this.turn = null;

@@ -22,12 +22,3 @@ export function apply(stage, paint) {
   if (paint.colours) next.colours = paint.colours;
   return next;
 }
-
-/**
- * Return the names of the cells that a paint may have changed.
- * @param {Paint} paint
- * @returns {string[]}
- */
-export function touched(paint) {
-  return [...(paint.gone ?? []), ...Object.keys(paint.cells ?? {})];
-}
