@@ -13,11 +13,11 @@ import kibitz
 from kibitz_bots.budget import Budget
 from kibitz_bots.running import inprocess
 from kibitz_bots.sdk import BadAnswer, Bot, Decision, Match, Turn, parse_answer
-from kibitz_bots.testing import snapshot, your_turn
 from kibitz_games.core import registry
 from kibitz_games.core.game import GameError
 from kibitz_games.core.position import Position
 from kibitz_protocol.wire.records import Comment
+from tests.tools.fake_server import snapshot, your_turn
 from tests.tools.numbers import Tensor
 
 GAME = "chinese-checkers"

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from websockets.asyncio.server import Server, ServerConnection, serve
 
-from kibitz_bots.testing import PLAYER, finished, snapshot
 from kibitz_games.core import registry
 from kibitz_games.core.position import Position
 from kibitz_protocol.wire import messages
@@ -21,6 +20,7 @@ from kibitz_protocol.wire.codec import decode_request, encode
 from kibitz_protocol.wire.lobbies import LobbySettings, LobbyView, Member, OpenSeat, ProgrammeItem
 from kibitz_protocol.wire.messages import Done, LobbyClosed, LobbyNews, Refused, Welcome, YourTurn
 from kibitz_protocol.wire.refusals import Code
+from tests.tools.fake_server import PLAYER, finished, snapshot
 
 pytestmark = pytest.mark.e2e
 

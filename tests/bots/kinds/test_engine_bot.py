@@ -14,12 +14,12 @@ from kibitz_bots import load
 from kibitz_bots.budget import Budget
 from kibitz_bots.kinds.engine_bot import EngineBot
 from kibitz_bots.sdk import Match, Turn
-from kibitz_bots.testing import snapshot
 from kibitz_games.core import registry
 from kibitz_protocol.wire.lobbies import ProgrammeItem
 from kibitz_search.algorithms.greedy import Greedy
 from kibitz_search.chinese_checkers.evaluation import hand
 from tests.search.algorithms.drawn import two_seats
+from tests.tools.fake_server import snapshot
 
 GAME: Any = registry.get("chinese-checkers")
 

@@ -12,9 +12,9 @@ import pytest
 from kibitz_bots.budget import Budget
 from kibitz_bots.kinds.random_bot import RandomBot, WeightedRandomBot
 from kibitz_bots.sdk import Match, Turn
-from kibitz_bots.testing import snapshot
 from kibitz_games.compiled import operations as op
 from kibitz_games.core import registry
+from tests.tools.fake_server import snapshot
 
 MOVES: list[dict[str, Any]] = [{"take": number} for number in range(1, 100)]
 

@@ -18,13 +18,13 @@ from kibitz_bots.budget import Overhead
 from kibitz_bots.running.connection import NothingToPlay, RunStats, Shutdown, capabilities
 from kibitz_bots.running.threads import TurnCancelled
 from kibitz_bots.sdk import Bot, Decision, Match, Move, Turn
-from kibitz_bots.testing import PLAYER, FakeServer, finished, run_bot, snapshot, your_turn
 from kibitz_protocol.client.errors import RefusedError, UnansweredError
 from kibitz_protocol.wire.clocks import Clock, TimeControl
 from kibitz_protocol.wire.lobbies import LobbySettings, LobbyView, Member, OpenSeat, ProgrammeItem
 from kibitz_protocol.wire.messages import Event, LobbyClosed, LobbyNews, YourTurn
 from kibitz_protocol.wire.records import Cause, Comment, Flagged, Player, Replaced, Result
 from kibitz_protocol.wire.refusals import Code
+from tests.tools.fake_server import PLAYER, FakeServer, finished, run_bot, snapshot, your_turn
 
 WAIT_S = 10
 """A test that waits longer has failed; nothing here takes any time."""

@@ -14,7 +14,6 @@ from kibitz_bots.running import connection
 from kibitz_bots.running.connection import RunStats, Shutdown, capabilities
 from kibitz_bots.running.source_digest import source_digest, source_version
 from kibitz_bots.sdk import Bot, Move, Turn
-from kibitz_bots.testing import PLAYER, FakeServer, finished, run_bot, snapshot, your_turn
 from kibitz_protocol.client.errors import RefusedError
 from kibitz_protocol.wire.lobbies import (
     LobbyBrief,
@@ -27,6 +26,7 @@ from kibitz_protocol.wire.lobbies import (
 from kibitz_protocol.wire.messages import LobbyClosed, LobbyNews
 from kibitz_protocol.wire.records import Engine
 from kibitz_protocol.wire.refusals import Code
+from tests.tools.fake_server import PLAYER, FakeServer, finished, run_bot, snapshot, your_turn
 
 
 class First(Bot):

@@ -13,7 +13,6 @@ import pytest
 from kibitz_bots.running import connection
 from kibitz_bots.running.connection import RunStats, Shutdown, Sought
 from kibitz_bots.sdk import Bot, Move, Turn
-from kibitz_bots.testing import PLAYER, FakeServer, finished, run_bot, snapshot, your_turn
 from kibitz_protocol.client.errors import RefusedError, UnansweredError
 from kibitz_protocol.wire.lobbies import (
     LobbySettings,
@@ -25,6 +24,7 @@ from kibitz_protocol.wire.lobbies import (
 )
 from kibitz_protocol.wire.messages import LobbyClosed, LobbyNews
 from kibitz_protocol.wire.refusals import Code
+from tests.tools.fake_server import PLAYER, FakeServer, finished, run_bot, snapshot, your_turn
 
 ITEM = ProgrammeItem(game="nim")
 SOUGHT = Sought(SeekTerms(item=ITEM), 60)
