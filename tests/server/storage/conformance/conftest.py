@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kibitz_server.storage.interface import Store
-from kibitz_server.storage.location import NodeIdentity
 from tests.server.storage.conformance.engines import (
+    NODE,
     Engine,
     FakeEngine,
     FullEngine,
@@ -20,7 +20,6 @@ from tests.server.storage.conformance.engines import (
 )
 from tests.tools import postgres_server
 
-NODE = NodeIdentity("a", "ws://a.example.org")
 FULL = (
     "sqlite",
     pytest.param("postgres", marks=pytest.mark.e2e),
@@ -56,7 +55,7 @@ def node_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Node
 
 def _engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
     if request.param == "fake":
-        yield FakeEngine(NODE)
+        yield FakeEngine()
     elif request.param == "sqlite":
         yield SQLiteEngine(tmp_path / "kibitz.db")
     else:

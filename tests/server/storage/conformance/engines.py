@@ -28,6 +28,7 @@ from tests.tools.fake_store import FakeNodeStore
 Fault: TypeAlias = Literal["absent", "doubtful"]
 """A commit that did not happen, and one that did though an error came back."""
 Observer: TypeAlias = Callable[[int, float], None]
+NODE = NodeIdentity("a", "ws://a.example.org")
 SHARED_URL = "ws://games.example.org"
 
 
@@ -197,13 +198,12 @@ class PostgresEngine:
 class FakeEngine:
     """A database in memory, of a node or of several."""
 
-    def __init__(self, identity: NodeIdentity) -> None:
-        self._identity = identity
+    def __init__(self) -> None:
         self._database = FakeDatabase(lambda: asyncio.get_running_loop().time())
 
     def open(self, *, retries: Sequence[float] = (), observe: Observer | None = None) -> Store:
         link, loop = FakeLink(self._database), asyncio.get_running_loop()
-        return FakeNodeStore(link, self._identity, loop, retries=retries, observe=observe)
+        return FakeNodeStore(link, NODE, loop, retries=retries, observe=observe)
 
     def fail_commits(self, store: Store, fault: Fault, times: int) -> None:
         assert isinstance(store, FakeNodeStore)
