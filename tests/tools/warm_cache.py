@@ -2,7 +2,7 @@
 
 ``python -m tests.tools.warm_cache fast`` does it for ``make test``, ``e2e`` for ``make test-e2e``.
 The machine code stays where the project keeps it (``KIBITZ_CACHE`` moves that place), and a stamp
-in the same directory says that a set is complete, so the next call with the same sources and
+in the same directory says that a set is complete, so the next call with the same statements and
 libraries returns after half a second.
 
 Each task is a game, a house bot or one of `OTHERS`, and each core takes the next one. Kernels that
@@ -22,8 +22,10 @@ from contextlib import closing
 from multiprocessing import get_context
 from pathlib import Path
 
-from kibitz_games.compiled import kernels
-from kibitz_games.compiled.cache import kernel_directory
+import kibitz_games
+import kibitz_search
+import kibitz_training
+from kibitz_games.compiled import cache, kernels
 from kibitz_games.core import registry
 from kibitz_games.core.warmup import warm_up as warm_up_game
 
@@ -121,11 +123,11 @@ def run(tasks: Sequence[str], workers: int) -> None:
 
 def stamp(name: str, tasks: Sequence[str]) -> Path:
     """Return the file that exists once these tasks are done for the present sources."""
-    from kibitz_search.algorithms.result import root_moves
-
-    directory = kernel_directory(root_moves)  # that of all searches, keyed by their sources too
-    digest = hashlib.sha256(" ".join(tasks).encode()).hexdigest()
-    return directory / f"{name}-{digest[:16]}.warm"
+    packages = (kibitz_games, kibitz_search, kibitz_training)
+    files = [file for top in packages for file in Path(top.__path__[0]).resolve().rglob("*.py")]
+    key = " ".join([*tasks, *(cache.fingerprint(file) for file in sorted(files))])
+    digest = hashlib.sha256(key.encode()).hexdigest()
+    return cache.writable_directory() / f"{name}-{digest[:16]}.warm"
 
 
 def main(name: str) -> None:

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from kibitz_bots.sdk import Bot, Move, Turn
-from kibitz_games.compiled import kernels
 from kibitz_games.compiled import operations as op
 from kibitz_games.core import registry
 from kibitz_games.core.game import Game, GameInfo
 from kibitz_protocol.wire.lobbies import ProgrammeItem
 from kibitz_search.algorithms.interface import Evaluation, Search
 from kibitz_search.algorithms.limits import SearchLimits
+from kibitz_search.algorithms.outcome import outcome
 from kibitz_search.algorithms.result import SearchResult
 
 MOST_LINE = 32
@@ -47,7 +47,7 @@ class EngineBot(Bot):
     ) -> None:
         self.at_once = at_once
         self._kind = search
-        self._evaluation = evaluation or _nothing
+        self._evaluation = evaluation or outcome
         self._seed = seed
         self._seconds = seconds
         self._depth = depth
@@ -125,11 +125,6 @@ class EngineBot(Bot):
 
 _WARM: set[tuple[type[Search], Any]] = set()
 """Searches that were warmed up in this process, with the types of their states."""
-
-
-def _nothing(state: np.record) -> np.record:
-    """Return a record without fields, for a search that needs no evaluation."""
-    return kernels.new(kernels.record_type("nothing", [], source=__file__))
 
 
 def _start_states(

@@ -1,20 +1,28 @@
 """The cache of machine code: where it is, what it is keyed by, and who may write it.
 
-numba keys a cached function by its own file only: when a callee or a table in another file
-changes, the stale code is used and is silently wrong. So every function gets a cache directory
-named after the sources of its whole top-level package, those of `DEPENDENCIES`, and the
-versions of Python, numpy and numba. ``KIBITZ_CACHE`` moves the cache. A function is compiled
-under a file lock of its own, because two processes that write one cache entry at the same time
-can mix their machine code; different functions are compiled at the same time. What is in the
-cache is loaded without the lock, by as many processes at once as like: an entry is renamed into
-its place and never changes. Directories that nobody used for a while are removed.
+Machine code is used again only if no statement that could be compiled into it has changed. numba
+itself keys a function by its own file: when a callee or a table in another file changes, it runs
+stale code, which is silently wrong. Here the functions of a module have a directory named after
+
+- the statements of the module and of all that it imports (see `sources`),
+- the versions of Python, numpy and numba; numba adds the processor to its own key.
+
+A search imports neither the games nor the evaluations that are compiled into it. It reaches them
+through the types of its arguments, and these are part of numba's key: the type of a record carries
+the same hash of the module that declared it (`records.record_type`), and that module must import
+whatever it is dispatched to (`dispatch.set_implementation`).
+
+``KIBITZ_CACHE`` moves the cache. A function is compiled under a file lock of its own, because two
+processes that write one cache entry at the same time can mix their machine code; different
+functions are compiled at the same time. What is in the cache is loaded without the lock, by as many
+processes at once as like: an entry is renamed into its place and never changes. Directories that no
+process used for a while are removed.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.util
 import os
 import platform
 import shutil
@@ -30,13 +38,12 @@ from typing import Any
 
 import numpy as np
 
+from kibitz_games.compiled import sources
+
 KEEP_DAYS = 14
 """A cache directory that no process used for so long is removed."""
 KEEP_NEWEST = 8
-"""At most so many cache directories survive, however recently they were used."""
-
-DEPENDENCIES = ("kibitz_games", "kibitz_search")
-"""The packages whose kernels those of later packages call, in the order of who imports whom."""
+"""At most so many cache directories of a module survive, however recently they were used."""
 
 
 def cache_directory() -> Path:
@@ -48,9 +55,34 @@ def cache_directory() -> Path:
     return Path(platformdirs.user_cache_dir("kibitz", appauthor=False)) / "kernels"
 
 
-def kernel_directory(function: Callable[..., Any]) -> Path:
-    """Return the cache directory for the machine code of a function, and mark it as used."""
-    return _directory(_package_root(function))
+@functools.cache
+def fingerprint(path: Path) -> str:
+    """Return the hash of all statements and libraries that machine code of a module depends on."""
+    import numba
+
+    base = writable_directory()
+    statements = sources.fingerprint(sources.closure(path, base), base)
+    versions = (sys.version, platform.machine(), np.__version__, numba.__version__)
+    return hashlib.sha256(repr((versions, statements)).encode()).hexdigest()
+
+
+def depends_on(path: Path, other: Path) -> bool:
+    """Return whether the fingerprint of a module covers another one."""
+    return other in sources.closure(path, writable_directory())
+
+
+@functools.cache
+def module_directory(path: Path) -> Path:
+    """Return the cache directory for the machine code of a module, and mark it as used."""
+    base, name = writable_directory(), sources.dotted_name(path)
+    directory = base / f"{name}-{fingerprint(path)[:16]}"
+    try:
+        os.utime(directory)
+    except FileNotFoundError:
+        with _file_lock(base / "directories.lock"):
+            directory.mkdir(exist_ok=True)
+            _prune(base, name)
+    return directory
 
 
 def compile_locked(dispatcher: Any) -> Callable[[Any], Any]:
@@ -139,57 +171,15 @@ def writable_directory() -> Path:
     return base
 
 
-def _package_root(function: Callable[..., Any]) -> Path:
-    """Return the top-level package of a function, or its file where it has no package."""
-    path = Path(function.__code__.co_filename).resolve()
-    levels = function.__module__.count(".") + (path.name == "__init__.py")
-    return path.parents[levels - 1] if levels else path
-
-
-@functools.cache
-def _directory(root: Path) -> Path:
-    """Return the cache directory for kernels defined below `root`, and mark it as used."""
-    base = writable_directory()
-    path = base / f"{root.stem}-{fingerprint(root)[:16]}"
-    try:
-        os.utime(path)
-    except FileNotFoundError:
-        with _file_lock(base / "directories.lock"):
-            path.mkdir(exist_ok=True)
-            _prune(base, path)
-    return path
-
-
-@functools.cache
-def fingerprint(root: Path) -> str:
-    """Return the hash of all that machine code of `root` depends on, as hexadecimal digits."""
-    import numba
-
-    versions = (sys.version, platform.machine(), np.__version__, numba.__version__)
-    digest = hashlib.sha256(repr(versions).encode())
-    for top in _sources(root):
-        for path in sorted(top.rglob("*.py")) if top.is_dir() else [top]:
-            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
-
-
-def _sources(root: Path) -> list[Path]:
-    """Return the packages that kernels of `root` may call, `root` itself last."""
-    tops = list[Path]()
-    for name in DEPENDENCIES:
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.origin is not None:
-            tops.append(Path(spec.origin).resolve().parent)
-        if root in tops:
-            return tops
-    return [*tops, root]
-
-
-def _prune(base: Path, current: Path) -> None:
-    """Remove directories that were not used for `KEEP_DAYS`, and all but the newest ones."""
-    used = {path: path.stat().st_mtime for path in base.iterdir() if path.is_dir()}
-    newest = sorted(used, key=lambda path: used[path], reverse=True)
-    for place, path in enumerate(newest):
-        stale = used[path] < time.time() - KEEP_DAYS * 86400
-        if path != current and (stale or place >= KEEP_NEWEST):
-            shutil.rmtree(path, ignore_errors=True)
+def _prune(base: Path, name: str) -> None:
+    """Remove what was not used for `KEEP_DAYS`, and all but the newest directories of a module."""
+    entries = [path for path in base.iterdir() if path.is_dir() or path.suffix == sources.SUFFIX]
+    used = {path: path.stat().st_mtime for path in entries}
+    oldest = time.time() - KEEP_DAYS * 86400
+    newest = sorted(base.glob(f"{name}-*"), key=lambda path: used[path], reverse=True)
+    for path, last in used.items():
+        if path in newest[KEEP_NEWEST:] or last < oldest:
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from kibitz_games.compiled import kernels
+from kibitz_games.compiled import cache, kernels, records
 
 _tables: dict[str, dict[Any, Callable[..., Any]]] = {}
 
@@ -86,12 +87,20 @@ def names() -> tuple[str, ...]:
 
 
 def set_implementation(name: str, dtype: np.dtype[Any], function: Callable[..., Any]) -> None:
-    """Let records of type `dtype` have this implementation of a generic function."""
-    _tables[name][dtype] = function
+    """Let records of type `dtype` have this implementation of a generic function.
+
+    Raises `TypeError` where the module that declared the type does not import the function's:
+    the type would not change with the function, and stale machine code would be run.
+    """
     if kernels.compiled():
         import numba
 
+        source = records.source_of(dtype)
+        module = Path(function.__code__.co_filename).resolve()
+        if not cache.depends_on(source, module):
+            raise TypeError(f"{name!r} is in {module}, which {source} does not import")
         _tables[name][numba.from_dtype(dtype)] = function
+    _tables[name][dtype] = function
 
 
 def implementation(name: str, dtype: np.dtype[Any]) -> Callable[..., Any] | None:

@@ -56,9 +56,10 @@ def kernel(function: Function) -> Function:
     if not compiled():
         return function
     import numba
-    from numba.core import config
 
-    setattr(config, "CACHE_DIR", str(cache.kernel_directory(function)))  # noqa: B010
-    dispatcher: Any = numba.njit(cache=True, **FLAGS)(function)
+    from kibitz_games.compiled.numba_cache import KernelCache
+
+    dispatcher: Any = numba.njit(**FLAGS)(function)
+    dispatcher._cache = KernelCache(function)  # type: ignore[no-untyped-call]
     dispatcher.compile = cache.compile_locked(dispatcher)
     return dispatcher  # type: ignore[no-any-return]

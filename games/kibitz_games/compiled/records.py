@@ -16,6 +16,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from kibitz_games.compiled.cache import fingerprint
 from kibitz_games.compiled.mode import compiled
 
 
@@ -23,13 +24,26 @@ def record_type(name: str, fields: Sequence[tuple[Any, ...]], *, source: str) ->
     """Return the type of a record with C layout; `source` is the defining module's ``__file__``.
 
     A last field of one byte carries the name and a hash of the source, so that two records
-    with equal fields are different types to numba, and so that machine code cached for one
-    version of a file is never run on the records of another.
+    with equal fields are different types to numba. The hash covers all modules that the source
+    imports: a kernel that another module dispatches on the type is never run with machine code
+    that was cached for another version of the operations.
     """
-    digest = hashlib.sha256(Path(source).read_bytes()).hexdigest()[:12]
-    tag = f"_{name}_{digest}"
+    path = Path(source).resolve()
+    key = fingerprint(path) if compiled() else hashlib.sha256(bytes(path)).hexdigest()
+    tag = f"_{name}_{key[:12]}"
+    _SOURCES[tag] = path
     layout = np.dtype([*fields, (tag, np.uint8)], align=True)
     return np.dtype((StateRecord, layout))
+
+
+_SOURCES: dict[str, Path] = {}
+"""The module of each type, by the name of its last field."""
+
+
+def source_of(dtype: np.dtype[Any]) -> Path:
+    """Return the file of the module that declared a type with `record_type`."""
+    assert dtype.names is not None
+    return _SOURCES[dtype.names[-1]]
 
 
 _ALONE = (1,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +49,9 @@ def is_compiled(game: Game) -> bool:
 
 def _mark(game: Game) -> Path:
     """Return the file that stands for the finished machine code of a game's rules."""
-    return cache.kernel_directory(type(game).__init__) / f"{game.info.name}.server"
+    rules = Path(inspect.getfile(type(game))).resolve()
+    key = cache.fingerprint(Path(__file__).resolve())  # what is called to compile all
+    return cache.module_directory(rules) / f"{game.info.name}-{key[:16]}.server"
 
 
 def _serve(game: Game, start: np.record, seats: int) -> None:

@@ -26,7 +26,7 @@ from kibitz_games.core import registry
 from kibitz_search import weights
 from kibitz_search.algorithms.interface import Evaluation
 from kibitz_search.algorithms.result import WIN_SCORE
-from kibitz_search.chinese_checkers import race_beam, race_db
+from kibitz_search.chinese_checkers import race_db
 from kibitz_search.chinese_checkers.hole_arrays import GOAL, KIND, Array, turned_holes
 
 RESOLUTION = 1 / 1024
@@ -324,14 +324,6 @@ def mobility(state: np.record) -> np.record:
 # --------------------------------------------------------------------------------- the race
 
 
-@kernel
-def _race(ev: operations.Record, st: operations.Record, seat: int) -> Any:
-    """Return the moves that `seat` still needs if it were alone, with a minus."""
-    if 0 < st.rank[seat] <= st.placed:
-        return WIN_SCORE
-    return -float(race_beam.guess(ev, st, np.int64(seat))) / race_beam.MOVE
-
-
 def race(state: np.record) -> np.record:
     """Return the race database as an evaluation everywhere: about how many moves are left alone.
 
@@ -341,11 +333,9 @@ def race(state: np.record) -> np.record:
     weights.
     """
     try:
-        ev = race_db.for_board(state)
+        record: np.record = race_db.for_board(state)
     except race_db.UnsupportedBoardError:
         return hand(state)
-    operations.implement(ev.dtype, evaluate=_race)
-    record: np.record = ev
     return record
 
 

@@ -22,7 +22,7 @@ from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.compiled.operations import Moves, Record
 from kibitz_search.algorithms.timer import count_nodes
 from kibitz_search.chinese_checkers.indexing import OUTSIDE
-from kibitz_search.chinese_checkers.race_db import distance, moves_from
+from kibitz_search.chinese_checkers.race_db import MOVE, distance, guess, moves_from
 
 i64 = kernels.int64_cast()
 
@@ -32,11 +32,6 @@ MAX_WIDTH = 1024
 """The widest beam in play."""
 MAX_BRANCHES = 64
 """Places for new sets, for each set of a layer; the worst are left out beyond."""
-MOVE = 64
-"""A move, in the units of guesses."""
-PACE = 22
-"""The price of a step from outside into the triangle: three steps are about a move."""
-
 WORST = 1 << 13
 """Guesses above are as bad as this one."""
 MAX_PEGS = 16
@@ -63,57 +58,6 @@ _BEAM = [
     ("table", np.uint64, (4 * MAX_WIDTH,)),  # keys of the sets chosen for the next layer
 ]
 BEAM = kernels.record_type("beam", _BEAM, source=__file__)
-
-
-@kernel
-def guess(race: Record, st: Record, seat: Int) -> Int:
-    """Return about how many moves the pegs of `seat` are from the goal, in units of `MOVE`.
-
-    Exact, and a multiple of `MOVE`, where all pegs are in the triangle.
-    """
-    goal = i64(st.goal[seat])
-    mask: Int = i64(0)
-    for slot in range(st.each):
-        bit: Int = i64(race.bit[goal, st.pegs[seat, slot]])
-        if bit != OUTSIDE:
-            mask |= i64(1) << bit
-    way: Int = i64(0)
-    hole: Int = _next_outside(race, st, seat, i64(-1))
-    while hole >= 0:
-        bit = _nearest(race, goal, hole, mask)
-        mask |= i64(1) << bit
-        way += i64(race.far[hole, race.hole[goal, bit]])
-        hole = _next_outside(race, st, seat, i64(race.turn[goal, hole]))
-    return MOVE * distance(race, mask) + PACE * way
-
-
-@kernel
-def _next_outside(race: Record, st: Record, seat: Int, last: Int) -> Int:
-    """Return the hole of the next own peg outside the triangle after the turn `last`, or -1.
-
-    Row by row from the goal, so that a guess depends on the pegs as a set, and is the same from
-    every side of the board.
-    """
-    goal = i64(st.goal[seat])
-    chosen, least = i64(-1), i64(256)
-    for slot in range(st.each):
-        hole = i64(st.pegs[seat, slot])
-        turn = i64(race.turn[goal, hole])
-        if race.bit[goal, hole] == OUTSIDE and last < turn < least:
-            chosen, least = hole, turn
-    return chosen
-
-
-@kernel
-def _nearest(race: Record, goal: Int, hole: Int, mask: Int) -> Int:
-    """Return the nearest empty hole of the triangle, of equals the one furthest from the tip."""
-    best, least = i64(0), i64(1000)
-    for bit in range(i64(race.number) - 1, -1, -1):
-        if (mask >> bit) & 1 == 0:
-            far = i64(race.far[hole, race.hole[goal, bit]])
-            if far < least:
-                least, best = far, i64(bit)
-    return best
 
 
 @kernel

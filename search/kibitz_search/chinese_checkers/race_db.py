@@ -27,9 +27,10 @@ import filelock
 import numpy as np
 
 from kibitz_games.chinese_checkers import geometry as geo
-from kibitz_games.compiled import kernels
+from kibitz_games.compiled import kernels, operations
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.compiled.operations import Record
+from kibitz_search.algorithms.result import WIN_SCORE
 from kibitz_search.chinese_checkers import indexing as tri
 from kibitz_search.chinese_checkers.indexing import OUTSIDE, Triangle
 
@@ -40,6 +41,11 @@ MAX_DISTANCE = 15
 """The largest distance that half a byte holds."""
 PLAIN_MAX_SETS = 1 << 10
 """Without a compiler no larger table is built; one that is there is used."""
+
+MOVE = 64
+"""A move, in the units of guesses."""
+PACE = 22
+"""The price of a step from outside into the triangle: three steps are about a move."""
 
 
 def race_type(triangle: Triangle) -> np.dtype[Any]:
@@ -71,7 +77,9 @@ def _race_type(side: int, pegs: int) -> np.dtype[Any]:
         ("turn", np.uint8, (geo.CORNERS, geo.MAX_HOLES + 1)),  # by goal and hole: row by row
         ("far", np.uint8, (geo.MAX_HOLES + 1, geo.MAX_HOLES + 1)),  # steps between two holes
     ]
-    return kernels.record_type("race", fields, source=__file__)
+    dtype = kernels.record_type("race", fields, source=__file__)
+    operations.implement(dtype, evaluate=_evaluate)
+    return dtype
 
 
 # ------------------------------------------------------------------------------ sets and moves
@@ -311,3 +319,65 @@ def mask_of(race: Record, st: Record, seat: Int) -> Int:
             return i64(-1)
         mask |= i64(1) << bit
     return mask
+
+
+# --------------------------------------------------------------------------------------- guesses
+
+
+@kernel
+def guess(race: Record, st: Record, seat: Int) -> Int:
+    """Return about how many moves the pegs of `seat` are from the goal, in units of `MOVE`.
+
+    Exact, and a multiple of `MOVE`, where all pegs are in the triangle.
+    """
+    goal = i64(st.goal[seat])
+    mask: Int = i64(0)
+    for slot in range(st.each):
+        bit: Int = i64(race.bit[goal, st.pegs[seat, slot]])
+        if bit != OUTSIDE:
+            mask |= i64(1) << bit
+    way: Int = i64(0)
+    hole: Int = _next_outside(race, st, seat, i64(-1))
+    while hole >= 0:
+        bit = _nearest(race, goal, hole, mask)
+        mask |= i64(1) << bit
+        way += i64(race.far[hole, race.hole[goal, bit]])
+        hole = _next_outside(race, st, seat, i64(race.turn[goal, hole]))
+    return MOVE * distance(race, mask) + PACE * way
+
+
+@kernel
+def _next_outside(race: Record, st: Record, seat: Int, last: Int) -> Int:
+    """Return the hole of the next own peg outside the triangle after the turn `last`, or -1.
+
+    Row by row from the goal, so that a guess depends on the pegs as a set, and is the same from
+    every side of the board.
+    """
+    goal = i64(st.goal[seat])
+    chosen, least = i64(-1), i64(256)
+    for slot in range(st.each):
+        hole = i64(st.pegs[seat, slot])
+        turn = i64(race.turn[goal, hole])
+        if race.bit[goal, hole] == OUTSIDE and last < turn < least:
+            chosen, least = hole, turn
+    return chosen
+
+
+@kernel
+def _nearest(race: Record, goal: Int, hole: Int, mask: Int) -> Int:
+    """Return the nearest empty hole of the triangle, of equals the one furthest from the tip."""
+    best, least = i64(0), i64(1000)
+    for bit in range(i64(race.number) - 1, -1, -1):
+        if (mask >> bit) & 1 == 0:
+            far = i64(race.far[hole, race.hole[goal, bit]])
+            if far < least:
+                least, best = far, i64(bit)
+    return best
+
+
+@kernel
+def _evaluate(race: Record, st: Record, seat: int) -> Any:
+    """Return the moves that `seat` still needs if it were alone, with a minus."""
+    if 0 < st.rank[seat] <= st.placed:
+        return WIN_SCORE
+    return -float(guess(race, st, np.int64(seat))) / MOVE

@@ -194,43 +194,26 @@ def test_a_cache_that_cannot_be_written_is_replaced_with_a_warning(tmp_path: Pat
     assert _run(code) == "1 True True"
 
 
-def test_the_cache_follows_every_source_below_the_root(tmp_path: Path) -> None:
-    package = tmp_path / "somebody"
-    package.mkdir()
-    (package / "a.py").write_text("x = 1")
-    prints = []
-    for text in ("y = 1", "y = 2"):
-        (package / "b.py").write_text(text)
-        cache.fingerprint.cache_clear()
-        prints.append(cache.fingerprint(package))
-    assert prints[0] != prints[1]
-
-
-def test_a_function_belongs_to_its_top_level_package() -> None:
-    own = Path(kernels.__file__).resolve().parents[1]
-    assert cache._package_root(registry.get) == own
-    assert cache._package_root(type(registry.get("chinese-checkers")).legal) == own
-
-
 def test_old_caches_are_pruned(tmp_path: Path) -> None:
-    now = time.time()
-    for age in range(12):
-        path = tmp_path / f"cache-{age}"
-        path.mkdir()
-        os.utime(path, (now - age * 3600, now - age * 3600))
-    stale = tmp_path / "stale"
-    stale.mkdir()
-    os.utime(stale, (now - 15 * 86400, now - 15 * 86400))
-    cache._prune(tmp_path, stale)
-    assert stale.is_dir()
-    cache._prune(tmp_path, tmp_path / "cache-0")
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {f"cache-{age}" for age in range(cache.KEEP_NEWEST)}
+    def used(name: str, days: float) -> Path:
+        path = tmp_path / name
+        path.mkdir() if "-" in name and not name.endswith(".bin") else path.touch()
+        then = time.time() - days * 86400
+        os.utime(path, (then, then))
+        return path
+
+    own = [used(f"games.rules-{age}", age / 24) for age in range(12)]
+    kept = [*own[: cache.KEEP_NEWEST], used("games.text-1", 13), used("new.syntax", 13)]
+    kept += [used("race-7-10.bin", 99), used("directories.lock", 99)]
+    used("games.text-2", 15)
+    used("old.syntax", 15)
+    cache._prune(tmp_path, "games.rules")
+    assert {*tmp_path.iterdir()} == {*kept}
 
 
 def test_records_of_two_modules_are_two_types(tmp_path: Path) -> None:
     other = tmp_path / "other.py"
-    other.write_text("# another game\n")
+    other.write_text("GAME = 2\n")
     fields = [("side", np.int32)]
     mine = kernels.record_type("game", fields, source=__file__)
     assert mine == kernels.record_type("game", fields, source=__file__)

@@ -116,6 +116,14 @@ def test_an_incomplete_game_is_refused() -> None:
     assert not op.offers(dtype, "generate")
 
 
+@pytest.mark.skipif(not kernels.compiled(), reason="plain mode keeps nothing that could be stale")
+def test_an_implementation_that_the_type_does_not_import_is_refused() -> None:
+    foreign = kernels.record_type("foreign", [("side", np.int32)], source=kernels.__file__)
+    with pytest.raises(TypeError, match=r"test_operations.*does not import"):
+        op.implement(foreign, evaluate=_evaluate)
+    assert not op.offers(foreign, "evaluate")
+
+
 def test_a_workspace_has_room_for_every_depth_and_extra_fields() -> None:
     extra = [("table", np.uint64, (64,))]
     workspace: Any = op.workspace(_start(), depth=7, extra=extra, source=__file__)

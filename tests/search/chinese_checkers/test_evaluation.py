@@ -28,7 +28,7 @@ from kibitz_search.chinese_checkers.evaluation import (
     stragglers,
     vacant,
 )
-from kibitz_search.chinese_checkers.race_beam import MOVE
+from kibitz_search.chinese_checkers.race_db import MOVE
 from kibitz_training.chinese_checkers.hole_games import WON, against
 
 FOLDER = Path(weights_file.__file__).with_name("weights")

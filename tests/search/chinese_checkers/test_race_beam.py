@@ -12,7 +12,8 @@ from kibitz_games.chinese_checkers import rules
 from kibitz_games.compiled import operations as op
 from kibitz_games.core import registry
 from kibitz_search.chinese_checkers import race_db
-from kibitz_search.chinese_checkers.race_beam import MOVE, RaceBeam, RaceLine, guess
+from kibitz_search.chinese_checkers.race_beam import RaceBeam, RaceLine
+from kibitz_search.chinese_checkers.race_db import MOVE, guess
 
 GAME: Any = registry.get("chinese-checkers")
 

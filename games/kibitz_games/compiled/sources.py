@@ -1,0 +1,131 @@
+"""Which source code a kernel's machine code depends on, and what of it matters.
+
+Code can be compiled into a kernel from its own module and from those that it imports, directly or
+not, wherever in the file the import stands: the *closure* of the module. Comments, docstrings and
+the layout of the lines are no statements. The standard library and installed packages are not
+followed, except kibitz and the package that the kernel itself is in.
+
+An import of a name from a package leads to the submodule of that name if there is one, and not to
+the package's ``__init__``: a package that replaces something in its submodules goes unnoticed.
+
+Parsing a file takes some milliseconds, so its result is kept in the cache, by the file's bytes.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import importlib.util
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+SUFFIX = ".syntax"
+"""The files in the cache whose first line is the hash of a syntax tree; its imports follow."""
+
+
+@functools.cache
+def closure(path: Path, cache: Path) -> frozenset[Path]:
+    """Return the file `path` and all that it imports, directly or not."""
+    found, waiting = {path}, [path]
+    while waiting:
+        importer = waiting.pop()
+        _, names = _syntax(importer, cache)
+        imported = {_resolve(name, importer) for name in names} - {None}
+        new = {file for file in imported if file is not None} - found
+        found |= new
+        waiting += new
+    return frozenset(found)
+
+
+def fingerprint(paths: Iterable[Path], cache: Path) -> str:
+    """Return a hash of the names and of the statements of some modules."""
+    modules = sorted((dotted_name(path), _syntax(path, cache)[0]) for path in paths)
+    return hashlib.sha256(repr(modules).encode()).hexdigest()
+
+
+def dotted_name(path: Path) -> str:
+    """Return the name by which a module is imported."""
+    parts = [] if path.stem == "__init__" else [path.stem]
+    folder = path.parent
+    while (folder / "__init__.py").is_file():
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(parts)
+
+
+@functools.cache
+def _syntax(path: Path, cache: Path) -> tuple[str, list[str]]:
+    """Return the hash of a file's syntax tree and the names that it imports, see `_imports`."""
+    raw = path.read_bytes()
+    kept = cache / (hashlib.sha256(sys.version.encode() + raw).hexdigest()[:32] + SUFFIX)
+    try:
+        digest, *names = kept.read_text().splitlines()
+    except FileNotFoundError:
+        tree = _WithoutDocstrings().visit(ast.parse(raw))
+        digest, names = hashlib.sha256(ast.dump(tree).encode()).hexdigest(), sorted(_imports(tree))
+        _write(kept, "\n".join([digest, *names]))
+    return digest, names
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file that other processes may read or write at the same time."""
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
+        file.write(text)
+    os.replace(file.name, path)
+
+
+class _WithoutDocstrings(ast.NodeTransformer):
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        """Drop a statement that is nothing but a string."""
+        value = node.value
+        is_text = isinstance(value, ast.Constant) and isinstance(value.value, str)
+        return None if is_text else node
+
+
+def _imports(tree: ast.AST) -> Iterator[str]:
+    """Yield what a module imports, as ``package.module.name``, with dots ahead if relative."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            origin = "." * node.level + (f"{node.module}." if node.module else "")
+            yield from (origin + alias.name for alias in node.names)
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                parts = alias.name.split(".")
+                yield from (".".join(parts[: end + 1]) for end in range(len(parts)))
+
+
+def _resolve(name: str, importer: Path) -> Path | None:
+    """Return the file that an imported name comes from, None where it is not followed."""
+    relative = name.lstrip(".")
+    if level := len(name) - len(relative):
+        folder = importer.parents[level - 1]
+    elif (home := _home(relative.partition(".")[0])) is not None and _follows(importer, home):
+        folder = home.parent
+    else:
+        return None
+    module = folder.joinpath(*relative.split("."))
+    for path in (module, module.parent):
+        for file in (path.with_suffix(".py"), path / "__init__.py"):
+            if file.is_file():
+                return file
+    return None
+
+
+@functools.cache
+def _home(top: str) -> Path | None:
+    """Return the folder of a top-level package or the file of a module; None for a library's."""
+    spec = None if top in sys.stdlib_module_names else importlib.util.find_spec(top)
+    if spec is None or spec.origin is None:
+        return None
+    file = Path(spec.origin).resolve()
+    return file.parent if file.name == "__init__.py" else file
+
+
+def _follows(importer: Path, home: Path) -> bool:
+    """Return whether imports of `importer` from a top-level package or module are followed."""
+    installed = {"site-packages", "dist-packages"} & set(home.parts)
+    return not installed or home.name.startswith("kibitz") or importer.is_relative_to(home)
