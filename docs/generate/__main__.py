@@ -16,11 +16,14 @@ from docs.generate import (
     bots,
     configuration,
     environments,
+    exit_statuses,
     experiments,
     messages,
+    metrics,
     package_picture,
     strength,
     tournament_files,
+    variables,
 )
 from kibitz.builtin_games import load_games
 from kibitz.commands.serve import SETTINGS
@@ -53,7 +56,10 @@ def pages() -> Mapping[Path, str]:
         ),
         DOCS / "reference" / "house-bots.md": bots.page(games, results.load()),
         DOCS / "reference" / "configuration.md": configuration.page(SETTINGS),
+        DOCS / "reference" / "exit-statuses.md": exit_statuses.page(),
+        DOCS / "reference" / "metrics.md": metrics.page(),
         DOCS / "reference" / "tournament-files.md": tournament_files.page(),
+        DOCS / "reference" / "variables.md": variables.page(),
         DOCS / "reference" / "messages.md": messages.messages_page(_schema("messages")),
         DOCS / "images" / "packages.svg": package_picture.picture(),
         DOCS / "reference" / "records.md": messages.records_page(_schema("record")),

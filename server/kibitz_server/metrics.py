@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from kibitz_protocol.wire.records import Cause
 from kibitz_protocol.wire.refusals import Code
@@ -19,6 +19,19 @@ if TYPE_CHECKING:  # the library is imported when the first page is asked for
 
 SECONDS_BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 ENTRIES_BUCKETS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
+GAUGES: Final[Mapping[str, str]] = {
+    "connections": "open websocket connections",
+    "players": "players with at least one connection",
+    "spectators": "spectators of matches, each counted once for each match",
+    "matches_live": "running matches",
+    "lobbies_open": "open lobbies",
+    "house_bots": "house bots, each of which is a process",
+    "damaged": "matches and lobbies that the server set aside as damaged",
+    "ready": "1 if the server accepts players, else 0; the same as /readyz",
+    "node_serving": "1 if this node serves, 0 if it stands by; with --node only",
+    "matches_elsewhere": "matches of other nodes that have spectators here; with --node only",
+}
+"""What each number says that `Metrics.gauges` may return."""
 
 
 class Histogram:
@@ -100,23 +113,23 @@ class Metrics:
         )
 
         for name, value in self.gauges().items():
-            yield GaugeMetricFamily(f"kibitz_{name}", f"{name.replace('_', ' ')} now", value)
-        yield CounterMetricFamily("kibitz_moves", "moves accepted", sum(self.move_ms.values()))
+            yield GaugeMetricFamily(f"kibitz_{name}", GAUGES[name], value)
+        yield CounterMetricFamily("kibitz_moves", "accepted moves", sum(self.move_ms.values()))
         for name, text, label, counts in (
-            ("matches_finished", "matches that are over", "cause", self.finished),
-            ("refusals", "requests that were refused", "code", self.refusals),
-            ("connections_dropped", "connections that the server ended", "reason", self.drops),
-            ("lobbies_moved", "lobbies that changed their node", "how", self.moved_lobbies),
+            ("matches_finished", "finished matches", "cause", self.finished),
+            ("refusals", "refused requests", "code", self.refusals),
+            ("connections_dropped", "connections that the server closed", "reason", self.drops),
+            ("lobbies_moved", "lobbies that changed nodes", "how", self.moved_lobbies),
         ):
             family = CounterMetricFamily(f"kibitz_{name}", text, labels=[label])
             for key, count in counts.items():
                 family.add_metric([str(key)], count)
             yield family
         for name, text, histogram in (
-            ("commit_entries", "entries in one commit", self.commit_entries),
-            ("commit_seconds", "from the first row to the disk", self.commit_seconds),
-            ("move_seconds", "from a move's arrival to its answer", self.move_seconds()),
-            ("loop_lag_seconds", "how late the event loop was", self.loop_lag),
+            ("commit_entries", "log entries in one commit", self.commit_entries),
+            ("commit_seconds", "seconds from the first entry to the disk", self.commit_seconds),
+            ("move_seconds", "seconds from a move's arrival to its answer", self.move_seconds()),
+            ("loop_lag_seconds", "seconds that the event loop was late", self.loop_lag),
         ):
             buckets, total = histogram.buckets()
             yield HistogramMetricFamily(f"kibitz_{name}", text, buckets=buckets, sum_value=total)

@@ -1,0 +1,75 @@
+"""The reference of `/metrics`, from the families that a server exports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import kibitz_server
+from docs.generate.markdown import table
+from kibitz_protocol.wire.records import Cause
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.metrics import GAUGES, Metrics
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
+HEAD = """# Metrics
+
+`GET /metrics` on the server's port returns these figures in the text format of Prometheus. Each
+node has figures of its own. Counters and histograms start at 0 when the server starts. One request
+counts as ten against the rate limit of an address ([limits](limits.md)), so a scrape every 15 s
+is far below the limit.
+
+[Monitor a server](../how-to/monitoring.md) shows which of them to watch, and has a dashboard.
+"""
+TYPES = """\
+In a query, a counter's name ends in `_total`. A histogram has three series: `_bucket`, `_sum`
+and `_count`.
+"""
+
+
+def page() -> str:
+    """Return the page: a row for each family, then the values of its label."""
+    exported = list(families())
+    rows = [[f"`{each.name}`", each.type, _label(each), each.documentation] for each in exported]
+    parts = [HEAD, "## All metrics\n", table(("name", "type", "label", "value"), rows), TYPES]
+    parts += ["## Labels\n", *_labels(exported)]
+    return "\n".join(parts)
+
+
+def families() -> Iterator[Metric]:
+    """Yield every family of metrics, each with a sample of every label that it may have."""
+    metrics = Metrics()
+    metrics.gauges = lambda: dict.fromkeys(GAUGES, 0)
+    for cause in Cause:
+        metrics.ended(cause)
+    for code in Code:
+        metrics.refused(code)
+    for reason in drop_reasons():
+        metrics.dropped(reason)
+    metrics.moved_lobbies.update(["taken", "lost"])
+    return metrics.collect()
+
+
+def drop_reasons() -> list[str]:
+    """Return the reasons for closed connections that the server's sources name."""
+    folder = Path(kibitz_server.__file__).parent
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.py"))
+    return sorted({*re.findall(r'metrics\.dropped\("([^"]+)"\)', sources)})
+
+
+def _label(family: Metric) -> str:
+    names = [name for name in family.samples[0].labels if name != "le"]
+    return f"`{names[0]}`" if names else ""
+
+
+def _labels(families: list[Metric]) -> Iterator[str]:
+    """Yield a paragraph for each family with a label: the values that it takes."""
+    for family in families:
+        if label := _label(family).strip("`"):
+            values = ", ".join(f"`{sample.labels[label]}`" for sample in family.samples)
+            yield f"- `{family.name}`, `{label}`: {values}"
+    yield ""

@@ -1,0 +1,66 @@
+"""What the sources of the packages name: constants, found without running anything."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import docs.generate
+
+ROOT = Path(docs.generate.__file__).parents[2]
+PACKAGES: Final = (
+    "protocol",
+    "games",
+    "search",
+    "training",
+    "server",
+    "bots",
+    "arena",
+    "clients",
+    "kibitz",
+)
+_VARIABLE = re.compile(r"KIBITZ_[A-Z_]*[A-Z]")
+
+
+def trees() -> Iterator[tuple[Path, ast.Module]]:
+    """Yield the syntax tree of every module, with its path below the project."""
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            yield path.relative_to(ROOT), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def environment_variables() -> set[str]:
+    """Return the names of environment variables that stand in the sources as texts of their own."""
+    return {
+        node.value
+        for _, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and _VARIABLE.fullmatch(node.value)
+    }
+
+
+def exit_statuses() -> Mapping[str, int]:
+    """Return the constants `EXIT_...` of all modules that are whole numbers, by `path:NAME`."""
+    found = {}
+    for path, tree in trees():
+        for node in tree.body:
+            target, value = _assigned(node)
+            if target.startswith("EXIT_") and isinstance(value, int):
+                found[f"{path.as_posix()}:{target}"] = value
+    return found
+
+
+def _assigned(node: ast.stmt) -> tuple[str, object]:
+    """Return the name and the constant of an assignment, or an empty name."""
+    match node:
+        case (
+            ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value))
+            | ast.AnnAssign(target=ast.Name(id=name), value=ast.Constant(value=value))
+        ):
+            return name, value
+    return "", None

@@ -1,0 +1,132 @@
+"""The reference of environment variables: what each of those that the sources name is for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from docs.generate.markdown import table
+
+HEAD = """# Environment variables
+
+kibitz works without any of these. An option on the command line wins over its variable.
+
+Every setting of `kibitz serve` has a variable too, `KIBITZ_SERVE_` and its name, such as
+`KIBITZ_SERVE_ALLOW_HOST`: see [Settings of a server](configuration.md).
+"""
+FOR_USERS: Final[Mapping[str, tuple[str, str]]] = {
+    "KIBITZ_SERVER": (
+        "commands that connect",
+        "Address of the server, if `--server` does not set it. The default is"
+        " `ws://127.0.0.1:8765`.",
+    ),
+    "KIBITZ_TOKEN": (
+        "commands that connect",
+        "Token of your account. kibitz sends it only to the server that `KIBITZ_SERVER` names,"
+        " and beyond this"
+        " machine only over `wss://`. `--token-file` wins.",
+    ),
+    "KIBITZ_LOBBY": ("`kibitz bot`", "Lobby to join, if `--lobby` does not set it."),
+    "KIBITZ_NAME": ("`kibitz bot`", "Name of the player, if `--name` does not set it."),
+    "KIBITZ_STATE": (
+        "commands that connect",
+        "Directory for saved sessions. The default is the user's state directory,"
+        " `~/.local/state/kibitz` on Linux.",
+    ),
+    "KIBITZ_THEME": (
+        "the terminal client",
+        "`kibitz` (dark, the default), `kibitz-light`, or the name of a theme of Textual.",
+    ),
+    "KIBITZ_DB": (
+        "`serve`, `token`, `db`, `nodes`",
+        "Database of the server, a file or `postgresql://user@host/name`, if `--db` does not set"
+        " it.",
+    ),
+    "KIBITZ_CACHE": (
+        "everything that plays",
+        "Directory for compiled rules and searches. The default is `kernels` in the user's cache"
+        " directory,"
+        " `~/.cache/kibitz` on Linux.",
+    ),
+    "KIBITZ_PLAIN": (
+        "everything that plays",
+        "`1` runs rules and searches as Python and compiles nothing. They start at once and are"
+        " much slower."
+        " `NUMBA_DISABLE_JIT=1` does the same.",
+    ),
+    "KIBITZ_CGROUP": (
+        "`serve`, `play`, `arena`",
+        "Directory of a cgroup (version 2) in which kibitz may make groups that limit the memory"
+        " of bots. See"
+        " [Isolate and limit bots](../how-to/isolation.md).",
+    ),
+    "KIBITZ_LLM_URL": (
+        "bots that ask a language model",
+        "Root of the endpoint. The default is `http://127.0.0.1:11434/v1`.",
+    ),
+    "KIBITZ_LLM_KEY": ("bots that ask a language model", "Key of the endpoint, if it needs one."),
+    "KIBITZ_DB_PASSWORD": (
+        "`docker-compose.cluster.yml`",
+        "Password of the PostgreSQL database. Compose does not start without it.",
+    ),
+}
+FOR_PROGRAMS: Final[Mapping[str, tuple[str, str]]] = {
+    "KIBITZ_RESUME": (
+        "bots",
+        "Secret with which the bot resumes a session. Other processes of the same user can read"
+        " it; prefer the"
+        " descriptor below.",
+    ),
+    "KIBITZ_RESUME_FD": (
+        "bots",
+        "Number of an inherited file descriptor from which the bot reads that secret. `kibitz"
+        " play` and the server"
+        " set it for the bots that they start.",
+    ),
+    "KIBITZ_TOKEN_FD": (
+        "bots",
+        "Number of an inherited file descriptor from which the bot reads the token of its account.",
+    ),
+    "KIBITZ_TEST_RUN": (
+        "the tests",
+        "Marks every process that a test starts. Nothing reads it.",
+    ),
+}
+FOR_CONTRIBUTORS: Final[Mapping[str, tuple[str, str]]] = {
+    "KIBITZ_GOLDENS": (
+        "`tests`",
+        "`write` replaces the expected outputs by the present ones. Check the difference.",
+    ),
+    "KIBITZ_SCREENSHOTS": (
+        "`tests/e2e/web`",
+        "Directory that keeps the pictures of pages.",
+    ),
+    "KIBITZ_TEST_CHROMIUM": (
+        "`tests`",
+        "Path of Chromium, if it is not on `PATH`.",
+    ),
+    "KIBITZ_TEST_POSTGRES": (
+        "`tests`",
+        "Address of a PostgreSQL server whose user may create databases.",
+    ),
+    "KIBITZ_NODE_FAULTS": ("`tests/e2e/test_node_faults.py`", "Number of faults."),
+    "KIBITZ_NODE_FAULTS_SEED": ("`tests/e2e/test_node_faults.py`", "Seed of the faults."),
+    "KIBITZ_NODE_PAIRS": (
+        "`tests/e2e/test_node_faults.py`",
+        "Number of pairs of bots that play meanwhile.",
+    ),
+}
+
+
+def page() -> str:
+    """Return the page: a table for users, one for programs that start bots, one for"
+    " contributors."""
+    parts = [HEAD, "## For users and operators\n", _table(FOR_USERS)]
+    parts += ["## For programs that start bots\n", _table(FOR_PROGRAMS)]
+    parts += ["## For contributors\n", _table(FOR_CONTRIBUTORS)]
+    return "\n".join(parts)
+
+
+def _table(variables: Mapping[str, tuple[str, str]]) -> str:
+    rows = [[f"`{name}`", reader, what] for name, (reader, what) in variables.items()]
+    return table(("variable", "read by", "what it sets"), rows)
