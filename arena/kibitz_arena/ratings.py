@@ -52,7 +52,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,6 +127,37 @@ def rate(
         seats=(fit.seat - fit.seat.mean()) * ELO_PER_LOGIT,
         dispersion=dispersion,
     )
+
+
+class EntrantRating(NamedTuple):
+    """A rating with the bounds of its 95% interval."""
+
+    rating: float
+    low: float
+    high: float
+
+
+def rate_entrants(
+    entrants: Sequence[str],
+    games: Sequence[RatedGame],
+    anchors: Mapping[str, float],
+    mean: float,
+) -> dict[str, EntrantRating]:
+    """Rate those who have played, and anchors, by name; games name them by their numbers."""
+    if not games:
+        return {}
+    known = {number: anchors[name] for number, name in enumerate(entrants) if name in anchors}
+    there = sorted({number for game in games for number in game.players} | known.keys())
+    place = {number: index for index, number in enumerate(there)}
+    moved = [
+        RatedGame(game.block, tuple(place[number] for number in game.players), game.ranks)
+        for game in games
+    ]
+    held = {place[number]: rating for number, rating in known.items()}
+    ratings = rate(len(there), moved, anchors=held, mean=mean)
+    names = (entrants[number] for number in there)
+    bounds = zip(ratings.rating.tolist(), ratings.low.tolist(), ratings.high.tolist(), strict=True)
+    return {name: EntrantRating(*each) for name, each in zip(names, bounds, strict=True)}
 
 
 class _Fit:

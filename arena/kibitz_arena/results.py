@@ -15,9 +15,9 @@ from pydantic import ConfigDict, Field
 
 from kibitz_arena import claims
 from kibitz_arena.claims import CheckedClaim
-from kibitz_arena.entries import GameEnded, IsolationTool
+from kibitz_arena.entries import IsolationTool
 from kibitz_arena.game_line import TERMINATION_OF, GameLine, Termination
-from kibitz_arena.ratings import RatedGame, Ratings, rate
+from kibitz_arena.ratings import EntrantRating, RatedGame, rate_entrants
 from kibitz_arena.sprt import SprtResult
 from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Entrant, Format, Tournament
@@ -120,14 +120,14 @@ class Results(Tolerant):
     def of(cls, tournament: Tournament, progress: TournamentState) -> Results:
         """Return what `progress` shows of `tournament`."""
         tallies = [_EntrantTotals(tournament, progress, entrant) for entrant in tournament.entrants]
-        rated = _RatingLookup(tournament, progress)
-        tallies.sort(key=lambda tally: (rated.sort_key(tally.name), -tally.points))
+        ratings = _ratings(tournament, progress)
+        tallies.sort(key=lambda tally: (_sort_key(ratings.get(tally.name)), -tally.points))
         names = [tally.name for tally in tallies]
         pairs = _head_to_head(progress)
         games = [_game_line(progress, tag) for tag in progress.ended]
         return cls(
             event=_info(tournament, over=_is_over(progress)),
-            standings=[tally.standing(rated) for tally in tallies],
+            standings=[tally.standing(ratings.get(tally.name)) for tally in tallies],
             crosstable=[[None if a == b else pairs[a, b] for b in names] for a in names],
             games=games,
             planned=progress.planned,
@@ -183,7 +183,7 @@ class _EntrantTotals:
         self._games = [game for game in progress.ended.values() if self.name in game.players]
         self._seats = [game.players.index(self.name) for game in self._games]
 
-    def standing(self, rated: _RatingLookup) -> EntrantStanding:
+    def standing(self, rated: EntrantRating | None) -> EntrantStanding:
         """Return its line of the table."""
         games = [*zip(self._games, self._seats, strict=True)]
         tied = [_tied_count(game.result, seat) for game, seat in games]
@@ -196,7 +196,7 @@ class _EntrantTotals:
         used = [game.used_ms[seat] for game, seat in games if game.used_ms is not None]
         places = [game.result.seats[seat].rank for game, seat in games]
         scores = [_seat_score(game.result.seats[seat]) for game, seat in games]
-        rating, low, high = rated.interval(self.name)
+        rating, low, high = rated or (None, None, None)
         return EntrantStanding(
             name=self.name,
             what=self.entrant.description,
@@ -232,45 +232,25 @@ def _termination(cause: Cause | None) -> Termination:
     return TERMINATION_OF[cause or Cause.RULES]
 
 
-class _RatingLookup:
-    """The ratings of those who have played, and of anchors, by name."""
-
-    def __init__(self, tournament: Tournament, progress: TournamentState) -> None:
-        played = {name for ended in progress.ended.values() for name in ended.players}
-        self._number: dict[str, int] = {}
-        self._ratings: Ratings | None = None
-        if played:
-            names = [
-                name for name in tournament.names if name in played or name in tournament.anchors
-            ]
-            self._number = {name: number for number, name in enumerate(names)}
-            anchors = {self._number[name]: rating for name, rating in tournament.anchors.items()}
-            # In the order of their tags: sums of fractions depend on the order, workers' games end
-            # in any, and two whose ratings are equal are to stand in the same order every time.
-            games = [self._played(progress, progress.ended[tag]) for tag in sorted(progress.ended)]
-            mean = tournament.ratings.mean
-            self._ratings = rate(len(names), games, anchors=anchors, mean=mean)
-
-    def _played(self, progress: TournamentState, ended: GameEnded) -> RatedGame:
-        return RatedGame(
-            block=progress.game(ended.tag).block,
-            players=tuple(self._number[name] for name in ended.players),
+def _ratings(tournament: Tournament, progress: TournamentState) -> dict[str, EntrantRating]:
+    """Return the ratings of those who have played, and of anchors, by name."""
+    numbers = {name: number for number, name in enumerate(tournament.names)}
+    # In the order of their tags: sums of fractions depend on the order, workers' games end
+    # in any, and two whose ratings are equal are to stand in the same order every time.
+    games = [
+        RatedGame(
+            block=progress.game(tag).block,
+            players=tuple(numbers[name] for name in ended.players),
             ranks=tuple(seat.rank for seat in ended.result.seats),
         )
+        for tag, ended in sorted(progress.ended.items())
+    ]
+    return rate_entrants(tournament.names, games, tournament.anchors, tournament.ratings.mean)
 
-    def interval(self, name: str) -> tuple[float | None, float | None, float | None]:
-        """Return the rating and its bounds."""
-        if self._ratings is None or name not in self._number:
-            return None, None, None
-        number = self._number[name]
-        arrays = (self._ratings.rating, self._ratings.low, self._ratings.high)
-        rating, low, high = (float(array[number]) for array in arrays)
-        return rating, low, high
 
-    def sort_key(self, name: str) -> float:
-        """Return a number that is smaller for the better; those without a rating come last."""
-        rating, _, _ = self.interval(name)
-        return math.inf if rating is None else -rating
+def _sort_key(rated: EntrantRating | None) -> float:
+    """Return a number that is smaller for the better; those without a rating come last."""
+    return math.inf if rated is None else -rated.rating
 
 
 def _head_to_head(progress: TournamentState) -> dict[tuple[str, str], HeadToHead]:

@@ -11,8 +11,8 @@ from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
-from kibitz_arena.ladder.rating import EntrantRating
 from kibitz_arena.ladder.state import Entrant, LadderState, Outcome, PlayedGame
+from kibitz_arena.ratings import EntrantRating
 from kibitz_protocol.wire.records import Cause, PlayerKind
 from kibitz_protocol.wire.server_address import page_url
 from kibitz_protocol.wire.values import Tolerant
@@ -181,7 +181,7 @@ def _status(name: str, state: LadderState, here: Collection[str], at_ms: int) ->
 
 def _opponents(name: str, state: LadderState) -> list[FeedOpponent]:
     met = [
-        FeedOpponent(entrant=other, wins=score.wins, draws=score.draws, losses=score.losses)
+        FeedOpponent(entrant=other, wins=score["win"], draws=score["draw"], losses=score["loss"])
         for (one, other), score in state.scores.items()
         if one == name
     ]

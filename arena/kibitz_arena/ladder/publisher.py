@@ -9,8 +9,8 @@ from typing import Final
 from kibitz_arena.ladder.directory import LadderDirectory
 from kibitz_arena.ladder.feed import Feed, build_feed
 from kibitz_arena.ladder.page import render_page
-from kibitz_arena.ladder.rating import EntrantRating, rate_entrants
 from kibitz_arena.ladder.state import LadderState
+from kibitz_arena.ratings import EntrantRating, rate_entrants
 from kibitz_arena.runner.publication import Publication
 
 SHARE: Final = 0.05

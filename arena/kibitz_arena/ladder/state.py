@@ -10,8 +10,9 @@ as long as they stay.
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+import itertools
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
@@ -30,6 +31,7 @@ from kibitz_arena.ladder.entries import (
 )
 from kibitz_arena.ratings import RatedGame
 from kibitz_protocol.wire.records import Cause, PlayerKind
+from kibitz_protocol.wire.shares import seat_outcome
 from kibitz_protocol.wire.values import Tolerant
 
 FORM: Final = 10
@@ -45,6 +47,7 @@ MAX_DOUBLINGS: Final = 8
 
 Group: TypeAlias = frozenset[str]
 Outcome: TypeAlias = Literal["W", "D", "L"]
+LETTERS: Final[Mapping[str, Outcome]] = {"win": "W", "draw": "D", "loss": "L"}
 
 
 class PlayedGame(Tolerant):
@@ -85,15 +88,6 @@ class Entrant:
     paused_until_ms: int = 0
 
 
-@dataclass(slots=True)
-class Score:
-    """What one entrant did in its games against another."""
-
-    wins: int = 0
-    draws: int = 0
-    losses: int = 0
-
-
 class LadderState:
     """A ladder as its journal tells it. Only `apply` changes it."""
 
@@ -117,8 +111,8 @@ class LadderState:
         self.rated: list[RatedGame] = []
         """All games that counted, players by their numbers."""
         self.last_results: deque[PlayedGame] = deque(maxlen=LAST_RESULTS)
-        self.scores: dict[tuple[str, str], Score] = {}
-        """Head to head: what the first did against the second."""
+        self.scores: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        """Head to head: how often the first won, drew and lost against the second."""
         self._groups: Counter[Group] = Counter()
         self._seeds: dict[Group, int | str] = {}
 
@@ -150,8 +144,7 @@ class LadderState:
 
     def met(self, one: str, other: str) -> int:
         """Return how often two entrants have met."""
-        score = self.scores.get((one, other))
-        return 0 if score is None else score.wins + score.draws + score.losses
+        return self.scores.get((one, other), Counter[str]()).total()
 
     def retired(self, entrant: str) -> bool:
         """Whether a newer version of its name has come."""
@@ -238,26 +231,18 @@ class LadderState:
         self.rated.append(RatedGame(f"{together}.{block}", numbers, game.ranks))
 
     def _count_meetings(self, game: PlayedGame) -> None:
-        for seat, one in enumerate(game.entrants):
-            for other_seat, other in enumerate(game.entrants):
-                if seat == other_seat:
-                    continue
-                score = self.scores.setdefault((one, other), Score())
-                if game.ranks[seat] < game.ranks[other_seat]:
-                    score.wins += 1
-                elif game.ranks[seat] > game.ranks[other_seat]:
-                    score.losses += 1
-                else:
-                    score.draws += 1
+        seated = zip(game.entrants, game.ranks, strict=True)
+        for (one, rank), (other, other_rank) in itertools.permutations(seated, 2):
+            self.scores[one, other][seat_outcome((rank, other_rank), 0)] += 1
 
     def _count(self, entrant: Entrant, game: PlayedGame, seat: int) -> None:
-        outcome = outcome_of(game.ranks, seat)
+        outcome = seat_outcome(game.ranks, seat)
         entrant.games += 1
-        entrant.wins += outcome == "W"
-        entrant.draws += outcome == "D"
-        entrant.losses += outcome == "L"
-        entrant.form.append(outcome)
-        if outcome == "L":
+        entrant.wins += outcome == "win"
+        entrant.draws += outcome == "draw"
+        entrant.losses += outcome == "loss"
+        entrant.form.append(LETTERS[outcome])
+        if outcome == "loss":
             entrant.last_losses.append(game)
         self._count_fault(entrant, game.causes[seat], game.at_ms)
 
@@ -273,10 +258,3 @@ class LadderState:
                 first_ms * 2 ** min(entrant.pauses, MAX_DOUBLINGS)
             )
             entrant.faults, entrant.pauses = 0, entrant.pauses + 1
-
-
-def outcome_of(ranks: Sequence[int], seat: int) -> Outcome:
-    """Return what a game was for a seat: the best rank alone is won, shared it is drawn."""
-    if ranks[seat] > min(ranks):
-        return "L"
-    return "D" if list(ranks).count(ranks[seat]) > 1 else "W"

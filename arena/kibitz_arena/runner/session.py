@@ -18,7 +18,6 @@ from kibitz_arena.runner.errors import EntrantFailedError, first_error, leaf_err
 from kibitz_arena.runner.hosting import ServerOptions
 from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.publication import Publication
-from kibitz_arena.runner.reminder import BackoffReminder
 from kibitz_arena.runner.scheduler import GameScheduler
 from kibitz_arena.runner.supervisor import EntrantSupervisor
 from kibitz_arena.state import TournamentState
@@ -32,6 +31,8 @@ REMOTE_PROBE_SECONDS: Final = 1.0
 """How often latency is measured on another server."""
 LEAVE_SECONDS: Final = 5.0
 """How long the entrants may take to end when the tournament is over."""
+REMINDER_SECONDS: Final = 10.0
+"""After how long is said who is waited for; then ever more rarely."""
 
 
 class NotReadyError(Exception):
@@ -105,7 +106,8 @@ class Session:
     async def _wait_for_entrants(self) -> None:
         """Start the lobby once everybody is ready; say who is waited for, then and later."""
         clock = asyncio.get_running_loop().time
-        began, reminder = clock(), BackoffReminder(clock())
+        began = since = clock()
+        pause = REMINDER_SECONDS
         self._tell_remote()
         while True:
             view = self._scheduler.view
@@ -115,7 +117,10 @@ class Session:
                 if view.state == "gathering":
                     await self._start_lobby(missing, clock() - began)
                 idle = view.state == "gathering" or not self._scheduler.progress.outstanding
-                if reminder.due(clock(), bool(missing) and idle):
+                if not (missing and idle):
+                    since, pause = clock(), REMINDER_SECONDS
+                elif clock() >= since + pause:
+                    since, pause = clock(), 2 * pause
                     self._display.say(f"waiting for {', '.join(missing)}")
             await asyncio.sleep(0.05)
 

@@ -16,8 +16,8 @@ from kibitz_arena.ladder.entries import Kept
 from kibitz_arena.ladder.hosting import moving_entries, settings
 from kibitz_arena.ladder.journal_file import LadderJournal
 from kibitz_arena.ladder.keeper import LadderKeeper
-from kibitz_arena.ladder.rating import rate_entrants
 from kibitz_arena.ladder.state import LadderState, PlayedGame
+from kibitz_arena.ratings import rate_entrants
 from kibitz_protocol.client.client import Client
 from tests.arena.ladder.simulated_lobby import LOBBY, Behaviour, SimulatedLobby
 

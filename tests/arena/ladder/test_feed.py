@@ -8,8 +8,8 @@ from kibitz.text.standing_ladder import entrant_lines, ladder_lines
 from kibitz_arena.ladder.entries import Entered, Entry, GameEnded, GameRequested, Hosted
 from kibitz_arena.ladder.feed import Feed, build_feed, record_address
 from kibitz_arena.ladder.page import render_page
-from kibitz_arena.ladder.rating import rate_entrants
 from kibitz_arena.ladder.state import LadderState
+from kibitz_arena.ratings import rate_entrants
 from kibitz_protocol.wire.records import Cause, PlayerKind
 from tests.arena.ladder.runs import EPOCH_MS, ladder
 

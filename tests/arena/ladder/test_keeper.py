@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from kibitz_arena.ladder.entries import FORMAT, GameCancelled, GameEnded, GameRequested
-from kibitz_arena.ladder.rating import rate_entrants
 from kibitz_arena.ladder.state import LadderState
-from kibitz_arena.ratings import RatedGame, rate
+from kibitz_arena.ratings import RatedGame, rate, rate_entrants
 from kibitz_arena.runner.arranged_lobby import LobbyGoneError
 from kibitz_protocol.wire.messages import LobbyClosed
 from kibitz_protocol.wire.refusals import Code
