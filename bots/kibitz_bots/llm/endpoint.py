@@ -1,7 +1,7 @@
 """A question to an endpoint of the chat-completions interface, and its answer.
 
-An endpoint that is busy or broken is asked again while there is time, as it says or with pauses that
-double.
+An endpoint that is busy or broken is asked again while there is time, as it says or with pauses
+that double.
 """
 
 from __future__ import annotations
