@@ -97,7 +97,7 @@ format: $(VENV)/.dev
 	$(IN_VENV) -m ruff format
 
 schema: $(VENV)/.run
-	$(IN_VENV) -m kibitz_protocol.tools.schema
+	$(IN_VENV) -m docs.generate.protocol_schema
 
 web-types: $(VENV)/.dev
 	$(IN_VENV) -m docs.generate.web_types

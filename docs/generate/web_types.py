@@ -18,8 +18,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, get_args
 
+from docs.generate.protocol_schema import messages_schema
 from kibitz_clients.web.site import STATIC_FILES
-from kibitz_protocol.tools.schema import messages_schema
 from kibitz_protocol.wire.messages import VERSIONS, ClientMessage, Request
 from kibitz_protocol.wire.refusals import CloseCode
 

@@ -11,7 +11,7 @@ from kibitz_protocol.wire.codec import decode_request, decode_server_message, en
 from kibitz_protocol.wire.messages import Answer, Finished, Request, Snapshot
 from kibitz_protocol.wire.refusals import CloseCode
 
-MANUAL = (Path(__file__).parents[3] / "docs" / "protocol" / "README.md").read_text("utf-8")
+MANUAL = (Path(__file__).parents[2] / "docs" / "protocol" / "README.md").read_text("utf-8")
 EXCHANGE = re.findall(r"^([<>]) (\{.*\})$", MANUAL, flags=re.MULTILINE)
 
 

@@ -1,7 +1,7 @@
 """Generates documents from the models: JSON Schemas, AsyncAPI, tables of the manual.
 
-    python -m kibitz_protocol.tools.schema [DIRECTORY]             writes them (docs/protocol)
-    python -m kibitz_protocol.tools.schema --check [DIRECTORY]     exit status 1 where one is stale
+    python -m docs.generate.protocol_schema [DIRECTORY]             writes them (docs/protocol)
+    python -m docs.generate.protocol_schema --check [DIRECTORY]     exit status 1 where one is stale
 
 The same models give the same bytes, so the files are checked in and compared by a test.
 """
@@ -33,7 +33,7 @@ Json: TypeAlias = dict[str, Any]
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 DIRECTORY: Final = Path("docs/protocol")
-COMMAND: Final = "python -m kibitz_protocol.tools.schema"
+COMMAND: Final = "python -m docs.generate.protocol_schema"
 """What mends stale documents."""
 
 

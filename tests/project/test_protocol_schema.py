@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 
-from kibitz_protocol.tools.schema import (
+from docs.generate.protocol_schema import (
     COMMAND,
     asyncapi,
     documents,
@@ -27,7 +27,7 @@ from kibitz_protocol.wire.recordfile import record_lines
 from kibitz_protocol.wire.refusals import Code
 from tests.tools.sample_messages import ENTRIES, NEWS, REQUESTS, RESULT, SETUP
 
-DOCS = Path(__file__).parents[3] / "docs" / "protocol"
+DOCS = Path(__file__).parents[2] / "docs" / "protocol"
 
 
 def _validator(name: str) -> Draft202012Validator:
