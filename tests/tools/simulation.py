@@ -22,12 +22,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import os
 import random
 import shutil
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -60,9 +59,11 @@ from kibitz_server.net.send_queue import WriteBatcher
 from kibitz_server.net.timeouts import TimeoutConfig, Timeouts
 from kibitz_server.net.turn_budget import TurnBudget
 from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.group_commit import Batch
 from kibitz_server.storage.interface import Store
 from kibitz_server.storage.sqlite import journal
-from kibitz_server.storage.sqlite.store import COMPACT_BYTES, SQLiteStore
+from kibitz_server.storage.sqlite.compaction import COMPACT_BYTES
+from kibitz_server.storage.sqlite.store import SQLiteStore
 from tests.tools.log_audit import Observation, audit
 from tests.tools.simulated_clients import (
     LobbySetup,
@@ -118,18 +119,23 @@ class SimulatedStore(SQLiteStore):
         journal_bytes: int = COMPACT_BYTES,
     ) -> None:
         super().__init__(path, loop.loop, journal_bytes=journal_bytes)
-        self._commits.put(None)
-        self._writer.join()
-        self._db.execute("PRAGMA synchronous = OFF")
         self._simulation = simulation
         self._virtual_loop = loop
-        self._commits = cast(Any, self)
+        writer = cast(Any, self._writer)
+        writer._commits.put(False)
+        writer._thread.join()
+        writer.db.execute("PRAGMA synchronous = OFF")
+        writer._commits = self
+        cast(Any, self._compaction)._read_journal = self.read_journal
+        self._give_up = self.commits._give_up
+        cast(Any, self.commits)._give_up = self.give_up
 
-    def put(self, batch: Any) -> None:
-        """Take a batch; the writer's thread would wait for it."""
-        self._virtual_loop.call_later(self._simulation.delay(0.02), self._write_now, batch)
+    def put(self, begun: bool) -> None:
+        """Take a transaction that is to be committed; the writer's thread would wait for it."""
+        self._simulation.trims += self._writer._share.trim_to is not None
+        self._virtual_loop.call_later(self._simulation.delay(0.02), self._commit_now)
 
-    def _write_now(self, batch: Any) -> None:
+    def _commit_now(self) -> None:
         error: sqlite3.Error | None = None
         chance = self._simulation.random.random() / (self._simulation.rates.commit_failures or 1e-9)
         if self._simulation.faults_active and chance < 1:
@@ -137,33 +143,27 @@ class SimulatedStore(SQLiteStore):
         if self._simulation.scheduler.now < self._simulation.full_until:
             error = sqlite3.OperationalError("database or disk is full")
         elif error is None or chance < 0.5:
-            self._commit(batch)
-        self._virtual_loop.call_later(self._simulation.delay(0.01), self._settled, error)
+            self._writer._commit()
+        self._virtual_loop.call_later(self._simulation.delay(0.01), self._writer._committed, error)
 
-    def _give_up(self, batch: Any, error: StoreError) -> None:
+    def give_up(self, batch: Batch, error: StoreError) -> None:
         self._simulation.losses += 1
-        super()._give_up(batch, error)
+        self._give_up(batch, error)
 
-    def _insert(self, batch: Any) -> None:
-        super()._insert(batch)
-        self._simulation.trims += batch.trim_to is not None
-
-    def _read_journal(self, compacting: object) -> None:
+    def read_journal(self, reading: object) -> None:
         """Read at once; what was read arrives when the disk has gone on."""
-        done: Future[journal.JournalContents] = Future()
-        done.set_result(self._query(lambda db: journal.read(db, weight=self._journal_weight)))
+        weight = self._compaction._weight
+        done = self._readers.submit(lambda db: journal.read(db, weight=weight))
+        wait([done])
         self._virtual_loop.call_later(
-            self._simulation.delay(0.2), self._journal_read, compacting, done
+            self._simulation.delay(0.2), self._compaction._journal_read, reading, done
         )
 
     def crash(self) -> None:
         """Lose what was not committed; the next life opens the same file."""
-        while not self._connections.empty():
-            self._connections.get().close()
-        self._loop_reader.close()
-        self._db.close()
-        os.close(self._watermark)
-        self._readers.shutdown()
+        self._readers.close()
+        self._writer.db.close()
+        self._writer.mark.close()
         self._lock.release()
 
 
@@ -500,18 +500,18 @@ class Simulation:
         return told is not None and told.result == result
 
     def _stored_lines(self, match: str) -> list[bytes]:
-        rows = self._store._db.execute(
+        rows = self._store._writer.db.execute(
             "SELECT stream.number, head, footer FROM stream WHERE key = ?", (match,)
         ).fetchall()
         [(number, head, footer)] = rows
         if footer is None:
             self.violations.append(f"match {match} is not closed on the disk")
-        parts = self._store._db.execute(
+        parts = self._store._writer.db.execute(
             "SELECT lines FROM stretch WHERE stream = ? ORDER BY first", (number,)
         ).fetchall()
         lines = [bytes(head), *(line for (text,) in parts for line in bytes(text).split(b"\n"))]
         seen = len(lines) - 1
-        for (text,) in self._store._db.execute("SELECT lines FROM journal ORDER BY batch"):
+        for (text,) in self._store._writer.db.execute("SELECT lines FROM journal ORDER BY batch"):
             for row in filter(None, bytes(text).split(b"\n")):
                 stream, seq, _, line = row.split(b" ", 3)
                 if int(stream) == number and int(seq) == seen + 1:

@@ -37,7 +37,6 @@ from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.send_queue import WriteBatcher
 from kibitz_server.net.timeouts import TimeoutConfig, Timeouts
 from kibitz_server.net.turn_budget import TurnBudget
-from kibitz_server.storage.sqlite.store import SQLiteStore
 from tests.server.fakes import HANDSHAKE, FakeTransport, client_frame, split_frames
 from tests.tools.simulation import FIXED_UTC, SeededSecrets, SimulatedStore
 from tests.tools.virtual_time import Scheduler, VirtualLoop
@@ -50,31 +49,29 @@ ANSWER_SECONDS = 0.02
 class ReliableStore(SimulatedStore):
     """A disk whose commits take a millisecond and never fail, but for those that are held."""
 
-    held: Any = None
-    """Batches that are not committed before `release`; None while nothing is held."""
+    holding = False
+    held = False
+    """Whether a transaction is not committed before `release`."""
 
-    def put(self, batch: Any) -> None:
-        if self.held is None:
-            self._virtual_loop.call_later(0.001, self._write_now, batch)
+    def put(self, begun: bool) -> None:
+        if self.holding:
+            self.held = True
         else:
-            self.held.append(batch)
+            self._virtual_loop.call_later(0.001, self._commit_now)
 
     def hold(self) -> None:
         """Commit nothing from now on."""
-        self.held = self.held or []
+        self.holding = True
 
     def release(self, *, hold_next: bool = False) -> None:
         """Commit what is held, and what comes then, unless that is to be held again."""
-        held, self.held = self.held, [] if hold_next else None
-        for batch in held:
-            self._virtual_loop.call_later(0.001, self._write_now, batch)
+        held, self.held, self.holding = self.held, False, hold_next
+        if held:
+            self._virtual_loop.call_later(0.001, self._commit_now)
 
-    def _insert(self, batch: Any) -> None:
-        SQLiteStore._insert(self, batch)
-
-    def _write_now(self, batch: Any) -> None:
-        self._commit(batch)
-        self._settled(None)
+    def _commit_now(self) -> None:
+        self._writer._commit()
+        self._writer._committed(None)
 
 
 class ScriptedClient:

@@ -7,6 +7,7 @@ StoreError
  +-- CommitsMissing     the database is older than what was written to it
  +-- WriteFailed        what was appended is not on the disk
  |    +-- OwnedElsewhere    its lobby is another node's by now
+ |    +-- TakenOver         another server owns the database by now
  +-- NotStored          the disk has nothing of a stream
  +-- DamagedStream      a stream is not as it was written
 """
@@ -47,6 +48,13 @@ class OwnedElsewhere(WriteFailed):
         """The owner's name; None where no node owns it."""
         owner = "no node any more" if node is None else f"node {node!r}"
         super().__init__(f"lobby {lobby} belongs to {owner}")
+
+
+class TakenOver(WriteFailed):
+    """Another server owns the database: nothing is written to it any more."""
+
+    def __init__(self) -> None:
+        super().__init__("another server has taken this database over")
 
 
 class NotStored(StoreError):

@@ -19,6 +19,7 @@ from kibitz_server.accounts.identity import Identity, row_of
 from kibitz_server.accounts.names import BadName, skeleton
 from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.group_commit import Statement
 from kibitz_server.storage.interface import Registration
 from kibitz_server.storage.opening import open_register
 from kibitz_server.storage.sqlite.store import SQLiteStore
@@ -236,10 +237,10 @@ async def test_tokens_that_are_void_are_known_by_their_digests(
 
 async def test_how_many_tokens_there_were_costs_nothing(desk: AccountsScenario, path: Path) -> None:
     seen: list[str] = []
-    desk.store._loop_reader.set_trace_callback(seen.append)
+    desk.store._readers._db.set_trace_callback(seen.append)
     desk.accounts.void_tokens([b"one", b"two"])
     [sql] = seen
-    plan = desk.store._loop_reader.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()
+    plan = desk.store._readers._db.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()
     assert [row[3].partition(" USING INDEX ")[0] for row in plan] == ["SEARCH token"]
 
 
@@ -307,9 +308,9 @@ async def test_a_name_that_was_free_stays_with_its_new_owner_though_a_batch_is_l
 ) -> None:
     desk = AccountsScenario(path)
     former = await desk.guest("Ada")
-    desk.store._retries = ()
+    desk.store.commits._retries = ()
     now = desk.hello("ada")
-    desk.store.execute("INSERT INTO nowhere VALUES (1)", ())
+    desk.store.commits.execute(Statement("INSERT INTO nowhere VALUES (1)", ()))
     desk.accounts.save(now)
     for _ in range(2):  # the batch that is lost, and the one that has the guest again
         await desk.store.flush()

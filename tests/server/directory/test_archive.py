@@ -18,6 +18,7 @@ from kibitz_server.match import history
 from kibitz_server.match import report as match_report
 from kibitz_server.match.state import MatchState
 from kibitz_server.storage.errors import UnusableDatabase
+from kibitz_server.storage.sqlite.connection import Readers
 from kibitz_server.storage.sqlite.store import SQLiteStore
 from tests.server.fakes import JsonClient, connected
 from tests.server.match.toy_games import Grid
@@ -33,11 +34,11 @@ class WorkCounter:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.reads = self.folded = self.reports = 0
-        read, apply, report = SQLiteStore._read, MatchState.apply, match_report.match_report
+        read, apply, report = Readers.read, MatchState.apply, match_report.match_report
 
-        async def counted_read(store: SQLiteStore, query: Any) -> Any:
+        async def counted_read(readers: Readers, query: Any) -> Any:
             self.reads += 1
-            return await read(store, query)
+            return await read(readers, query)
 
         def counted_apply(fold: MatchState, entry: Entry, action: int | None = None) -> None:
             self.folded += 1
@@ -47,7 +48,7 @@ class WorkCounter:
             self.reports += 1
             return report(*values)
 
-        patch.setattr(SQLiteStore, "_read", counted_read)
+        patch.setattr(Readers, "read", counted_read)
         patch.setattr(MatchState, "apply", counted_apply)
         patch.setattr(match_report, "match_report", counted_report)
 

@@ -52,8 +52,8 @@ class FullDiskConnection:
 def disk_of(server: Server) -> FullDiskConnection:
     store = server._store
     assert isinstance(store, SQLiteStore)
-    store._retries = ()
-    store._db = disk = FullDiskConnection(store._db)  # type: ignore[assignment]
+    store.commits._retries = ()
+    store._writer.db = disk = FullDiskConnection(store._writer.db)  # type: ignore[assignment]
     return disk
 
 
@@ -250,20 +250,20 @@ import sys, threading
 from pathlib import Path
 from kibitz_server import app
 from kibitz_server.directory.directory import Directory
-from kibitz_server.storage.sqlite.store import SQLiteStore
+from kibitz_server.storage.sqlite.writer import SQLiteWriter
 from tests.server.match.toy_games import Grid
 
 if sys.argv[2] == "stuck":
-    SQLiteStore._commit = lambda store, batch: threading.Event().wait()
+    SQLiteWriter._commit = lambda writer: threading.Event().wait()
 if sys.argv[2] == "full":
     import sqlite3
-    def full(store, batch):
+    def full(writer, batch):
         raise sqlite3.OperationalError("database or disk is full")
-    SQLiteStore._insert = full
+    SQLiteWriter._insert = full
 if sys.argv[2] == "unread":
     def restore(directory, right=Directory.restore):
         right(directory)
-        directory.store._readers.submit(threading.Event().wait)
+        directory.store._readers.submit(lambda db: threading.Event().wait())
     Directory.restore = restore
     app.main.EXIT_GRACE_S = 1
 config = app.Config(db=Path(sys.argv[1]), drain_s=1)

@@ -35,6 +35,7 @@ from kibitz_server.match import runner as match_runner
 from kibitz_server.match import state as match_state
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.rating.log import RatingLog
+from kibitz_server.storage.group_commit import GroupCommit
 from kibitz_server.storage.sqlite.store import SQLiteStore
 from tests.server.directory.test_directory import GAMES, settings
 from tests.server.fakes import JsonClient, connected, wait_until
@@ -198,7 +199,7 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "store.append": (SQLiteStore, "append", ("leave", "kick", "move", "note", "comment", "resign")),
     "store.create": (SQLiteStore, "create", ("host",)),
     "store.finish": (SQLiteStore, "finish", ("resign", "leave_match")),
-    "store.execute_unhurried": (SQLiteStore, "execute_unhurried", ("hello",)),
+    "commits.execute_unhurried": (GroupCommit, "execute_unhurried", ("hello",)),
     "store.closed": (SQLiteStore, "closed", OVER),
     "store.entries": (SQLiteStore, "entries", OVER),
     "store.lines": (SQLiteStore, "lines", ("history",)),

@@ -14,9 +14,11 @@ from kibitz_server.accounts.accounts import Accounts, Admission, Denied
 from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.maintenance.retention import DAY_S, Retention, RetentionPolicy
 from kibitz_server.rating.log import RatingLog
-from kibitz_server.storage.errors import UnusableDatabase
+from kibitz_server.storage.errors import UnusableDatabase, WriteFailed
+from kibitz_server.storage.group_commit import Statement
+from kibitz_server.storage.sqlite.journal import streams_in_journal
 from kibitz_server.storage.sqlite.store import SQLiteStore
-from kibitz_server.storage.streams import Stream
+from kibitz_server.storage.streams import Stream, Waiter
 from tests.server.rating.test_log import counted
 
 DAYS = 90
@@ -52,7 +54,7 @@ class RetentionScenario:
 
     async def settle(self) -> None:
         """Start again, after which the journal has nothing but its last batch."""
-        self.store.execute("DELETE FROM token WHERE id = -1", ())
+        self.store.commits.execute(Statement("DELETE FROM token WHERE id = -1", ()))
         await self.reopen()
 
     async def reopen(self) -> None:
@@ -62,10 +64,10 @@ class RetentionScenario:
         self.retention._expiry = self.store.expiry
 
     async def keys(self) -> list[str]:
-        return [str(key) for (key,) in await self.store.find("SELECT key FROM stream", ())]
+        return [str(key) for (key,) in await self.store._readers.find("SELECT key FROM stream", ())]
 
     async def count(self, table: str) -> int:
-        [(count,)] = await self.store.find(f"SELECT count(*) FROM {table}", ())
+        [(count,)] = await self.store._readers.find(f"SELECT count(*) FROM {table}", ())
         assert isinstance(count, int)
         return count
 
@@ -134,7 +136,7 @@ async def test_what_the_journal_still_has_is_left_and_a_start_finds_all(
 ) -> None:
     await past.stream("old-1-1", 3)
     past.later = DAYS + 1
-    assert await past.store.journalled()
+    assert await past.store._readers.read(streams_in_journal)
     await past.retention.delete_due()
     assert await past.keys() == ["old-1-1"]
     await past.reopen()  # reads the journal
@@ -200,7 +202,9 @@ async def test_guests_who_do_not_come_back_are_forgotten_and_accounts_never(
     past.later = 20
     await past.retention.delete_due()
     assert await past.count("player") == 4
-    past.store.execute("UPDATE player SET created = created - ?", (int(20 * DAY_S),))
+    past.store.commits.execute(
+        Statement("UPDATE player SET created = created - ?", (int(20 * DAY_S),))
+    )
     await past.store.flush()
     past.accounts.identify(Hello(id=1, versions=[1], resume=back.resume), None, local=True)
     await past.store.flush()
@@ -218,9 +222,9 @@ async def test_a_crowd_of_guests_is_cut_to_what_is_kept(tmp_path: Path) -> None:
     past = RetentionScenario(tmp_path / "k.db", guests=5)
     for number in range(12):
         await past.guest(f"guest {number:02}")
-        past.store.execute("UPDATE player SET created = created - 1", ())
+        past.store.commits.execute(Statement("UPDATE player SET created = created - 1", ()))
     await past.retention.delete_due()
-    rows = await past.store.find("SELECT name FROM player ORDER BY name", ())
+    rows = await past.store._readers.find("SELECT name FROM player ORDER BY name", ())
     assert [name for (name,) in rows] == [f"guest {number:02}" for number in range(6, 12)]
     await past.store.close()
 
@@ -232,11 +236,10 @@ async def test_a_disk_that_is_full_stops_it_and_nothing_else(
     await past.settle()
     past.later = DAYS + 1
 
-    def lost(sql: str, values: object, waiter: object = None) -> None:
-        if waiter is not None:
-            waiter.lost(OSError())  # type: ignore[attr-defined]
+    def lost(*statements: Statement, waiter: Waiter) -> None:
+        waiter.lost(WriteFailed("the disk is full"))
 
-    monkeypatch.setattr(past.store, "execute", lost)
+    monkeypatch.setattr(past.store.commits, "execute", lost)
     assert not await past.retention.delete_some()
     monkeypatch.undo()
     await past.retention.delete_due()

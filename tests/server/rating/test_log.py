@@ -127,11 +127,9 @@ async def test_a_damaged_line_counts_for_nobody_and_the_others_count(
 ) -> None:
     log = RatingLog(store)
     log.append(counted(1))
-    store.execute("INSERT INTO ledger (match, line) VALUES ('m2', ?)", (line,))
+    store.rate("m2", line)
     uneven = counted(3).model_copy(update={"ranks": [1]})
-    store.execute(
-        "INSERT INTO ledger (match, line) VALUES ('m3', ?)", (uneven.model_dump_json().encode(),)
-    )
+    store.rate("m3", uneven.model_dump_json().encode())
     log.append(counted(4, winner="bob"))
     await store.flush()
     ladder = await log.ladder()

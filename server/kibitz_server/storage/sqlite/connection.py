@@ -1,6 +1,7 @@
 """The database file: how it is opened, locked and created.
 
-Its tables are in `storage/sqlite/schema.py`, what writes them in `store.py` and `players.py` there.
+Its tables are in `storage/sqlite/schema.py`, what writes them in `store.py`, `writer.py`
+and `players.py` there.
 
 A database is several files: the database itself, its write-ahead log (`-wal`), the index of that
 (`-shm`), and the lock (`.lock`). They belong together by name, so three things are never done:
@@ -16,16 +17,19 @@ A database is several files: the database itself, its write-ahead log (`-wal`), 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 import logging
 import os
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from queue import Empty, SimpleQueue
+from typing import TypeAlias, TypeVar
 from urllib.parse import quote
 
 from filelock import FileLock, Timeout
@@ -34,6 +38,7 @@ from kibitz_server.storage.errors import DatabaseInUse, ForeignDatabase, Unusabl
 
 LOG = logging.getLogger("kibitz.database")
 Value: TypeAlias = str | int | bytes | None
+_T = TypeVar("_T")
 Version: TypeAlias = tuple[int, int, int]
 FILE_MODE = 0o600
 """The database has the digests of tokens and what players hide from each other."""
@@ -158,6 +163,60 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     db.execute("PRAGMA query_only = ON")
     db.execute("PRAGMA wal_autocheckpoint = 0")
     return db
+
+
+class Readers:
+    """The connections that a server reads with: one of its event loop, and some of two threads."""
+
+    def __init__(self, path: Path, loop: asyncio.AbstractEventLoop) -> None:
+        self._path = path
+        self._loop = loop
+        self._db = connect_reader(path)
+        """The connection of the event loop."""
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="kibitz-reader")
+        self._idle: SimpleQueue[sqlite3.Connection] = SimpleQueue()
+        self.closed = False
+        """Whether nothing can be read any more."""
+
+    def row(self, sql: str, values: Sequence[Value]) -> tuple[Value, ...] | None:
+        """Return one row by an indexed look-up, which is cheap enough for the event loop."""
+        found: tuple[Value, ...] | None = self._db.execute(sql, values).fetchone()
+        return found
+
+    def rows(self, sql: str, values: Sequence[Value] = ()) -> list[tuple[Value, ...]]:
+        """Return the rows of a small table that a query finds. It blocks for a moment."""
+        return self._db.execute(sql, values).fetchall()
+
+    async def find(self, sql: str, values: Sequence[Value]) -> list[tuple[Value, ...]]:
+        """Return the rows that a query finds, which may take a while."""
+        return await self.read(lambda db: db.execute(sql, values).fetchall())
+
+    async def read(self, query: Callable[[sqlite3.Connection], _T]) -> _T:
+        """Return what a query finds that may take a while."""
+        if self.closed:
+            raise UnusableDatabase("the database is closed")
+        return await self._loop.run_in_executor(self._threads, self._query, query)
+
+    def submit(self, query: Callable[[sqlite3.Connection], _T]) -> Future[_T]:
+        """Ask in one of the threads."""
+        return self._threads.submit(self._query, query)
+
+    def _query(self, query: Callable[[sqlite3.Connection], _T]) -> _T:
+        try:
+            db = self._idle.get_nowait()
+        except Empty:
+            db = connect_reader(self._path)
+        try:
+            return query(db)
+        finally:
+            self._idle.put(db)
+
+    def close(self) -> None:
+        """Close the connections once nothing is read. It blocks."""
+        self._threads.shutdown()
+        while not self._idle.empty():
+            self._idle.get().close()
+        self._db.close()
 
 
 @contextlib.contextmanager

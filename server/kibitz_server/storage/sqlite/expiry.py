@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from kibitz_server.storage.group_commit import GroupCommit, Statement
 from kibitz_server.storage.interface import OldStream, Remains
-from kibitz_server.storage.sqlite.connection import Value
-from kibitz_server.storage.sqlite.statements import Statements
+from kibitz_server.storage.sqlite import journal
+from kibitz_server.storage.sqlite.connection import Readers, Value
 from kibitz_server.storage.streams import Kind, Waiter
 
 _OLD_MATCHES: Final = """
@@ -41,57 +42,50 @@ SELECT created FROM player WHERE account = 0 ORDER BY created DESC LIMIT 1 OFFSE
 class SQLiteExpiry:
     """Finds and deletes what is old in the database of a running server (`interface.Expiry`)."""
 
-    def __init__(self, statements: Statements) -> None:
-        self._statements = statements
+    def __init__(self, commits: GroupCommit, readers: Readers) -> None:
+        self._commits = commits
+        self._readers = readers
 
     async def remains(self, count: int) -> list[Remains]:
         for sql in (_SEGMENTS, _EMPTY_STREAMS):
-            rows = await self._statements.find(sql, (count,))
+            rows = await self._readers.find(sql, (count,))
             if rows:
                 return [(number, first) for number, first in rows]  # type: ignore[misc]
         return []
 
     def delete_remains(self, remains: Sequence[Remains], waiter: Waiter) -> None:
-        self._write(
-            [
-                ("DELETE FROM stream WHERE number = ? AND state = 'deleted'", (number,))
-                if first is None
-                else ("DELETE FROM stretch WHERE stream = ? AND first = ?", (number, first))
-                for number, first in remains
-            ],
-            waiter,
-        )
+        stream = "DELETE FROM stream WHERE number = ? AND state = 'deleted'"
+        segment = "DELETE FROM stretch WHERE stream = ? AND first = ?"
+        written = [
+            Statement(stream, (number,)) if first is None else Statement(segment, (number, first))
+            for number, first in remains
+        ]
+        self._commits.execute(*written, waiter=waiter)
 
     async def closed_streams(
         self, kind: Kind, opened_before: int, after: int, count: int
     ) -> list[OldStream]:
         sql = _OLD_MATCHES if kind == "match" else _OLD_LOBBIES
-        rows = await self._statements.find(sql, (opened_before, after, count))
+        rows = await self._readers.find(sql, (opened_before, after, count))
         return [_old_stream(*row) for row in rows]
 
     async def pinned(self) -> set[int]:
-        return await self._statements.journalled()
+        return await self._readers.read(journal.streams_in_journal)
 
     def mark_deleted(self, numbers: Sequence[int], waiter: Waiter) -> None:
         sql = "UPDATE stream SET state = 'deleted' WHERE number = ? AND state = 'closed'"
-        self._write([(sql, (number,)) for number in numbers], waiter)
+        self._commits.execute(*(Statement(sql, (each,)) for each in numbers), waiter=waiter)
 
     async def nth_newest_guest(self, most: int) -> int | None:
-        rows = await self._statements.find(_EXCESS_GUESTS, (most,))
+        rows = await self._readers.find(_EXCESS_GUESTS, (most,))
         return rows[0][0] if rows and isinstance(rows[0][0], int) else None
 
     async def idle_guests(self, before: int, count: int) -> list[str]:
-        return [str(key) for (key,) in await self._statements.find(_IDLE_GUESTS, (before, count))]
+        return [str(key) for (key,) in await self._readers.find(_IDLE_GUESTS, (before, count))]
 
     def delete_guests(self, keys: Sequence[str], before: int, waiter: Waiter) -> None:
         sql = "DELETE FROM player WHERE key = ? AND account = 0 AND created < ?"
-        self._write([(sql, (key, before)) for key in keys], waiter)
-
-    def _write(self, statements: Sequence[tuple[str, Sequence[Value]]], waiter: Waiter) -> None:
-        """Write with the next batch; the waiter is told with the last of them."""
-        for sql, values in statements[:-1]:
-            self._statements.execute(sql, values, None)
-        self._statements.execute(*statements[-1], waiter)
+        self._commits.execute(*(Statement(sql, (key, before)) for key in keys), waiter=waiter)
 
 
 def _old_stream(number: Value, key: Value, opened: Value, lines: Value) -> OldStream:

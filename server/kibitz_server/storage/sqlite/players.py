@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from kibitz_server.storage.group_commit import GroupCommit, Statement
 from kibitz_server.storage.interface import PlayerRow, TokenRow
-from kibitz_server.storage.sqlite.connection import Value
-from kibitz_server.storage.sqlite.statements import Statements
+from kibitz_server.storage.sqlite.connection import Readers, Value
 from kibitz_server.storage.streams import Waiter
 
 TOKENS_A_QUERY = 500
@@ -33,8 +33,9 @@ _BY_SECRET = f"{_SELECT_PLAYER} WHERE secret = ?"
 class SQLitePlayers:
     """The players of a running server (`interface.Players`)."""
 
-    def __init__(self, statements: Statements) -> None:
-        self._statements = statements
+    def __init__(self, commits: GroupCommit, readers: Readers) -> None:
+        self._commits = commits
+        self._readers = readers
 
     def by_key(self, key: str) -> PlayerRow | None:
         return self._find(_BY_KEY, key)
@@ -46,7 +47,7 @@ class SQLitePlayers:
         return self._find(_BY_SECRET, digest)
 
     def token(self, digest: bytes) -> TokenRow | None:
-        row: Any = self._statements.row(
+        row: Any = self._readers.row(
             "SELECT hash, player, expires, revoked FROM token WHERE hash = ?", (digest,)
         )
         return None if row is None else TokenRow(*row)
@@ -57,7 +58,7 @@ class SQLitePlayers:
         for start in range(0, len(asked), TOKENS_A_QUERY):
             part = asked[start : start + TOKENS_A_QUERY]
             marks = ",".join("?" * len(part))
-            rows = self._statements.rows(
+            rows = self._readers.rows(
                 f"SELECT hash FROM token WHERE hash IN ({marks})"
                 " AND (revoked IS NOT NULL OR expires <= ?)",
                 (*part, now),
@@ -66,17 +67,19 @@ class SQLitePlayers:
         return void
 
     def add_guest(self, guest: PlayerRow, secret: bytes, waiter: Waiter) -> None:
-        self._statements.execute_unhurried(_PUT_GUEST, values_of(guest, secret), waiter)
+        put = Statement(_PUT_GUEST, values_of(guest, secret))
+        self._commits.execute_unhurried(put, waiter=waiter)
 
     def put_house_bot(self, bot: PlayerRow, secret: bytes, waiter: Waiter) -> None:
-        self._statements.execute(_PUT_HOUSE_BOT, values_of(bot, secret), waiter)
+        put = Statement(_PUT_HOUSE_BOT, values_of(bot, secret))
+        self._commits.execute(put, waiter=waiter)
 
     def note_seen(self, key: str, now: int) -> None:
         sql = "UPDATE player SET created = ? WHERE key = ? AND account = 0"
-        self._statements.execute(sql, (now, key))
+        self._commits.execute(Statement(sql, (now, key)))
 
     def _find(self, query: str, value: Value) -> PlayerRow | None:
-        row = self._statements.row(query, (value,))
+        row = self._readers.row(query, (value,))
         return None if row is None else player_of(row)
 
 

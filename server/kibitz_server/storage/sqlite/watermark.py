@@ -75,25 +75,32 @@ def require(db: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def open_file(path: Path) -> int:
-    """Return a descriptor of a database's mark for the one who writes it; close it with `os.close`.
-
-    The text is `journal.watermark_text` of the newest row, written in place, without a sync. A mark
-    that cannot be written stays behind, which is allowed.
-    """
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
-    return os.open(watermark_path(path), flags, 0o600)
-
-
 def accept_loss(db: sqlite3.Connection, path: Path) -> None:
     """Let a database count as it is, though it lacks what was written to it."""
     row = journal.last_row(db)
     if row is None:
         watermark_path(path).unlink(missing_ok=True)
         return
-    descriptor = open_file(path)
-    try:
-        with contextlib.suppress(OSError):
-            os.pwrite(descriptor, journal.watermark_text(row), 0)
-    finally:
-        os.close(descriptor)
+    mark = MarkFile(path)
+    mark.note(row)
+    mark.close()
+
+
+class MarkFile:
+    """Writes the mark of a database, in place and without a sync."""
+
+    def __init__(self, path: Path) -> None:
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        self._descriptor = os.open(watermark_path(path), flags, 0o600)
+        self._batch = 0
+        """The batch that it names."""
+
+    def note(self, row: journal.Row | None) -> None:
+        """Note that a row is on the disk, before anything in it is told to be durable."""
+        if row is not None and row.batch > self._batch:
+            with contextlib.suppress(OSError):  # a mark that stays behind is allowed
+                os.pwrite(self._descriptor, journal.watermark_text(row), 0)
+            self._batch = row.batch
+
+    def close(self) -> None:
+        os.close(self._descriptor)

@@ -7,7 +7,7 @@ import contextlib
 import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import psycopg
 
@@ -88,16 +88,16 @@ class SQLiteEngine:
 
     def fail_commits(self, store: Store, fault: Fault, times: int) -> None:
         assert isinstance(store, SQLiteStore)
-        commit, left = store._commit, iter(range(times))
+        commit, left = store._writer._commit, iter(range(times))
 
-        def failing(batch: Any) -> None:
+        def failing() -> None:
             if next(left, None) is None:
-                return commit(batch)
+                return commit()
             if fault == "doubtful":
-                commit(batch)
+                commit()
             raise sqlite3.OperationalError("disk I/O error")
 
-        store._commit = failing  # type: ignore[method-assign]
+        store._writer._commit = failing  # type: ignore[method-assign]
 
     def take_over(self) -> None:
         with contextlib.closing(sqlite3.connect(self.db, isolation_level=None)) as db:

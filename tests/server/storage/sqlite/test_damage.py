@@ -252,7 +252,7 @@ def test_a_checkpoint_is_used_and_goes_with_the_end_of_its_match(world: UsedServ
     ada, _ = world.reconnect("ada", "bob")
     ada.ask("rejoin", match=world.damaged)
     ada.ask("resign", match=world.damaged)
-    rows = world.server.store.rows("SELECT count(*) FROM checkpoint", ())
+    rows = world.server.store._readers.rows("SELECT count(*) FROM checkpoint", ())
     assert rows == [(1,)]
 
 

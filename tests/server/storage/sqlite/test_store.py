@@ -20,6 +20,7 @@ from kibitz_server.storage.errors import (
     StoreError,
     WriteFailed,
 )
+from kibitz_server.storage.group_commit import Statement
 from kibitz_server.storage.interface import UNHURRIED_S
 from kibitz_server.storage.sqlite import journal
 from kibitz_server.storage.sqlite.schema import connect_admin
@@ -289,7 +290,7 @@ async def test_the_journal_does_not_grow_for_ever(path: Path) -> None:
         if seq % 5 == 0:
             await store.flush()
             await asyncio.sleep(0.001)
-    rows = store.row("SELECT count(*), min(batch) FROM journal", ())
+    rows = store._readers.row("SELECT count(*), min(batch) FROM journal", ())
     assert rows is not None
     assert isinstance(rows[0], int)
     assert rows[0] <= 150
@@ -324,7 +325,7 @@ async def test_a_reading_passes_over_rows_whose_streams_are_all_closed(
         return tail_of(reading, number)
 
     monkeypatch.setattr(journal, "_tail", counted)
-    found = store._query(journal.read)
+    found = store._readers.submit(journal.read).result()
     assert looked_at.count(over.number) == 5  # for the end of each row that it shares
     assert {number: tail.last for number, tail in found.tails.items()} == {running.number: 5}
     assert found.weight >= 20 * journal.ROW_BYTES
@@ -338,7 +339,7 @@ async def test_what_the_sockets_hold_when_a_commit_is_done_shares_the_next_one(
     loop = asyncio.get_running_loop()
     stream = written(store)
     await store.flush()
-    before = store.row("SELECT count(*) FROM journal", ())
+    before = store._readers.row("SELECT count(*) FROM journal", ())
 
     class Reader(RecordingWaiter):
         def durable(self, seq: int) -> None:
@@ -348,7 +349,7 @@ async def test_what_the_sockets_hold_when_a_commit_is_done_shares_the_next_one(
     store.append(stream, 1, b"one", Reader())
     loop.call_soon(lambda: loop.call_soon(store.append, stream, 2, b"two", None))
     await store.flush()
-    after = store.row("SELECT count(*) FROM journal", ())
+    after = store._readers.row("SELECT count(*) FROM journal", ())
     assert before is not None
     assert after is not None
     assert (stream.durable, int(str(after[0])) - int(str(before[0]))) == (3, 2)
@@ -447,8 +448,8 @@ class FailingConnection:
 def failing_connection(
     store: SQLiteStore, word: str, times: int, *, after: bool = False
 ) -> FailingConnection:
-    db = FailingConnection(store._db, word, times, after=after)
-    store._db = db  # type: ignore[assignment]
+    db = FailingConnection(store._writer.db, word, times, after=after)
+    store._writer.db = db  # type: ignore[assignment]
     return db
 
 
@@ -555,7 +556,7 @@ async def test_nothing_is_lost_when_a_batch_was_given_up_before(path: Path, tmp_
             store.append(other, seq, b'{"seq":%d}' % seq, None)
             await store.flush()
             await asyncio.sleep(0)
-        assert store.row("SELECT value > 250 FROM setting", ()) == (1,)
+        assert store._readers.row("SELECT value > 250 FROM setting", ()) == (1,)
         copy = opened(crashed(path.with_name(f"{more}.db"), tmp_path / f"copy{more}.db"))
         found = {stored.stream.key: stored.lines for stored in copy.load("match")}
         assert found == {"m1": lines(1, 3 + more), "m2": lines(1, 699)}
@@ -586,7 +587,7 @@ async def test_a_waiter_that_raises_harms_nobody(
     assert "match bad" in caplog.text
     assert "a waiter that raises" in caplog.text
     later = RecordingWaiter()
-    store.execute("DELETE FROM player", (), Bad())
+    store.commits.execute(Statement("DELETE FROM player", ()), waiter=Bad())
     if word == "durable":
         store.append(good, 2, b"{}", later)
     else:
@@ -654,7 +655,7 @@ async def test_after_another_owner_has_written_everything_is_lost_at_once(path: 
     assert len(again.errors) == 2000
     assert len(failures) == 1
     assert not store.healthy
-    store.execute("DELETE FROM player", (), ear)
+    store.commits.execute(Statement("DELETE FROM player", ()), waiter=ear)
     await asyncio.wait_for(store.flush(), 5)
     assert len(ear.errors) == 1
     await asyncio.wait_for(store.close(), 5)
@@ -672,10 +673,10 @@ async def test_a_disk_that_never_answers_is_left(
     await store.flush()
     stuck = threading.Event()
     if where == "writer":
-        monkeypatch.setattr(store, "_commit", lambda batch: stuck.wait())
+        monkeypatch.setattr(store._writer, "_commit", stuck.wait)
         written(store, "m2", 1)
     else:
-        reading = asyncio.ensure_future(store._read(lambda db: stuck.wait()))
+        reading = asyncio.ensure_future(store._readers.read(lambda db: stuck.wait()))
     await asyncio.wait_for(store.close(patience_s=0.2), 5)
     with pytest.raises(DatabaseInUse):
         opened(path)
@@ -691,7 +692,7 @@ async def test_a_disk_that_never_answers_is_left(
 async def test_a_disk_that_is_well_again_is_noticed(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kibitz_server.storage.sqlite.store.PROBE_AFTER_S", 0.01)
+    monkeypatch.setattr("kibitz_server.storage.group_commit.PROBE_AFTER_S", 0.01)
     store = opened(path)
     db = failing_connection(store, "COMMIT", 3)
     written(store)
@@ -736,7 +737,7 @@ async def test_many_streams_are_reloaded_in_one_pass(
         written(store, f"m{number}", 5)
     await store.flush()
     reads: list[str] = []
-    original = store._query
+    original = store._readers._query
 
     def query(work: Any) -> Any:
         def counted(db: sqlite3.Connection) -> Any:
@@ -745,7 +746,7 @@ async def test_many_streams_are_reloaded_in_one_pass(
 
         return original(counted)
 
-    monkeypatch.setattr(store, "_query", query)
+    monkeypatch.setattr(store._readers, "_query", query)
     found = await store.reload([f"m{number}" for number in range(0, 200, 2)])
     assert len(found) == 100
     assert all(isinstance(each, Stored) and each.lines == lines(1, 5) for each in found.values())
@@ -778,7 +779,7 @@ async def test_a_reloaded_stream_is_compacted_and_closed_like_any_other(path: Pa
     found = await store.transcript("m1")
     assert found is not None
     assert found.lines == lines(1, 59)
-    assert store.row("SELECT value > 0 FROM setting", ()) == (1,)
+    assert store._readers.row("SELECT value > 0 FROM setting", ()) == (1,)
     store = await reopened(store, path)
     assert store.load("match")[0].lines == lines(1, tail)
     await store.close()
@@ -837,8 +838,8 @@ async def test_another_version_is_refused(path: Path, version: int, expected: st
 
 
 async def test_the_file_is_synced_at_every_commit(store: SQLiteStore) -> None:
-    assert store._db.execute("PRAGMA synchronous").fetchone()[0] == 2
-    assert store._db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+    assert store._writer.db.execute("PRAGMA synchronous").fetchone()[0] == 2
+    assert store._writer.db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 
 async def test_closing_leaves_no_thread_and_no_lock(path: Path) -> None:
@@ -907,7 +908,7 @@ async def test_the_end_of_a_stream_takes_its_checkpoint_with_it(path: Path) -> N
     store.write_checkpoint(stream, b"as it is now")
     store.finish(stream, b"{}", b"{}")
     await store.flush()
-    assert store.rows("SELECT * FROM checkpoint", ()) == []
+    assert store._readers.rows("SELECT * FROM checkpoint", ()) == []
     await store.close()
 
 
@@ -935,7 +936,7 @@ async def test_a_row_that_is_in_no_hurry_goes_with_what_comes_after_it(
     store: SQLiteStore, path: Path
 ) -> None:
     first, ear = RecordingWaiter(), AwaitedWaiter()
-    store.execute_unhurried(ROW, ("g1", "g1"), first)
+    store.commits.execute_unhurried(Statement(ROW, ("g1", "g1")), waiter=first)
     await asyncio.sleep(0.02)
     assert first.told == []
     written(store, count=1, ear=ear)
@@ -947,16 +948,16 @@ async def test_a_row_that_is_in_no_hurry_goes_with_what_comes_after_it(
 
 async def test_a_row_that_is_in_no_hurry_waits_for_nobody_for_ever(store: SQLiteStore) -> None:
     ear = AwaitedWaiter()
-    store.execute_unhurried(ROW, ("g1", "g1"), ear)
+    store.commits.execute_unhurried(Statement(ROW, ("g1", "g1")), waiter=ear)
     await asyncio.wait_for(ear.is_told.wait(), UNHURRIED_S + 5)
 
 
 async def test_rows_keep_their_order_whether_they_are_in_a_hurry_or_not(
     store: SQLiteStore, path: Path
 ) -> None:
-    store.execute_unhurried(ROW, ("g1", "ada"))
-    store.execute("DELETE FROM player WHERE key = 'g1'", ())
-    store.execute_unhurried(ROW, ("g2", "ada"))
+    store.commits.execute_unhurried(Statement(ROW, ("g1", "ada")))
+    store.commits.execute(Statement("DELETE FROM player WHERE key = 'g1'", ()))
+    store.commits.execute_unhurried(Statement(ROW, ("g2", "ada")))
     await store.flush()
     with connect_admin(path) as db:
         assert db.execute("SELECT key FROM player").fetchall() == [("g2",)]
@@ -964,7 +965,7 @@ async def test_rows_keep_their_order_whether_they_are_in_a_hurry_or_not(
 
 async def test_a_row_that_is_in_no_hurry_hears_when_it_is_lost(path: Path) -> None:
     store, ear = opened(path), RecordingWaiter()
-    store.execute_unhurried("INSERT INTO nowhere VALUES (1)", (), ear)
+    store.commits.execute_unhurried(Statement("INSERT INTO nowhere VALUES (1)", ()), waiter=ear)
     await store.flush()
     assert len(ear.errors) == 1
     await store.close()

@@ -16,12 +16,11 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
-import os
 import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -39,12 +38,16 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from kibitz_server.storage import group_commit
 from kibitz_server.storage.errors import CommitsMissing, NotStored, StoreError
+from kibitz_server.storage.group_commit import GroupCommit
 from kibitz_server.storage.interface import UNHURRIED_S
-from kibitz_server.storage.sqlite import journal, streams
-from kibitz_server.storage.sqlite import store as module
+from kibitz_server.storage.sqlite import compaction, journal, streams
+from kibitz_server.storage.sqlite.compaction import Compaction, Share
 from kibitz_server.storage.sqlite.connection import connect
 from kibitz_server.storage.sqlite.store import SQLiteStore
+from kibitz_server.storage.sqlite.watermark import MarkFile
+from kibitz_server.storage.sqlite.writer import SQLiteWriter
 from kibitz_server.storage.streams import Stored, Stream
 from tests.tools.virtual_time import Scheduler, VirtualLoop
 
@@ -82,52 +85,49 @@ class StepStore(SQLiteStore):
 
     def __init__(self, path: Path, loop: VirtualLoop) -> None:
         super().__init__(path, loop.loop, retries=(0.05,), journal_bytes=1500)
-        self._commits.put(None)
-        self._writer.join()
-        self._commits = cast(Any, self)
-        self._db.execute("PRAGMA synchronous = OFF")
-        self.faulty = FailingConnection(self._db)
-        self._db = cast(Any, self.faulty)
-        self.waiting: Any = None
-        """The batch that waits for its commit."""
+        writer = cast(Any, self._writer)
+        writer._commits.put(False)
+        writer._thread.join()
+        writer.db.execute("PRAGMA synchronous = OFF")
+        self.faulty = FailingConnection(writer.db)
+        self._failed = writer._failed
+        writer._commits, writer.db, writer._failed = self, self.faulty, self.fail
+        cast(Any, self._compaction)._read_journal = self.read_journal
+        self.waiting: Share | None = None
+        """The compaction's part in the batch that waits for its commit."""
         self.committed = False
         """Whether it has happened, and was not told yet."""
         self.readings: list[tuple[object, Future[journal.JournalContents]]] = []
         self.trims = 0
 
-    def put(self, batch: Any) -> None:
-        self.waiting = batch
+    def put(self, begun: bool) -> None:
+        self.waiting = self._writer._share
+        self.trims += self.waiting.trim_to is not None
         self.committed = False
 
     def commit(self) -> None:
-        self._commit(self.waiting)
+        self._writer._commit()
         self.committed = True
 
     def settle(self, error: sqlite3.Error | None) -> None:
         self.waiting = None
-        self._settled(error)
+        self._writer._committed(error)
 
-    def _insert(self, batch: Any) -> None:
-        super()._insert(batch)
-        self.trims += batch.trim_to is not None
-
-    def _failed(self, batch: Any, error: Exception) -> None:
+    def fail(self, error: Exception) -> None:
         if not isinstance(error, sqlite3.Error):  # the disk's errors are all that is planted
             raise AssertionError("a batch cannot be written") from error
-        super()._failed(batch, error)
+        self._failed(error)
 
-    def _read_journal(self, compacting: object) -> None:
-        done: Future[journal.JournalContents] = Future()
-        done.set_result(self._query(lambda db: journal.read(db, weight=self._journal_weight)))
-        self.readings.append((compacting, done))
+    def read_journal(self, reading: object) -> None:
+        weight = self._compaction._weight
+        done = self._readers.submit(lambda db: journal.read(db, weight=weight))
+        wait([done])
+        self.readings.append((reading, done))
 
     def crash(self) -> None:
-        while not self._connections.empty():
-            self._connections.get().close()
-        self._loop_reader.close()
-        self._db.close()
-        os.close(self._watermark)
-        self._readers.shutdown()
+        self._readers.close()
+        self._writer.db.close()
+        self._writer.mark.close()
         self._lock.release()
 
 
@@ -224,7 +224,8 @@ class Guest:
         self.number = next(machine.numbers)
         self.since = machine.agenda.now
         machine.guests[self.number] = self
-        machine.it.execute_unhurried(INSERT_GUEST, (self.number,), self)
+        written = group_commit.Statement(INSERT_GUEST, (self.number,))
+        machine.it.commits.execute_unhurried(written, waiter=self)
 
     def durable(self, seq: int) -> None:
         self.told += 1
@@ -288,7 +289,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.loop = VirtualLoop(self.agenda)
         cast(Any, self.loop).create_future = FlushWaiter
         self.store = StepStore(self.path, self.loop)
-        self.store._db.execute(GUEST_TABLE)
+        self.store._writer.db.execute(GUEST_TABLE)
 
     @property
     def it(self) -> StepStore:
@@ -331,11 +332,9 @@ class StoreMachine(RuleBasedStateMachine):
     @rule()
     def execute(self) -> None:
         number = next(self.numbers)
-        self.it.execute(
-            "INSERT INTO ledger (place, match, line) VALUES (?, ?, x'')",
-            (number, f"r{number}"),
-            Statement(number, self.rows),
-        )
+        sql = "INSERT INTO ledger (place, match, line) VALUES (?, ?, x'')"
+        written = group_commit.Statement(sql, (number, f"r{number}"))
+        self.it.commits.execute(written, waiter=Statement(number, self.rows))
 
     @rule(returns=st.booleans())
     def greet(self, returns: bool) -> None:
@@ -459,7 +458,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule()
     @precondition(lambda self: self.it.readings)
     def rows_arrive(self) -> None:
-        self.it._journal_read(*self.it.readings.pop(0))
+        self.it._compaction._journal_read(*self.it.readings.pop(0))
 
     @rule()
     @precondition(lambda self: any(m.lost for m in self.models.values()))
@@ -544,13 +543,13 @@ class StoreMachine(RuleBasedStateMachine):
             else:
                 assert model.told == -1, f"{key} is gone"
                 del self.models[key]
-        written = [row[0] for row in self.it.rows("SELECT place FROM ledger", ())]
+        written = [row[0] for row in self.it._readers.rows("SELECT place FROM ledger", ())]
         assert self.rows <= set(written)
         self.judge_guests({cast(int, place) for place in written})
 
     def judge_guests(self, places: set[int]) -> None:
         """Each guest is there once who was told so, or is named; forget those who are not."""
-        found = [cast(int, row[0]) for row in self.it.rows("SELECT number FROM guest", ())]
+        found = [cast(int, row[0]) for row in self.it._readers.rows("SELECT number FROM guest", ())]
         there = set(found)
         assert len(found) == len(there), "a guest was written twice"
         assert there <= self.guests.keys() | self.lost_guests
@@ -674,9 +673,9 @@ class StoreMachine(RuleBasedStateMachine):
             return
         assert self.store.failure is None
         assert (
-            self.store._begin_scheduled
-            or not self.store._gathering.waiters
-            or (self.store._writing is not None)
+            self.store.commits._begin_scheduled
+            or not self.store.commits.gathering.waiting
+            or (self.store.commits._writing is not None)
         ), "entries wait for nothing"
 
     @invariant()
@@ -684,7 +683,8 @@ class StoreMachine(RuleBasedStateMachine):
         """Who is older than a quarter second is with a batch; all are told once."""
         if self.store is None:
             return
-        busy = self.store._begin_scheduled or self.store._writing is not None
+        commits = self.store.commits
+        busy = commits._begin_scheduled or commits._writing is not None
         for guest in self.guests.values():
             assert guest.told <= 1, "a guest was told twice"
             young = self.agenda.now < guest.since + UNHURRIED_S
@@ -693,7 +693,7 @@ class StoreMachine(RuleBasedStateMachine):
     @invariant()
     def what_is_named_is_there(self) -> None:
         if self.store is not None and self.named_guests:
-            rows = self.store.rows("SELECT number FROM guest", ())
+            rows = self.store._readers.rows("SELECT number FROM guest", ())
             self.judge_names({cast(int, row[0]) for row in rows}, self.rows)
 
     @invariant()
@@ -704,8 +704,8 @@ class StoreMachine(RuleBasedStateMachine):
     def memory_has_what_no_segment_has(self) -> None:
         if self.store is None:
             return
-        for stream in self.store._with_recent.values():
-            end = journal.segment_end(self.store._loop_reader, stream.number)
+        for stream in self.store._compaction._with_recent.values():
+            end = journal.segment_end(self.store._readers._db, stream.number)
             assert stream.first_recent <= (end[0] if end else 0) + 1
 
 
@@ -715,8 +715,8 @@ def check(
     logging.getLogger("kibitz.store").setLevel(logging.CRITICAL + 1)
     try:
         with (
-            patch.object(module, "SEGMENTS_PER_BATCH", 2),
-            patch.object(module, "TRIM_BYTES_PER_BATCH", 400),
+            patch.object(compaction, "SEGMENTS_PER_BATCH", 2),
+            patch.object(compaction, "TRIM_BYTES_PER_BATCH", 400),
             patch.object(journal, "SEGMENT_BYTES", 40),
         ):
             run_state_machine_as_test(
@@ -779,25 +779,25 @@ def test_a_store_loses_nothing_for_long(part: int) -> None:
 # --- the machine is tested: each of these stores has to be found out ---------------------------
 
 
-def _tells_before_the_commit(right: Any, store: SQLiteStore, batch: Any) -> None:
-    waiters, batch.waiters = batch.waiters, []
+def _tells_before_the_commit(right: Any, commits: GroupCommit, batch: Any) -> None:
+    waiters, batch.waiting = batch.waiting, []
     for stream, seq, waiter in waiters:
         if stream is not None:
             stream.durable = seq
         if waiter is not None:
             with contextlib.suppress(ValueError):
                 waiter.durable(seq)
-    right(store, batch)
+    right(commits, batch)
 
 
-def _goes_on_with_a_compaction(right: Any, store: SQLiteStore) -> None:
-    store._compacting = None
+def _goes_on_with_a_compaction(right: Any, compaction: Compaction) -> None:
+    compaction._reading = None
 
 
-def _lets_a_waiter_raise(right: Any, store: SQLiteStore, batch: Any) -> None:
-    waiters, batch.waiters = batch.waiters, []
-    right(store, batch)
-    store._begin_scheduled = True  # as it was when an exception passed through
+def _lets_a_waiter_raise(right: Any, commits: GroupCommit, batch: Any) -> None:
+    waiters, batch.waiting = batch.waiting, []
+    right(commits, batch)
+    commits._begin_scheduled = True  # as it was when an exception passed through
     for stream, seq, waiter in waiters:
         if stream is not None:
             stream.durable = seq
@@ -806,7 +806,7 @@ def _lets_a_waiter_raise(right: Any, store: SQLiteStore, batch: Any) -> None:
                 waiter.durable(seq)
             except ValueError:
                 return
-    store._begin_scheduled = False
+    commits._begin_scheduled = False
 
 
 def _does_not_ask_where_segments_end(
@@ -828,9 +828,10 @@ def _trims_a_row_too_many(right: Any, db: sqlite3.Connection, last: int) -> None
     right(db, last + 1)
 
 
-def _trims_without_segments(right: Any, store: SQLiteStore, batch: Any) -> None:
-    right(store, batch)
-    batch.segments.clear()
+def _trims_without_segments(right: Any, compaction: Compaction, weight: int) -> Share:
+    share: Share = right(compaction, weight)
+    share.segments.clear()
+    return share
 
 
 def _drops_more_than_is_segmented(right: Any, stream: Stream, last: int) -> None:
@@ -841,71 +842,71 @@ def _reloads_without_the_journal(right: Any, stored: Stored, tail: journal.Tail)
     return stored
 
 
-def _never_settles_a_doubt(right: Any, store: SQLiteStore, batch: Any) -> None:
-    store._doubtful_checks = None
+def _never_settles_a_doubt(right: Any, writer: SQLiteWriter, batch: Any) -> None:
+    writer._doubtful_checks = None
 
 
 def _overlooks_holes(right: Any, reading: journal.JournalContents, only: Any) -> None:
     reading.missing.clear()
 
 
-def _writes_no_mark(right: Any, store: SQLiteStore, row: journal.Row | None) -> None:
+def _writes_no_mark(right: Any, mark: MarkFile, row: journal.Row | None) -> None:
     pass
 
 
-def _leaves_guests_behind(right: Any, store: SQLiteStore) -> None:
-    waiting, store._unhurried = store._unhurried, []
-    right(store)
-    store._unhurried = waiting
+def _leaves_guests_behind(right: Any, commits: GroupCommit) -> None:
+    waiting, commits._unhurried = commits._unhurried, []
+    right(commits)
+    commits._unhurried = waiting
 
 
-def _writes_guests_twice(right: Any, store: SQLiteStore) -> None:
-    waiting = list(store._unhurried)
-    right(store)
-    for sql, values, _ in waiting:
-        store.execute(sql, values)
+def _writes_guests_twice(right: Any, commits: GroupCommit) -> None:
+    waiting = list(commits._unhurried)
+    right(commits)
+    for statements, _ in waiting:
+        commits.execute(*statements)
 
 
 def _gives_guests_up_in_silence(
-    right: Any, store: SQLiteStore, batch: Any, error: StoreError
+    right: Any, commits: GroupCommit, batch: Any, error: StoreError
 ) -> None:
-    store._unhurried.clear()
-    right(store, batch, error)
+    commits._unhurried.clear()
+    right(commits, batch, error)
 
 
 def _tells_nobody_who_is_lost(
-    right: Any, store: SQLiteStore, batch: Any, error: StoreError
+    right: Any, commits: GroupCommit, batch: Any, error: StoreError
 ) -> None:
-    batch.waiters = [each for each in batch.waiters if each[0] is not None]
-    right(store, batch, error)
+    batch.waiting = [each for each in batch.waiting if each[0] is not None]
+    right(commits, batch, error)
 
 
-async def _flushes_no_guests(right: Any, store: SQLiteStore) -> None:
-    waiting, store._unhurried = store._unhurried, []
-    flushing = right(store)
+async def _flushes_no_guests(right: Any, commits: GroupCommit) -> None:
+    waiting, commits._unhurried = commits._unhurried, []
+    flushing = right(commits)
     try:
         await flushing
     finally:
-        store._unhurried = waiting + store._unhurried
+        commits._unhurried = waiting + commits._unhurried
 
 
 WRONG: list[tuple[object, str, Any]] = [
-    (SQLiteStore, "_attempt", _tells_before_the_commit),
-    (SQLiteStore, "_cancel_compaction", _goes_on_with_a_compaction),
-    (SQLiteStore, "_succeeded", _lets_a_waiter_raise),
+    (GroupCommit, "_attempt", _tells_before_the_commit),
+    (Compaction, "cancel", _goes_on_with_a_compaction),
+    (GroupCommit, "_succeeded", _lets_a_waiter_raise),
     (journal, "write_segment", _does_not_ask_where_segments_end),
     (journal, "trim", _trims_a_row_too_many),
-    (SQLiteStore, "_assign_compaction", _trims_without_segments),
+    (Compaction, "share", _trims_without_segments),
     (Stream, "drop_recent", _drops_more_than_is_segmented),
     (streams, "_continued", _reloads_without_the_journal),
-    (SQLiteStore, "_resolve_doubt", _never_settles_a_doubt),
+    (SQLiteWriter, "_resolve_doubt", _never_settles_a_doubt),
     (journal, "_find_lost_ends", _overlooks_holes),
-    (SQLiteStore, "_mark_row", _writes_no_mark),
-    (SQLiteStore, "_begin", _leaves_guests_behind),
-    (SQLiteStore, "_gather_unhurried", _writes_guests_twice),
-    (SQLiteStore, "_give_up", _gives_guests_up_in_silence),
-    (SQLiteStore, "_lose", _tells_nobody_who_is_lost),
-    (SQLiteStore, "flush", _flushes_no_guests),
+    (MarkFile, "note", _writes_no_mark),
+    (GroupCommit, "_begin", _leaves_guests_behind),
+    (GroupCommit, "_gather_unhurried", _writes_guests_twice),
+    (GroupCommit, "_give_up", _gives_guests_up_in_silence),
+    (GroupCommit, "_lose", _tells_nobody_who_is_lost),
+    (GroupCommit, "flush", _flushes_no_guests),
 ]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,9 @@ import pytest
 from kibitz_server.storage.errors import CommitsMissing, UnusableDatabase
 from kibitz_server.storage.sqlite import watermark
 from kibitz_server.storage.sqlite.connection import connect
-from kibitz_server.storage.sqlite.journal import WATERMARK_BYTES, Row, watermark_text
+from kibitz_server.storage.sqlite.journal import WATERMARK_BYTES, Row
 from kibitz_server.storage.sqlite.store import SQLiteStore
-from kibitz_server.storage.sqlite.watermark import Watermark, watermark_path
+from kibitz_server.storage.sqlite.watermark import MarkFile, Watermark, watermark_path
 from kibitz_server.storage.streams import Stream
 
 SUFFIXES = ("", "-wal", "-mark")
@@ -156,11 +155,11 @@ async def test_a_database_that_is_gone_is_not_begun_anew(path: Path) -> None:
 
 
 def test_a_mark_is_overwritten_in_place(path: Path) -> None:
-    descriptor = watermark.open_file(path)
     for batch in (10**15, 7, 123456):
+        mark = MarkFile(path)
         row = Row(batch, "me", "", b"", "0123456789abcdef" * 2)
-        os.pwrite(descriptor, watermark_text(row), 0)
+        mark.note(row)
+        mark.close()
         assert watermark.read(path) == Watermark(batch, "0123456789abcdef" * 2)
         assert watermark_path(path).stat().st_size == WATERMARK_BYTES
-    os.close(descriptor)
     assert watermark_path(path).stat().st_mode & 0o777 == 0o600

@@ -1,0 +1,312 @@
+"""Group commit: what is given in one moment is written as one transaction, whatever the engine.
+
+A batch is everything that was given while the batch before it was on its way to the disk, and what
+was in the sockets by then. So the price of a sync, or of a round trip, is shared by all moves of
+that moment.
+
+`GroupCommit` gathers batches, retries them, gives them up, and tells the waiters. The engine
+(`sqlite/writer.py`, `postgres/writer.py`) has one task, `write(batch, done)`: it begins an attempt
+at a batch, one at a time, and calls `done` on the event loop with what became of it:
+
+    None            the batch is on the disk
+    TakenOver       another server owns the database: nothing is to be written any more
+    WriteFailed     the batch is not on the disk as far as the engine can find out now
+
+After an error the engine looks the commit up, because it may have happened. What it cannot find out
+at once it finds out before it writes anything else: in the next attempt at the batch, or, where the
+batch was given up, in the first attempt at the next one. A batch that `write` has not had before
+means that the one before it was written or given up.
+
+Who waits is told after the commit. A batch that cannot be written is given up together with
+everything given since. Its streams are `failed`, take no more entries, and have to be loaded again
+from the disk, where their entries end with what was told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from kibitz_protocol.wire.recordfile import chain_hash
+from kibitz_server.storage.errors import StoreError, TakenOver, WriteFailed
+from kibitz_server.storage.interface import UNHURRIED_S
+from kibitz_server.storage.streams import Stream, Waiter
+from kibitz_server.storage.telling import Waiting, describe, tell_durable, tell_lost
+
+LOG = logging.getLogger("kibitz.store")
+RETRY_DELAYS_S = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+"""Seconds before each new attempt at a batch that failed."""
+PROBE_AFTER_S = 2.0
+"""Seconds after a batch was given up until an empty one is tried, to see how the disk is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A row of another table that a batch writes."""
+
+    sql: str
+    values: Sequence[Any]
+    applied: Callable[[int], None] | None = None
+    """Called after the commit with the number of rows that it changed (PostgreSQL only)."""
+    lobby: str | None = None
+    """The lobby that it is about, where nodes own lobbies."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """What is written together."""
+
+    entries: list[tuple[int, int, str, bytes]] = field(default_factory=list)
+    """Stream, number of the entry, the chain's link at it, its line."""
+    statements: list[Statement] = field(default_factory=list)
+    closing: list[Stream] = field(default_factory=list)
+    """The streams that end with it."""
+    waiting: list[Waiting] = field(default_factory=list)
+    attempts: int = 0
+    started: float = 0.0
+
+
+Done: TypeAlias = Callable[[WriteFailed | None], None]
+
+
+class GroupCommit:
+    """Gathers what is given, has an engine write it, and tells who waits what became of it."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        write: Callable[[Batch, Done], None],
+        *,
+        retries: Sequence[float] = RETRY_DELAYS_S,
+        observe: Callable[[int, float], None] | None = None,
+    ) -> None:
+        """`observe(entries, seconds)` is called after each commit."""
+        self._loop = loop
+        self._write = write
+        self._retries = tuple(retries)
+        self._observe = observe
+        self.on_failure: Callable[[StoreError], None] | None = None
+        self.healthy = True
+        self.failure: StoreError | None = None
+        self.gathering = Batch()
+        """What the next batch will be."""
+        self._unhurried: list[tuple[tuple[Statement, ...], Waiter | None]] = []
+        """Rows for the next batch that are in no hurry for it."""
+        self._unhurried_timer: asyncio.TimerHandle | None = None
+        self._writing: Batch | None = None
+        self._begin_scheduled = False
+        self._flush_waiters: list[asyncio.Future[None]] = []
+
+    # --- what is given ------------------------------------------------------------------------
+
+    def append(self, stream: Stream, seq: int, line: bytes, waiter: Waiter | None) -> None:
+        """Add entry `seq` to a stream, as `Store.append`."""
+        if seq != stream.tail + 1 or stream.failed or stream.closed:
+            raise WriteFailed(f"stream {stream.key!r} ends at {stream.tail}, cannot add {seq}")
+        stream.tail = seq
+        stream.chain = link = chain_hash(stream.chain, line)
+        self.gathering.entries.append((stream.number, seq, link, line))
+        self.wait(stream, seq, waiter)
+
+    def end(self, stream: Stream, waiter: Waiter | None) -> None:
+        """Add no more to a stream, whose end is part of the next batch."""
+        self.gathering.closing.append(stream)
+        stream.closed = True
+        self.wait(stream, stream.tail, waiter)
+
+    def execute(self, *statements: Statement, waiter: Waiter | None = None) -> None:
+        """Write rows of other tables with the next batch."""
+        self._gather_unhurried()
+        self.gathering.statements += statements
+        self.wait(None, 0, waiter)
+
+    def execute_unhurried(self, *statements: Statement, waiter: Waiter | None = None) -> None:
+        """Write rows with the next batch, for which none has to begin within `UNHURRIED_S`.
+
+        They are never on the disk later than what is appended or executed after them. So a row that
+        matters only once something names it costs no commit of its own.
+        """
+        if not self._unhurried:
+            self._unhurried_timer = self._loop.call_later(UNHURRIED_S, self._gather_unhurried)
+        self._unhurried.append((statements, waiter))
+
+    def _gather_unhurried(self) -> None:
+        """Let the rows that wait for a batch have the next one."""
+        if not self._unhurried:
+            return
+        if self._unhurried_timer is not None:
+            self._unhurried_timer.cancel()
+        rows, self._unhurried = self._unhurried, []
+        for statements, waiter in rows:
+            self.execute(*statements, waiter=waiter)
+
+    def wait(self, stream: Stream | None, seq: int, waiter: Waiter | None) -> None:
+        """Tell the waiter what becomes of the next batch, which has entry `seq` of a stream."""
+        self.gathering.waiting.append((stream, seq, waiter))
+        if self._writing is None and not self._begin_scheduled:
+            self._schedule()
+
+    async def flush(self) -> None:
+        """Wait until everything given so far is on the disk or was given up."""
+        self._gather_unhurried()
+        if self._writing is None and not self._begin_scheduled:
+            return
+        idle = self._loop.create_future()
+        self._flush_waiters.append(idle)
+        await idle
+
+    async def close(self, patience_s: float) -> None:
+        """Write what is left, if that takes no longer; what is given from now on is lost."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.flush(), patience_s)
+        self.failure = self.failure or WriteFailed("the database is closed")
+
+    # --- batches ------------------------------------------------------------------------------
+
+    def _schedule(self) -> None:
+        """Begin at the end of this turn of the loop, so that all of the turn shares a commit."""
+        self._begin_scheduled = True
+        self._loop.call_soon(self._begin)
+
+    def _schedule_after_input(self) -> None:
+        """Begin once all that is in the sockets now was read, so that it shares the commit too.
+
+        Where nothing is, that is at once: no turn of the loop waits for anything.
+        """
+        self._begin_scheduled = True
+        self._loop.call_soon(self._schedule)
+
+    def _begin(self) -> None:
+        self._begin_scheduled = True  # what is gathered here begins with this batch
+        self._gather_unhurried()
+        self._begin_scheduled = False
+        batch, self.gathering = self.gathering, Batch()
+        if self.failure is not None:
+            self._lose(batch, self.failure)
+            return
+        self._writing = batch
+        batch.started = time.perf_counter()
+        self._attempt(batch)
+
+    def _attempt(self, batch: Batch) -> None:
+        if self.failure is not None:
+            self._give_up(batch, self.failure)
+        else:
+            self._write(batch, self._settled)
+
+    def _settled(self, error: WriteFailed | None) -> None:
+        """The engine is done with an attempt."""
+        batch = self._writing
+        if batch is None:
+            raise AssertionError("a commit came back that nobody began")
+        if error is None:
+            self._succeeded(batch)
+        elif isinstance(error, TakenOver):
+            self.fail(error)
+            self._give_up(batch, error)
+        else:
+            self._retry(batch, error)
+
+    def _succeeded(self, batch: Batch) -> None:
+        self.healthy = True
+        self._writing = None
+        # What is released now may append again: those entries gather for the next batch.
+        self._begin_scheduled = True
+        of_lobbies: list[Waiting] = []
+        for each in batch.waiting:  # `tell_durable` in place: each move passes here
+            stream, seq, waiter = each
+            if stream is not None:
+                stream.durable = seq
+                if stream.kind == "lobby":
+                    of_lobbies.append(each)
+                    continue
+            if waiter is not None:
+                try:
+                    waiter.durable(seq)
+                except Exception:
+                    LOG.exception("%s: the news that %d is durable", describe(stream), seq)
+        self._report_commit(batch)
+        if of_lobbies:  # what they begin takes as long as many moves, which are written first
+            self._loop.call_soon(self._tell_lobbies, of_lobbies)
+        else:
+            self._end_telling()
+
+    def _tell_lobbies(self, waiting: Sequence[Waiting]) -> None:
+        tell_durable(waiting)
+        self._end_telling()
+
+    def _end_telling(self) -> None:
+        """Everybody in a batch was told: begin the next one, if there is anything for it."""
+        self._begin_scheduled = False
+        if self.gathering.waiting:
+            self._schedule_after_input()
+        else:
+            self._wake_flush_waiters()
+
+    def _report_commit(self, batch: Batch) -> None:
+        if self._observe is not None:
+            try:
+                self._observe(len(batch.entries), time.perf_counter() - batch.started)
+            except Exception:
+                LOG.exception("the figures of a commit")
+
+    def _wake_flush_waiters(self) -> None:
+        """Nothing waits for the disk: tell who waits for that."""
+        idle, self._flush_waiters = self._flush_waiters, []
+        for future in idle:
+            if not future.done():
+                future.set_result(None)
+
+    # --- trouble ------------------------------------------------------------------------------
+
+    def _retry(self, batch: Batch, error: WriteFailed) -> None:
+        self.healthy = False
+        if batch.attempts >= len(self._retries):
+            self._give_up(batch, error)
+            return
+        delay = self._retries[batch.attempts]
+        batch.attempts += 1
+        self._loop.call_later(delay, self._attempt, batch)
+
+    def _give_up(self, batch: Batch, error: StoreError) -> None:
+        """Lose a batch, and everything that was given after it."""
+        lost = len(batch.entries) + len(self.gathering.entries)
+        LOG.error("%s; %d entries are lost", error, lost)
+        batch.waiting += self.gathering.waiting
+        self.gathering = Batch()
+        self._writing = None
+        self._lose(batch, error)
+        self._loop.call_later(PROBE_AFTER_S, self._probe)
+
+    def _lose(self, batch: Batch, error: StoreError) -> None:
+        """Tell everybody in a batch that it is lost, once each, after its streams have failed."""
+        self._begin_scheduled = True
+        tell_lost(batch.waiting, error)
+        self._begin_scheduled = False
+        if self.gathering.waiting:
+            self._schedule()
+        else:
+            self._wake_flush_waiters()
+
+    def _probe(self) -> None:
+        """Write an empty batch where nobody else would find out that the disk is well again."""
+        if not self.healthy and self.failure is None:
+            self.wait(None, 0, None)
+
+    def fail(self, error: TakenOver) -> None:
+        """Write nothing any more, for another server has taken the database over."""
+        if self.failure is not None:
+            return
+        self.failure = error
+        self.healthy = False
+        LOG.critical("%s", error)
+        if self.on_failure is not None:
+            try:
+                self.on_failure(error)
+            except Exception:
+                LOG.exception("the news that nothing can be written")

@@ -1,0 +1,154 @@
+"""The compaction: moves the oldest rows of the journal into segments, a share with each batch.
+
+Entries leave the journal by one rule: **a row is deleted when all entries that it holds, as they
+were read from the disk, are in segments by commits that have succeeded.** When the journal has
+become heavy, its oldest rows are read in a reader's thread (`journal.read`). Each following batch
+writes a few of the segments that they make, and batches after the last of these delete the rows,
+some at a time. A batch that is given up, or rows that are damaged, end the compaction, and a later
+one begins again from the disk. There is nothing else to remember, so there is nothing to get wrong:
+recovery is the same in one go.
+
+In memory a stream keeps its entries since some segment (`Stream.recent`). It may be more than the
+journal has and never less: they are dropped only when a commit has put them into a segment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+from kibitz_server.storage.sqlite import journal
+from kibitz_server.storage.sqlite.connection import Readers
+from kibitz_server.storage.sqlite.journal import Segment
+from kibitz_server.storage.streams import Stream
+
+LOG = logging.getLogger("kibitz.store")
+COMPACT_BYTES = 4 * 1024 * 1024
+"""How heavy the journal may be before a compaction begins; some 13,000 moves."""
+SEGMENTS_PER_BATCH = 16
+"""How many segments of a compaction a batch writes, or more where it has many entries itself."""
+TRIM_BYTES_PER_BATCH = 256 * 1024
+"""How many bytes of journal rows a batch deletes, or more where one row is heavier."""
+
+
+@dataclass(slots=True)
+class Share:
+    """The part of a compaction that a batch writes."""
+
+    segments: list[Segment] = field(default_factory=list)
+    trim_to: int | None = None
+    """The row up to which it deletes the journal."""
+    trim_bytes: int = 0
+    """The weight of what it deletes."""
+
+
+@dataclass(slots=True)
+class _OldestRows:
+    """The oldest rows of the journal, on their way into segments."""
+
+    segments: deque[Segment]
+    rows: deque[tuple[int, int]]
+    """Number and weight of the rows that are still in the journal."""
+    segments_per_byte: float
+    """Segments for each byte of the rows."""
+
+
+class Compaction:
+    """Gives each batch its share of what has to leave the journal."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, readers: Readers, journal_bytes: int
+    ) -> None:
+        self._loop = loop
+        self._readers = readers
+        self._journal_bytes = journal_bytes
+        self._begin_at = journal_bytes
+        self._weight = 0
+        """Of the journal's rows."""
+        self._oldest: _OldestRows | None = None
+        self._reading: object | None = None
+        """Stands for the compaction whose rows are being read."""
+        self._with_recent: dict[int, Stream] = {}
+        """Streams with `recent` entries."""
+
+    def watch(self, stream: Stream) -> None:
+        """Drop entries of a stream from memory once they are in segments."""
+        self._with_recent[stream.number] = stream
+
+    def share(self, weight: int) -> Share:
+        """Return what a batch has to do whose row is this heavy, in proportion to its size."""
+        share, oldest = Share(), self._oldest
+        if oldest is None:
+            return share
+        waiting = oldest.segments
+        if waiting:
+            count = max(SEGMENTS_PER_BATCH, round(2 * weight * oldest.segments_per_byte))
+            share.segments = [waiting.popleft() for _ in range(min(count, len(waiting)))]
+            return share  # rows are deleted by batches that begin when these are on the disk
+        most = max(TRIM_BYTES_PER_BATCH, 2 * weight)
+        while oldest.rows and (share.trim_to is None or share.trim_bytes < most):
+            share.trim_to, row_weight = oldest.rows.popleft()
+            share.trim_bytes += row_weight
+        return share
+
+    def written(self, share: Share, weight: int, closed: Sequence[Stream]) -> None:
+        """Note what a batch has brought into segments, and begin a compaction when it is time."""
+        for segment in share.segments:
+            self._drop_recent(segment.number, segment.last)
+        for stream in closed:
+            self._drop_recent(stream.number, stream.tail)
+        self._weight += weight - share.trim_bytes
+        oldest = self._oldest
+        if oldest is not None and not oldest.segments and not oldest.rows:
+            self._oldest = None
+            self._begin_at = self._journal_bytes
+        if self._weight >= self._begin_at and not self._oldest and not self._reading:
+            self._reading = object()
+            self._read_journal(self._reading)
+
+    def cancel(self) -> None:
+        """Begin again later, from the disk: a batch was given up, and its streams with it."""
+        self._oldest = self._reading = None
+        kept = self._with_recent.items()
+        self._with_recent = {number: stream for number, stream in kept if not stream.failed}
+
+    def _drop_recent(self, number: int, last: int) -> None:
+        stream = self._with_recent.get(number)
+        if stream is not None:
+            stream.drop_recent(last)
+            if not stream.recent:
+                del self._with_recent[number]
+
+    def _read_journal(self, reading: object) -> None:
+        """Have a reader's thread read the older half, which `_journal_read` is given then.
+
+        On a busy server most matches in it are over, and have made their segments themselves.
+        """
+        weight = self._weight // 2
+        self._readers.submit(lambda db: journal.read(db, weight=weight)).add_done_callback(
+            lambda done: self._loop.call_soon_threadsafe(self._journal_read, reading, done)
+        )
+
+    def _journal_read(self, reading: object, done: Future[journal.JournalContents]) -> None:
+        if reading is not self._reading:
+            return
+        self._reading = None
+        error = done.exception()
+        if error is not None:
+            self._postpone(str(error))
+            return
+        found = done.result()
+        if not found.sound:
+            self._postpone("; ".join(str(tail.fault) for tail in found.faults))
+            return
+        segments = deque(segment for tail in found.tails.values() for segment in tail.segments())
+        share = len(segments) / max(1, found.weight)
+        self._oldest = _OldestRows(segments, deque(found.rows), share)
+
+    def _postpone(self, reason: str) -> None:
+        self._begin_at = self._weight + self._journal_bytes
+        LOG.error("the journal cannot be compacted and grows on: %s", reason or "rows are missing")
