@@ -14,17 +14,17 @@ comes before all of that, or fails: by the row, or by the key of its entry.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from kibitz_server.storage.errors import WriteFailed
+from kibitz_server.storage.errors import TakenOver, WriteFailed
+from kibitz_server.storage.group_commit import Batch
 from kibitz_server.storage.location import SINGLE_SERVER
 from kibitz_server.storage.postgres.connection import Connection
-from kibitz_server.storage.telling import Waiting
 
 _CLAIM = "UPDATE node SET last = %s WHERE name = %s AND owner = %s AND last = %s"
 _OWNERS = "SELECT key, node FROM stream WHERE key = ANY(%s) ORDER BY key"
@@ -36,60 +36,22 @@ _ENTRIES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A statement of a batch, and who is told after the commit how many rows it changed."""
-
-    sql: str
-    values: Sequence[Any]
-    applied: Callable[[int], None] | None = None
-    lobby: str | None = None
-    """The lobby that it is about, None where it is about none."""
-
-
 @dataclass(slots=True)
-class Batch:
-    """What is written together."""
+class Transaction:
+    """A batch on its way to the database."""
 
-    entries: list[tuple[int, int, str, bytes]] = field(default_factory=list)
-    """Stream, number of the entry, the chain's link at it, its line."""
+    batch: Batch
+    name: str = field(default_factory=lambda: secrets.token_hex(8))
     lobbies: set[str] = field(default_factory=set)
     """The lobbies whose streams it changes, where they have owners."""
-    statements: list[Statement] = field(default_factory=list)
-    waiting: list[Waiting] = field(default_factory=list)
-    name: str = field(default_factory=lambda: secrets.token_hex(8))
     changed: list[int] = field(default_factory=list)
     """How many rows each statement changed."""
 
     def apply(self) -> None:
         """Tell the statements what they changed; the batch is on the disk."""
-        for statement, changed in zip(self.statements, self.changed, strict=False):
+        for statement, changed in zip(self.batch.statements, self.changed, strict=False):
             if statement.applied is not None:
                 statement.applied(changed)
-
-    def drop(self, lobbies: Collection[str], streams: Mapping[int, str]) -> list[Waiting]:
-        """Take out all that is about some lobbies, and return who waits for it.
-
-        `streams` has the lobby of each stream by its number.
-        """
-
-        def stays(waiting: Waiting) -> bool:
-            stream = waiting[0]
-            return stream is None or streams.get(stream.number) not in lobbies
-
-        dropped = [each for each in self.waiting if not stays(each)]
-        self.waiting = [each for each in self.waiting if stays(each)]
-        self.entries = [each for each in self.entries if streams.get(each[0]) not in lobbies]
-        self.statements = [each for each in self.statements if each.lobby not in lobbies]
-        self.lobbies -= set(lobbies)
-        return dropped
-
-
-class TakenOver(WriteFailed):
-    """Another server owns the database."""
-
-    def __init__(self) -> None:
-        super().__init__("another server has taken this database over")
 
 
 class LobbiesElsewhere(Exception):
@@ -115,30 +77,30 @@ class Ownership:
         """Whether a commit was sent whose answer is missing: `settle` comes first."""
         return self._doubtful is not None
 
-    async def write(self, db: Connection, batch: Batch) -> None:
-        """Write a batch as one transaction, within two round trips.
+    async def write(self, db: Connection, transaction: Transaction) -> None:
+        """Write a batch within two round trips.
 
         Raises `psycopg.Error`, `TakenOver`, `LobbiesElsewhere`.
         """
         try:
-            await self._prepare(db, batch)
+            await self._prepare(db, transaction)
         except psycopg.Error:
             if not db.closed:
                 await self._require_owned(db)
-                rows = await (await db.execute(_OWNERS, (sorted(batch.lobbies),))).fetchall()
+                rows = await (await db.execute(_OWNERS, (sorted(transaction.lobbies),))).fetchall()
                 self._require_lobbies(rows)
             raise
-        self._doubtful = batch.name
+        self._doubtful = transaction.name
         await self._commit(db)
-        self._last, self._doubtful = batch.name, None
+        self._last, self._doubtful = transaction.name, None
 
-    async def _prepare(self, db: Connection, batch: Batch) -> None:
-        held = None
+    async def _prepare(self, db: Connection, transaction: Transaction) -> None:
+        batch, held = transaction.batch, None
         async with db.pipeline():
             await db.execute("BEGIN")
-            claim = await db.execute(_CLAIM, (batch.name, self.name, self.owner, self._last))
-            if batch.lobbies:
-                held = await db.execute(LOCK_OWNERS, (sorted(batch.lobbies),))
+            claim = await db.execute(_CLAIM, (transaction.name, self.name, self.owner, self._last))
+            if transaction.lobbies:
+                held = await db.execute(LOCK_OWNERS, (sorted(transaction.lobbies),))
             if batch.entries:
                 numbers, seqs, links, lines = zip(*batch.entries, strict=True)
                 raw = [bytes.fromhex(link) for link in links]
@@ -153,7 +115,7 @@ class Ownership:
             except LobbiesElsewhere:
                 await db.execute("ROLLBACK")
                 raise
-        batch.changed = [each.rowcount for each in done]
+        transaction.changed = [each.rowcount for each in done]
 
     async def _require_owned(self, db: Connection) -> None:
         """End a transaction that failed; raise `TakenOver` where that is another server's doing.

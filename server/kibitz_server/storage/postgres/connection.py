@@ -8,8 +8,9 @@ up: `tcp_user_timeout` and keepalives.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, TypeAlias, TypeVar
 
 import psycopg
@@ -82,6 +83,41 @@ _SENTENCES = (
     ("starting up", "is starting up: try again in a moment"),
 )
 """What libpq says when it cannot connect (it has no codes for it), and what to tell of it."""
+
+
+class StartConnection:
+    """The connection of the start, which blocks, until the first batch is written."""
+
+    def __init__(self, url: PostgresURL) -> None:
+        self._url = url
+        self._db: SyncConnection | None = connect(url)
+
+    @property
+    def open(self) -> bool:
+        return self._db is not None
+
+    @property
+    def db(self) -> SyncConnection:
+        if self._db is None:
+            raise AssertionError("only the start may wait for the database")
+        return self._db
+
+    @contextlib.contextmanager
+    def translate_errors(self) -> Iterator[None]:
+        """Turn what the driver raises into `UnusableDatabase`."""
+        try:
+            yield
+        except psycopg.Error as error:
+            raise UnusableDatabase(describe(self._url, error)) from error
+
+    def rows(self, sql: str, *values: str | int) -> list[tuple[Any, ...]]:
+        with self.translate_errors():
+            return self.db.execute(sql, values).fetchall()
+
+    def close(self) -> None:
+        if self._db is not None:
+            self._db.close()
+            self._db = None
 
 
 class Readers:

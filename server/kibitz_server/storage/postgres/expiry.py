@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
+from kibitz_server.storage.group_commit import GroupCommit, Statement
 from kibitz_server.storage.interface import OldStream, Remains
-from kibitz_server.storage.postgres.batch import Statement
 from kibitz_server.storage.postgres.connection import Connection, Readers
-from kibitz_server.storage.postgres.players import IN_ORDER, Writer
+from kibitz_server.storage.postgres.players import IN_ORDER
 from kibitz_server.storage.streams import Kind, Waiter
 
 _DELETE_GUEST: Final = "DELETE FROM player WHERE key = %s AND NOT account AND created < %s"
@@ -42,7 +42,7 @@ class PostgresExpiry:
 
     def __init__(
         self,
-        writer: Writer,
+        commits: GroupCommit,
         readers: Readers,
         forget: Callable[[str], None],
         *,
@@ -50,7 +50,7 @@ class PostgresExpiry:
     ) -> None:
         """`forget` is told of guests that are deleted; `shared` where other nodes know them too."""
         self._shared = shared
-        self._writer = writer
+        self._commits = commits
         self._readers = readers
         self._forget = forget
 
@@ -60,15 +60,13 @@ class PostgresExpiry:
     def delete_remains(self, remains: Sequence[Remains], waiter: Waiter) -> None:
         gone = "DELETE FROM stream WHERE number = %s AND state = 'deleted'"
         entries = "DELETE FROM entry WHERE stream = %s AND seq >= %s AND seq < %s"
-        self._write(
-            [
-                Statement(gone, (number,))
-                if first is None
-                else Statement(entries, (number, first, first + PORTION))
-                for number, first in remains
-            ],
-            waiter,
-        )
+        written = [
+            Statement(gone, (number,))
+            if first is None
+            else Statement(entries, (number, first, first + PORTION))
+            for number, first in remains
+        ]
+        self._commits.execute(*written, waiter=waiter)
 
     async def closed_streams(
         self, kind: Kind, opened_before: int, after: int, count: int
@@ -81,7 +79,7 @@ class PostgresExpiry:
 
     def mark_deleted(self, numbers: Sequence[int], waiter: Waiter) -> None:
         sql = "UPDATE stream SET state = 'deleted' WHERE number = ANY(%s) AND state = 'closed'"
-        self._write([Statement(sql, (list(numbers),))], waiter)
+        self._commits.execute(Statement(sql, (list(numbers),)), waiter=waiter)
 
     async def nth_newest_guest(self, most: int) -> int | None:
         sql = "SELECT created FROM player WHERE NOT account ORDER BY created DESC LIMIT 1 OFFSET %s"
@@ -98,17 +96,11 @@ class PostgresExpiry:
         if self._shared:
             old = Statement(_FORGET_DELETED, (DELETED_FOR_DAYS,))
             written = [IN_ORDER, old, *written]
-        self._write(written, waiter)
+        self._commits.execute(*written, waiter=waiter)
 
     def _deleted(self, key: str, changed: int) -> None:
         if changed:
             self._forget(key)
-
-    def _write(self, statements: Sequence[Statement], waiter: Waiter) -> None:
-        """Write with the next batch; the waiter is told with the last of them."""
-        for statement in statements[:-1]:
-            self._writer.execute(statement)
-        self._writer.execute(statements[-1], waiter)
 
     async def _rows(self, sql: str, *values: int) -> list[tuple[Any, ...]]:
         async def query(db: Connection) -> list[tuple[Any, ...]]:

@@ -28,12 +28,19 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import psycopg
 
 from kibitz_protocol.wire.recordfile import chain_hash
-from kibitz_server.storage.errors import StoreError, UnusableDatabase, WriteFailed
+from kibitz_server.storage.errors import (
+    OwnedElsewhere,
+    StoreError,
+    TakenOver,
+    UnusableDatabase,
+    WriteFailed,
+)
+from kibitz_server.storage.group_commit import Batch, GroupCommit
 from kibitz_server.storage.interface import (
     HallExchange,
     MatchHead,
@@ -44,7 +51,7 @@ from kibitz_server.storage.interface import (
 )
 from kibitz_server.storage.location import SINGLE_SERVER, NodeIdentity, PostgresURL
 from kibitz_server.storage.postgres import followed_streams
-from kibitz_server.storage.postgres.batch import LOCK_OWNERS, Ownership, TakenOver
+from kibitz_server.storage.postgres.batch import LOCK_OWNERS, Ownership
 from kibitz_server.storage.postgres.connection import (
     IDLE_TRANSACTION_MS,
     Connection,
@@ -55,8 +62,10 @@ from kibitz_server.storage.postgres.connection import (
     describe,
 )
 from kibitz_server.storage.postgres.hall_lines import HallLines
+from kibitz_server.storage.postgres.lobbies import Lobbies
 from kibitz_server.storage.postgres.schema import NODE_LOCKS, SCHEMA_LOCK, ensure_schema
 from kibitz_server.storage.streams import Stream
+from kibitz_server.storage.telling import tell_lost
 
 LOG = logging.getLogger("kibitz.store")
 _T = TypeVar("_T")
@@ -207,27 +216,13 @@ class StreamNumbers:
         return number
 
 
-class OwningStore(Protocol):
-    """What is needed of the store."""
-
-    def owned_lobbies(self) -> Collection[str]: ...
-
-    def lobbies_lost(self, owners: Mapping[str, str | None]) -> None:
-        """Let nothing be written of some lobbies any more."""
-
-    def lobby_taken(self, key: str, number: int, matches: Mapping[str, int]) -> None:
-        """Let a lobby be written, and its matches, whose streams have these numbers."""
-
-    def fenced(self, error: TakenOver) -> None:
-        """Another server has this node's name: write nothing any more."""
-
-
 class PostgresNodes:
     """This node among those of its database (`interface.Nodes`)."""
 
     def __init__(
         self,
-        store: OwningStore,
+        commits: GroupCommit,
+        lobbies: Lobbies,
         url: PostgresURL,
         identity: NodeIdentity,
         ownership: Ownership,
@@ -243,7 +238,8 @@ class PostgresNodes:
         self._beat_at = 0.0
         """When the last heartbeat that was answered was sent, by this machine's clock."""
         self.numbers = StreamNumbers(db)
-        self._store = store
+        self._commits = commits
+        self._lobbies = lobbies
         self._url = url
         self._owner = ownership.owner
         self._expires_s = expires_s
@@ -280,7 +276,7 @@ class PostgresNodes:
             try:
                 await self.beat()
             except TakenOver as error:
-                self._store.fenced(error)
+                self._commits.fail(error)
                 return
             except UnusableDatabase as error:
                 LOG.warning("no heartbeat of node %s: %s", self.name, error)
@@ -294,7 +290,7 @@ class PostgresNodes:
         self._turn, owners = await self._ask(self._beat)
         self._beat_at = sent
         if owners:
-            self._store.lobbies_lost(owners)
+            self.step_down(owners)
 
     async def _beat(self, db: Connection) -> tuple[bool, dict[str, str | None]]:
         """Return whether it is this node's turn, and lobbies that are not its own any more."""
@@ -312,7 +308,7 @@ class PostgresNodes:
 
     async def _lost(self, db: Connection) -> dict[str, str | None]:
         """Return who owns lobbies that this node believes to be its own, and that are not."""
-        owned = sorted(self._store.owned_lobbies())
+        owned = sorted(self._lobbies.owned)
         if self._alive:
             sql = "SELECT key, node FROM stream WHERE key = ANY(%s) AND node IS DISTINCT FROM %s"
             return dict(await (await db.execute(sql, (owned, self.name))).fetchall())
@@ -320,9 +316,24 @@ class PostgresNodes:
         rows = await (await db.execute(LOCK_OWNERS, (owned,))).fetchall()
         return {key: node for key, node in rows if node != self.name}
 
-    def stepped_down(self) -> None:
-        """Note that another node has taken lobbies: it is not this one's turn until it asks."""
-        self._turn = False
+    def step_down(self, owners: Mapping[str, str | None], *batches: Batch) -> None:
+        """Let nothing be written of lobbies that are another node's, and tell who waits for it.
+
+        All that is about them is taken out of what gathers, and out of batches under way.
+        """
+        owners = self._lobbies.lost(owners)
+        lost = self._lobbies.drop_lost([*batches, self._commits.gathering])
+        for key, node in owners.items():
+            LOG.warning("%s: this node steps down from it", OwnedElsewhere(key, node))
+        if owners:
+            self._turn = False  # it is not this node's until it asks
+        if owners and self.on_lost is not None:
+            try:
+                self.on_lost(owners)
+            except Exception:
+                LOG.exception("the news that lobbies are owned elsewhere")
+        for error, waiting in lost:
+            tell_lost(waiting, error)
 
     async def _require_row(self, db: Connection) -> None:
         sql = "SELECT FROM node WHERE name = %s AND owner = %s"
@@ -346,12 +357,12 @@ class PostgresNodes:
 
         taken = await self._ask(query)
         # What this node takes back, and never knew that it had lost, it has as it was before.
-        owned = self._store.owned_lobbies()
+        owned = self._lobbies.owned
         stale = {lobby.key: lobby.former for lobby, _, _ in taken if lobby.key in owned}
         if stale:
-            self._store.lobbies_lost(stale)
+            self.step_down(stale)
         for lobby, number, matches in taken:
-            self._store.lobby_taken(lobby.key, number, matches)
+            self._lobbies.taken(lobby.key, number, matches)
         return [lobby for lobby, _, _ in taken]
 
     async def has_all(self) -> bool:
@@ -370,7 +381,7 @@ class PostgresNodes:
         return await self._ask(query)
 
     def owned(self) -> Collection[str]:
-        return self._store.owned_lobbies()
+        return self._lobbies.owned
 
     @property
     def needs_all(self) -> bool:
@@ -406,7 +417,7 @@ class PostgresNodes:
 
     async def _unheard(self, db: Connection, taken: Collection[str]) -> list[_Taken]:
         """Return lobbies of this node that it has not, for a take-over's answer was missing."""
-        known = [*self._store.owned_lobbies(), *taken]
+        known = [*self._lobbies.owned, *taken]
         sql = (
             "SELECT number, key FROM stream WHERE node = %s AND kind = 'lobby' AND state = 'open'"
             " AND key <> ALL(%s) ORDER BY number"

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterable
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
+from kibitz_server.storage.group_commit import GroupCommit, Statement
 from kibitz_server.storage.interface import PlayerRow, TokenRow
-from kibitz_server.storage.postgres.batch import Statement
 from kibitz_server.storage.postgres.connection import (
     Connection,
     SyncConnection,
@@ -41,25 +41,18 @@ READS: Final = 5
 """Times that changes are read again at once, where own writes overtake the reading."""
 
 
-class Writer(Protocol):
-    """What is needed of the store."""
-
-    def execute(self, statement: Statement, waiter: Waiter | None = None) -> None: ...
-
-    def execute_unhurried(self, statement: Statement, waiter: Waiter | None = None) -> None: ...
-
-
 class PostgresPlayers:
     """The players of a running server (`interface.Players`)."""
 
-    def __init__(self, writer: Writer, db: SyncConnection, *, shared: bool = False) -> None:
+    def __init__(self, commits: GroupCommit, db: SyncConnection, *, shared: bool = False) -> None:
         """Read all players and tokens. It blocks.
 
         `shared` where other nodes read what it writes.
         """
-        self._writer = writer
+        self._commits = commits
         self._shared = shared
         self._insert = _NUMBERED_INSERT if shared else _INSERT
+        self._in_order = (IN_ORDER,) if shared else ()
         self._by_key: dict[str, PlayerRow] = {}
         self._by_skeleton: dict[str, str] = {}
         self._by_secret: dict[bytes, str] = {}
@@ -93,31 +86,28 @@ class PostgresPlayers:
 
     def add_guest(self, guest: PlayerRow, secret: bytes, waiter: Waiter) -> None:
         free = "DELETE FROM player WHERE skeleton = %s AND key <> %s AND NOT account"
-        write = self._writer.execute_unhurried
-        if self._shared:
-            write(IN_ORDER)
-        write(Statement(free, (guest.skeleton, guest.key)))
-        write(
+        put = f"{self._insert} ON CONFLICT DO NOTHING"
+        self._commits.execute_unhurried(
+            *self._in_order,
+            Statement(free, (guest.skeleton, guest.key)),
             Statement(
-                f"{self._insert} ON CONFLICT DO NOTHING",
+                put,
                 values_of(guest, secret),
                 lambda changed: self._put_own(guest, secret) if changed else None,
             ),
-            waiter,
+            waiter=waiter,
         )
 
     def put_house_bot(self, bot: PlayerRow, secret: bytes, waiter: Waiter) -> None:
-        write = self._writer.execute
-        if self._shared:
-            write(IN_ORDER)
         change = ", change = excluded.change" if self._shared else ""
-        write(
+        self._commits.execute(
+            *self._in_order,
             Statement(
                 f"{self._insert} ON CONFLICT (key) DO UPDATE SET secret = excluded.secret{change}",
                 values_of(bot, secret),
                 lambda changed: self._put_own(bot, secret),
             ),
-            waiter,
+            waiter=waiter,
         )
 
     def note_seen(self, key: str, now: int) -> None:
@@ -129,7 +119,7 @@ class PostgresPlayers:
             if changed and row is not None:
                 self._by_key[key] = dataclasses.replace(row, created=now)
 
-        self._writer.execute(Statement(sql, (now, key), applied))
+        self._commits.execute(Statement(sql, (now, key), applied))
 
     def forget(self, key: str) -> None:
         """Forget a guest whose row was deleted."""

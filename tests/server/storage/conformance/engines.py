@@ -133,7 +133,7 @@ class PostgresEngine:
 
     def fail_commits(self, store: Store, fault: Fault, times: int) -> None:
         assert isinstance(store, PostgresStore)
-        ownership, left = store._ownership, iter(range(times))
+        ownership, left = store._writer._ownership, iter(range(times))
 
         async def failing(db: Connection) -> None:
             if next(left, None) is None:

@@ -12,11 +12,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from kibitz_server.storage.errors import DatabaseInUse, StoreError
+from kibitz_server.storage.errors import DatabaseInUse, StoreError, TakenOver
 from kibitz_server.storage.interface import PlayerRow, Registration, TakenLobby
 from kibitz_server.storage.location import PostgresURL
 from kibitz_server.storage.opening import open_register
-from kibitz_server.storage.postgres.batch import Batch, Ownership, TakenOver
+from kibitz_server.storage.postgres.batch import Ownership, Transaction
 from kibitz_server.storage.postgres.connection import (
     IDLE_TRANSACTION_MS,
     Connection,
@@ -85,7 +85,7 @@ async def test_a_batch_that_is_under_way_comes_before_the_take_over(url: Postgre
     await first.flush()
     expire(url, "a")
     seen: list[list[TakenLobby]] = []
-    ownership = first._ownership
+    ownership = first._writer._ownership
 
     async def slow(db: Connection) -> None:
         seen.append(await take(second))
@@ -295,7 +295,7 @@ async def test_a_token_is_revoked_at_every_node_at_once(url: PostgresURL) -> Non
 async def test_the_ladders_lines_are_in_the_order_of_their_commits(url: PostgresURL) -> None:
     """Who has read up to a place has missed none: a batch waits for one that draws a place."""
     first, second = node(url, "a"), node(url, "b")
-    ownership = first._ownership
+    ownership = first._writer._ownership
     waiting: list[asyncio.Task[None]] = []
 
     async def slow(db: Connection) -> None:
@@ -323,13 +323,13 @@ async def test_a_heartbeat_and_a_batch_that_find_the_fence_tell_of_it_once(
     stream = written(first, "lobby", 1)
     await first.flush()
     execute(url, "UPDATE node SET owner = 'another'")
-    attempt = first._attempt
+    attempt = first._writer._attempt
 
-    async def racing(db: Connection, batch: Batch) -> None:
-        first.fenced(TakenOver())
-        await attempt(db, batch)
+    async def racing(db: Connection, transaction: Transaction) -> None:
+        first.commits.fail(TakenOver())
+        await attempt(db, transaction)
 
-    first._attempt = racing  # type: ignore[method-assign]
+    first._writer._attempt = racing  # type: ignore[method-assign]
     appended(first, stream, 1)
     await first.flush()
     assert len(failures) == 1
@@ -344,11 +344,12 @@ async def test_a_node_that_stands_still_in_the_middle_of_a_batch_keeps_no_lobby(
     waiter = RecordingWaiter()
     lobby, _ = lobby_with_match(first, waiter)
     await first.flush()
-    assert first._db is not None
+    db = first._writer._db
+    assert db is not None
     with contextlib.suppress(psycopg.OperationalError):
-        async with first._db.pipeline():
-            await first._db.execute("BEGIN")
-            await first._db.execute("SELECT FROM stream WHERE key = 'lobby' FOR SHARE")
+        async with db.pipeline():
+            await db.execute("BEGIN")
+            await db.execute("SELECT FROM stream WHERE key = 'lobby' FOR SHARE")
             held = "SELECT FROM stream WHERE key = 'lobby' FOR UPDATE SKIP LOCKED"
             while execute(url, held):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
+from kibitz_server.storage.group_commit import Statement
 from kibitz_server.storage.interface import PlayerRow
 from kibitz_server.storage.postgres.players import PostgresPlayers
 
@@ -18,11 +19,8 @@ class Writer:
     def __init__(self) -> None:
         self.applied: list[Any] = []
 
-    def execute(self, statement: Any, waiter: Any = None) -> None:
-        self.applied.append(statement.applied)
-
-    def execute_unhurried(self, statement: Any, waiter: Any = None) -> None:
-        self.execute(statement)
+    def execute(self, *statements: Statement, waiter: Any = None) -> None:
+        self.applied += [statement.applied for statement in statements]
 
 
 class Rows:
@@ -67,7 +65,8 @@ class EmptyDatabase:
 
 
 async def test_a_row_that_an_own_write_has_overtaken_is_read_again() -> None:
-    writer, db = Writer(), Database()
+    writer: Any = Writer()
+    db = Database()
     empty: Any = EmptyDatabase()
     shared: Any = db
     players = PostgresPlayers(writer, empty, shared=True)

@@ -9,10 +9,11 @@ import psycopg
 import pytest
 
 from kibitz_server.storage.errors import ForeignDatabase, UnusableDatabase, WriteFailed
+from kibitz_server.storage.group_commit import Batch
 from kibitz_server.storage.location import NodeIdentity, PostgresURL
 from kibitz_server.storage.opening import open_register
 from kibitz_server.storage.postgres import schema
-from kibitz_server.storage.postgres.batch import Batch, Ownership
+from kibitz_server.storage.postgres.batch import Ownership, Transaction
 from kibitz_server.storage.postgres.connection import Connection, connect_async
 from kibitz_server.storage.postgres.store import PostgresStore
 from kibitz_server.storage.streams import Stored
@@ -61,10 +62,9 @@ async def test_a_commit_that_is_looked_up_does_not_happen_later(url: PostgresURL
     store = PostgresStore(url, loop)
     written(store)
     await store.flush()
-    ownership = store._ownership
+    ownership = store._writer._ownership
     slow, fast = await connect_async(url), await connect_async(url)
-    late = Batch()
-    late.entries.append((1, 1, "00" * 32, b"late"))
+    late = Transaction(Batch(entries=[(1, 1, "00" * 32, b"late")]))
     ownership._doubtful = late.name
     before = Ownership(ownership.owner, ownership._last)
     assert await ownership.settle(fast) is None
@@ -109,7 +109,7 @@ async def test_a_connection_that_ends_at_a_commit_leaves_each_entry_once(
     waiter = RecordingWaiter()
     stream = written(store, "lobby", count=1, waiter=waiter)
     await store.flush()
-    ownership, left = store._ownership, iter(range(3))
+    ownership, left = store._writer._ownership, iter(range(3))
 
     async def cut(db: Connection) -> None:
         ends = next(left, None) is not None
@@ -213,10 +213,17 @@ async def test_a_store_forgets_what_only_an_open_lobby_asks_about(url: PostgresU
     open_ = written(store, "open", 1)
     written(store, "open-1-1", 1, owner="open")
     await store.flush()
-    kept = (store._keys, store._endings, store._lobbies, store._lobbies_by_key, store._owned)
+    lobbies = store._lobbies
+    kept = (
+        lobbies._streams,
+        lobbies._endings,
+        lobbies._by_number,
+        lobbies._by_key,
+        lobbies.owned,
+    )
     assert [len(each) for each in kept] == [1, 0, 0, 0, 0]
     await store.close()
     store = PostgresStore(url, asyncio.get_running_loop())
-    assert store._keys == {"open": {"open", "open-1-1"}}
-    assert open_.key in store._keys
+    assert store._lobbies._streams == {"open": {"open", "open-1-1"}}
+    assert store.exists(open_.key)
     await store.close()

@@ -1,0 +1,168 @@
+"""Writes batches to PostgreSQL: the engine's part of the group commit (`storage/group_commit.py`).
+
+A batch costs two round trips whatever is in it, on a connection of its own. After an error nothing
+is known of a commit that was sent. Before anything else is written, or a stream is read again,
+`batch.Ownership.settle` looks the commit up, and makes sure that it cannot happen later.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
+
+import psycopg
+
+from kibitz_server.storage.errors import DatabaseInUse, TakenOver, UnusableDatabase, WriteFailed
+from kibitz_server.storage.group_commit import Batch, Done
+from kibitz_server.storage.location import NodeIdentity, PostgresURL
+from kibitz_server.storage.postgres.batch import LobbiesElsewhere, Ownership, Transaction
+from kibitz_server.storage.postgres.connection import (
+    Connection,
+    StartConnection,
+    SyncConnection,
+    connect_async,
+    describe,
+)
+from kibitz_server.storage.postgres.lobbies import Lobbies
+from kibitz_server.storage.postgres.schema import NODE_LOCKS, SERVER_LOCK
+
+LOG = logging.getLogger("kibitz.store")
+_T = TypeVar("_T")
+WRITE_TIMEOUT_S = 5.0
+"""Seconds after which an attempt at a batch counts as failed."""
+
+
+def wait_for_lock(
+    db: SyncConnection, url: PostgresURL, node: NodeIdentity | None, attempts: int
+) -> None:
+    """Take the lock of the server, which tells a second one at once that it is one."""
+    for _ in range(attempts):
+        row = db.execute(*_lock(node)).fetchone()
+        if row is not None and row[0]:
+            return
+        db.execute("SELECT pg_advisory_unlock_all()")
+        time.sleep(0.05)
+    if node is None:
+        raise DatabaseInUse(f"another server has {str(url)!r} open")
+    raise DatabaseInUse(
+        f"{str(url)!r} has a server open that has no name, or another node that is"
+        f" called {node.name!r}"
+    )
+
+
+def _lock(node: NodeIdentity | None) -> tuple[str, tuple[str | int, ...]]:
+    """Return what asks for the lock: a node has one of its name, beside other nodes."""
+    if node is None:
+        return "SELECT pg_try_advisory_lock(%s)", (SERVER_LOCK,)
+    both = "pg_try_advisory_lock_shared(%s) AND pg_try_advisory_lock(%s, hashtext(%s))"
+    return f"SELECT {both}", (SERVER_LOCK, NODE_LOCKS, node.name)
+
+
+class PostgresWriter:
+    """The one connection that writes."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        url: PostgresURL,
+        node: NodeIdentity | None,
+        start: StartConnection,
+        ownership: Ownership,
+        lobbies: Lobbies,
+    ) -> None:
+        self._loop = loop
+        self._url = url
+        self._node = node
+        self._start = start
+        self._ownership = ownership
+        self._lobbies = lobbies
+        self.step_down: Callable[[Mapping[str, str | None], Batch], None] | None = None
+        """Takes all that is about other nodes' lobbies out of a batch."""
+        self._transaction: Transaction | None = None
+        """The batch that is under way, or was written or given up."""
+        self._attempting: asyncio.Task[None] | None = None
+        self._db: Connection | None = None
+        self._in_use = asyncio.Lock()
+        """Who uses that connection."""
+
+    def write(self, batch: Batch, done: Done) -> None:
+        """Begin an attempt at a batch, as `GroupCommit` says."""
+        transaction = self._transaction
+        if transaction is None or transaction.batch is not batch:
+            transaction = self._transaction = Transaction(batch)
+        self._attempting = self._loop.create_task(self._write(transaction, done))
+
+    async def _write(self, transaction: Transaction, done: Done) -> None:
+        error: WriteFailed | None = None
+        try:
+            await self._use(lambda db: self._attempt(db, transaction))
+            transaction.apply()
+            for stream in transaction.batch.closing:
+                self._lobbies.closed(stream)
+        except TakenOver as taken:
+            error = taken
+        except (psycopg.Error, OSError) as failed:
+            error = WriteFailed(describe(self._url, failed))
+        except Exception as failed:
+            LOG.exception("a batch cannot be written")
+            error = WriteFailed(describe(self._url, failed))
+        done(error)
+
+    async def _attempt(self, db: Connection, transaction: Transaction) -> None:
+        ownership = self._ownership
+        if ownership.in_doubt and await ownership.settle(db) == transaction.name:
+            return
+        while True:
+            transaction.lobbies = self._lobbies.of_batch(transaction.batch)
+            try:
+                await ownership.write(db, transaction)
+            except LobbiesElsewhere as elsewhere:
+                if self.step_down is None:
+                    raise AssertionError("a server without a name shares no lobbies") from None
+                self.step_down(elsewhere.owners, transaction.batch)
+            else:
+                return
+
+    async def settle_doubt(self) -> None:
+        """See to it that what a commit in doubt may have written is there, or never will be."""
+        if not self._ownership.in_doubt:
+            return
+        try:
+            await self._use(self._ownership.settle)
+        except TakenOver:
+            raise
+        except Exception as error:
+            raise UnusableDatabase(describe(self._url, error)) from error
+
+    async def _use(self, use: Callable[[Connection], Awaitable[_T]]) -> _T:
+        """Use the connection, which is made again after an error."""
+        async with self._in_use, asyncio.timeout(WRITE_TIMEOUT_S):
+            if self._db is None or self._db.closed or self._db.broken:
+                self._db = await self._connect()
+            try:
+                return await use(self._db)
+            except BaseException:
+                db, self._db = self._db, None
+                await db.close()
+                raise
+
+    async def _connect(self) -> Connection:
+        """Connect, and take the lock over from the start, or again after an error.
+
+        The lock tells a second server that it is one; what excludes it is `Ownership`.
+        """
+        self._start.close()
+        db = await connect_async(self._url, patient=self._node is None)
+        await db.execute(*_lock(self._node))
+        return db
+
+    async def close(self) -> None:
+        """Give up what is under way, and let the database go."""
+        if self._attempting is not None:
+            self._attempting.cancel()
+            await asyncio.gather(self._attempting, return_exceptions=True)
+        if self._db is not None:
+            await self._db.close()
