@@ -1,4 +1,4 @@
-"""The built-in games, as the other packages are handed them."""
+"""The games of this installation, as the other packages are handed them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def load_games(mode: kernels.Mode) -> dict[str, Game]:
     ``plain`` starts in no time and is fast enough to draw and to check a command line.
     """
     kernels.set_mode(mode)
-    return {name: registry.get(name) for name in registry.names()}
+    return dict(registry.load_all())
 
 
 def is_balanced(name: str) -> bool:
@@ -23,6 +23,6 @@ def is_balanced(name: str) -> bool:
 
 
 def player_counts(name: str) -> tuple[int, ...] | None:
-    """Return the numbers of players that a game is for, None for one that is not built in."""
+    """Return the numbers of players that a game is for, None for one that is not known here."""
     kernels.set_mode("plain")
     return registry.get(name).info.seats if name in registry.names() else None

@@ -8,7 +8,6 @@ from pathlib import Path
 from kibitz_clients.matches.fetch import fetch_record
 from kibitz_clients.matches.game_files import read_match
 from kibitz_games.core import registry
-from kibitz_games.core.game import Game
 from kibitz_protocol.wire.recordfile import Record
 
 
@@ -30,8 +29,4 @@ def read(source: str) -> Record:
 
     Raises `RecordError`, and `OSError` as `open`.
     """
-    return read_match(source, _games)
-
-
-def _games() -> dict[str, Game]:
-    return {name: registry.get(name) for name in registry.names()}
+    return read_match(source, registry.load_all)

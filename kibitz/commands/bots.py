@@ -63,6 +63,7 @@ def _bot_lines(chosen: Sequence[Personality], *, explain: bool, as_json: bool) -
     from kibitz.text import bot_catalog
 
     games = builtin_games.load_games("plain")
+    chosen = [bot for bot in chosen if bot.game in games]  # some packages may not load
     if as_json:
         facts = bot_catalog.details_json if explain else bot_catalog.summary_json
         return (json.dumps(facts(bot, games[bot.game])) for bot in chosen)

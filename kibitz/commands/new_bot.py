@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from string import Template
 from typing import Literal, TypeAlias, get_args
 
 import click
 
+from kibitz import starters
 from kibitz.output import echo
 
 Language: TypeAlias = Literal["python", "node", "c"]
 HERE = Path(__file__).parents[1]
-STARTERS = HERE / "starters"
-"""A directory of templates for each language."""
 EXAMPLES = (HERE.parent / "kibitz_examples", HERE.parent / "docs" / "examples")
 """Where `docs/examples` is, in an installed package and in a checkout."""
 COPIED: dict[Language, tuple[str, ...]] = {"python": (), "node": ("bot.js",), "c": ("bot.c",)}
@@ -52,11 +51,8 @@ def new_bot(name: str, language: Language, game: str | None) -> None:
             f"expected a name of letters, digits, - and _, up to 24 of them, not {directory.name!r}"
         )
     values = _values(directory.name, game)
-    try:
-        directory.mkdir(parents=True)
-    except FileExistsError:
-        raise click.ClickException(f"{directory} is there already") from None
-    for path in _write(directory, language, values):
+    starters.make_directory(directory)
+    for path in (*_copy(directory, language), *starters.fill(language, directory, values)):
         echo(f"wrote {path}")
     test, play = NEXT[language]
     echo(f"Go on with:\n  cd {directory}\n  {test}\n  {play.format_map(values)}")
@@ -75,19 +71,10 @@ def _values(name: str, game: str | None) -> dict[str, str]:
     }
 
 
-def _write(directory: Path, language: Language, values: dict[str, str]) -> list[Path]:
-    """Write the files of a starter and return them."""
-    written = []
+def _copy(directory: Path, language: Language) -> Iterator[Path]:
+    """Write the examples that a starter is made of, and yield the files."""
     for example in COPIED[language]:
         source = next(place for place in EXAMPLES if place.is_dir()) / example
         text = source.read_text(encoding="utf-8").replace("docs/examples/", "")
-        written.append(_file(directory / example, text))
-    for template in sorted((STARTERS / language).glob("*.tmpl")):
-        text = Template(template.read_text(encoding="utf-8")).substitute(values)
-        written.append(_file(directory / template.stem, text))
-    return written
-
-
-def _file(path: Path, text: str) -> Path:
-    path.write_text(text, encoding="utf-8")
-    return path
+        (directory / example).write_text(text, encoding="utf-8")
+        yield directory / example

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from kibitz_games.core.rulebook import PLACES, page
+from kibitz_games.core import registry
+from kibitz_games.core.rulebook import page
 
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\([^)\s]*\)")
 
@@ -18,8 +19,5 @@ def fragments() -> dict[str, str]:
     from markdown_it import MarkdownIt
 
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table")
-    place = next((place for place in PLACES if place.is_dir()), None)
-    if place is None:
-        return {}
-    names = sorted(page.stem for page in place.glob("*.md") if page.stem != "README")
-    return {name: renderer.render(_LINK.sub(r"\1", page(name) or "")) for name in names}
+    pages = {name: page(name) for name in registry.load_all()}
+    return {name: renderer.render(_LINK.sub(r"\1", text)) for name, text in pages.items() if text}

@@ -15,8 +15,8 @@ from urllib.request import Request, urlopen
 import pytest
 from mcp import Client, StdioServerParameters
 
+from kibitz_games.core import registry
 from tests.tools.command import Kibitz, Running
-from tests.tools.project_copy import BUILT_IN
 
 GAMES = {
     "chinese-checkers": "chinese-checkers:size=2",
@@ -78,7 +78,7 @@ async def play_to_the_end(client: Client) -> str:
 
 
 def test_every_built_in_game_is_played() -> None:
-    assert {*GAMES} == {*BUILT_IN}
+    assert {*GAMES} == {*registry.BUILT_IN}
 
 
 @pytest.mark.slow

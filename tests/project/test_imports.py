@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.project_copy import BUILT_IN
+from kibitz_games.core import registry
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = (
@@ -64,7 +64,7 @@ def test_every_package_is_under_contract() -> None:
 
 def test_no_code_that_is_for_all_games_names_one() -> None:
     """Outside of its folders a game is a value; only comments and docstrings may name it."""
-    games = {game: game.replace("-", "_") for game in BUILT_IN}
+    games = {game: game.replace("-", "_") for game in registry.BUILT_IN}
     named = re.compile(rf"\b({'|'.join([*games, *games.values()])})\b")
     guilty = []
     for path in sources():

@@ -1,33 +1,49 @@
-"""The tutorials, followed from top to bottom; `test_add_a_game.py` follows the one about games."""
+"""The tutorials, followed from top to bottom."""
 
 from __future__ import annotations
 
 import json
 import shlex
-import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.tools import walkthrough
-from tests.tools.command import END_SECONDS, MARK, Kibitz, ended, marked
+from tests.tools.command import MARK, Kibitz, plain_kibitz
+from tests.tools.game_package import install, search_path
 from tests.tools.walkthrough import Reader
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("e2e")]
 
 TUTORIALS = Path(__file__).parents[2] / "docs" / "tutorial"
 FIRST_BOT = TUTORIALS / "first-bot.md"
+FIRST_GAME = TUTORIALS.parent / "add-a-game.md"
+DRAW = """
+from kibitz_clients.render.svg import document
+from kibitz_clients.render.terminal import canvas
+from kibitz_games.core import registry
+from kibitz_games.core.position import Position
+
+position = Position(registry.get("tic-tac-toe"))
+while True:
+    scene = position.scene()
+    assert canvas.board_size(scene, canvas.fit_tile_size(scene, 52, 18))[0] <= 52
+    assert canvas.draw(scene, canvas.fit_tile_size(scene, 52, 18)).rows
+    assert document.render_svg(scene).startswith("<svg")
+    if position.outcome is not None:
+        break
+    position.push(position.legal[-1])
+print("drawn")
+"""
 
 
 @pytest.fixture
-def kibitz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kibitz]:
-    """The command in an empty directory; nothing that it starts outlives the test, or compiles."""
-    monkeypatch.setenv("KIBITZ_PLAIN", "1")
-    command = Kibitz(tmp_path, uuid.uuid4().hex)
-    yield command
-    left = marked(command.mark)
-    assert [left[pid] for pid in ended(list(left), END_SECONDS)] == []
+def kibitz(tmp_path: Path) -> Iterator[Kibitz]:
+    """The command in an empty directory."""
+    with plain_kibitz(tmp_path) as command:
+        yield command
 
 
 @pytest.fixture
@@ -57,6 +73,17 @@ def test_the_first_bot_plays_is_measured_examined_and_connected(
 
 def test_the_first_tournament_is_played_and_taken_up_again(reader: Reader, kibitz: Kibitz) -> None:
     reader.follow(TUTORIALS / "first-tournament.md")
+
+
+def test_the_first_game_is_written_tested_and_played(reader: Reader) -> None:
+    site = reader.directory / "site"
+    followed = replace(reader, environment={**reader.environment, "PYTHONPATH": search_path(site)})
+    for step in walkthrough.steps(FIRST_GAME):
+        followed.do(step)
+        if "pip install" in step.body:
+            install(reader.directory / "tic-tac-toe", site)
+    assert (reader.directory / "tic-tac-toe.svg").read_text().startswith("<svg")
+    assert followed.run(f"python - <<'EOF'{DRAW}EOF") == "drawn\n"
 
 
 def waiting_commands() -> list[list[str]]:

@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -120,6 +121,15 @@ class Running:
             self.process.kill()
             self.process.communicate()
         return self.process.returncode
+
+
+@contextlib.contextmanager
+def plain_kibitz(directory: Path, **variables: str) -> Iterator[Kibitz]:
+    """Yield the command with rules that run uncompiled; nothing that it starts may be left."""
+    command = Kibitz(directory, uuid.uuid4().hex, {"KIBITZ_PLAIN": "1", **variables})
+    yield command
+    left = marked(command.mark)
+    assert [left[pid] for pid in ended(list(left), END_SECONDS)] == []
 
 
 def marked(mark: str) -> dict[int, str]:

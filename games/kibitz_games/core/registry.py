@@ -1,4 +1,9 @@
-"""The games in the box: an explicit table, filled when the first game is asked for.
+"""The games by name: those of kibitz, and those that installed packages bring.
+
+A package offers a game as an entry point of the group ``kibitz.games``, under the game's name::
+
+    [project.entry-points."kibitz.games"]
+    tic-tac-toe = "tic_tac_toe:GAME"
 
 Importing this module imports no game: the first `get` settles the mode of the process's
 kernels (see `kernels`), so whoever wants another mode than the default chooses it before.
@@ -6,35 +11,90 @@ kernels (see `kernels`), so whoever wants another mode than the default chooses 
 
 from __future__ import annotations
 
-import importlib
+import functools
+import logging
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
 from kibitz_games.core.game import Game, GameError
 
-MODULES: dict[str, str] = {
-    "chinese-checkers": "kibitz_games.chinese_checkers",
-    "tanks": "kibitz_games.tanks",
-    "five-in-a-row": "kibitz_games.five_in_a_row",
-    "line-nim": "kibitz_games.line_nim",
-    "number-merge": "kibitz_games.number_merge",
-    "connect-four": "kibitz_games.connect_four",
+GROUP = "kibitz.games"
+BUILT_IN: Mapping[str, str] = {
+    "chinese-checkers": "kibitz_games.chinese_checkers:GAME",
+    "tanks": "kibitz_games.tanks:GAME",
+    "five-in-a-row": "kibitz_games.five_in_a_row:GAME",
+    "line-nim": "kibitz_games.line_nim:GAME",
+    "number-merge": "kibitz_games.number_merge:GAME",
+    "connect-four": "kibitz_games.connect_four:GAME",
 }
-"""The module of each game, whose `GAME` is the game."""
+"""The games of kibitz, as entry points name them. They need no installation to be found."""
+
+_LOG = logging.getLogger("kibitz.games")
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all games."""
-    return tuple(MODULES)
+    """Return the names of all games, also of those that do not load."""
+    return tuple(_entries())
 
 
 def get(name: str, version: int | None = None) -> Game:
     """Return the game of this name, with the rules of a version or with the present ones.
 
-    Raises a `GameError` that tells the known ones.
+    Raises `GameError` for an unknown name, for a name that several packages use, and for a package
+    that does not load.
     """
-    try:
-        module = MODULES[name]
-    except KeyError:
-        raise GameError(f"unknown game {name!r}; known are {', '.join(MODULES)}") from None
-    game = importlib.import_module(module).GAME
-    assert isinstance(game, Game)
+    game = _load(name)
     return game if version is None else game.at_version(version)
+
+
+@functools.cache
+def load_all() -> Mapping[str, Game]:
+    """Return every game by its name, and log a warning for each that does not load."""
+    games = {}
+    for name in names():
+        try:
+            games[name] = get(name)
+        except GameError as error:
+            _LOG.warning("%s", error)
+    return games
+
+
+@functools.cache
+def _entries() -> Mapping[str, Sequence[EntryPoint]]:
+    found: dict[str, list[EntryPoint]] = defaultdict(list)
+    for name, value in BUILT_IN.items():
+        found[name].append(EntryPoint(name, value, GROUP))
+    for entry in entry_points(group=GROUP):
+        found[entry.name].append(entry)
+    return dict(found)
+
+
+@functools.cache
+def _load(name: str) -> Game:
+    entries = _entries().get(name)
+    if entries is None:
+        raise GameError(f"unknown game {name!r}; known are {', '.join(names())}")
+    if len(entries) > 1:
+        packages = " and ".join(sorted(map(_package, entries)))
+        raise GameError(f"the packages {packages} have a game {name!r} each; uninstall all but one")
+    (entry,) = entries
+    try:
+        return _checked(entry.load(), name)
+    except Exception as error:  # foreign code may raise anything
+        reason = f"{type(error).__name__}: {error}"
+        message = f"the game {name!r} of the package {_package(entry)} does not load: {reason}"
+        raise GameError(message) from error
+
+
+def _checked(game: Any, name: str) -> Game:
+    if not isinstance(game, Game):
+        raise TypeError(f"expected a game, not {game!r}")
+    if game.info.name != name:
+        raise ValueError(f"its info has the name {game.info.name!r}")
+    return game
+
+
+def _package(entry: EntryPoint) -> str:
+    return "kibitz" if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"

@@ -1,22 +1,29 @@
-"""The rules of the games in words: the pages of `docs/games`, wherever they are installed."""
+"""The rules of the games in words: pages of `docs/games`, or of the package that has the game."""
 
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
+
+from kibitz_games.core import registry
+from kibitz_games.core.game import GameError
 
 _HERE = Path(__file__).parents[2]
 PLACES = (_HERE / "kibitz_rulebook", _HERE.parent / "docs" / "games")
-"""In an installed package, and in a checkout."""
+"""The pages of kibitz, in an installed package and in a checkout."""
 _HIDDEN = re.compile(r"^(?:!\[|<!--).*\n+", re.MULTILINE)
 """Pictures, and the marks between which a table is generated."""
 
 
 def path(game: str) -> Path | None:
     """Return where the page of a game is, None where there is none."""
-    if not re.fullmatch(r"[a-z0-9-]+", game):
+    try:
+        module = sys.modules[type(registry.get(game)).__module__]
+    except GameError:
         return None
-    pages = (place / f"{game}.md" for place in PLACES)
+    package = Path(module.__file__ or "").parent
+    pages = (place / f"{game}.md" for place in (*PLACES, package))
     return next((page for page in pages if page.is_file()), None)
 
 

@@ -12,12 +12,12 @@ from kibitz_clients.matches.timeline import Frame
 from kibitz_clients.palette import DARK
 from kibitz_clients.render.match_picture import frame_scene
 from kibitz_clients.tui.widgets.match_grid import fit_board
+from kibitz_games.core import registry
 from kibitz_games.core.position import Position
-from tests.tools.project_copy import BUILT_IN
 
 
 def test_every_built_in_game_is_played_with_several_numbers_of_seats() -> None:
-    assert sorted(game.name for game in DEMO) == sorted(BUILT_IN)
+    assert sorted(game.name for game in DEMO) == sorted(registry.BUILT_IN)
     assert {item.seats for game in DEMO for item in game.items} >= {2, 3, 4, 6}
 
 

@@ -1,0 +1,33 @@
+"""Templates of the directories that `kibitz new-bot` and `kibitz new-game` write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from string import Template
+
+import click
+
+_HERE = Path(__file__).parent
+
+
+def make_directory(directory: Path) -> None:
+    """Make the directory of something new; refuse one that exists."""
+    try:
+        directory.mkdir(parents=True)
+    except FileExistsError:
+        raise click.ClickException(f"{directory} is there already") from None
+
+
+def fill(starter: str, directory: Path, values: Mapping[str, str]) -> list[Path]:
+    """Fill the templates of a starter, and their names, with `values`; return the new files."""
+    templates = _HERE / starter
+    written = []
+    for template in sorted(templates.rglob("*.tmpl")):
+        name = template.relative_to(templates).with_suffix("")
+        path = directory / Template(str(name)).substitute(values)
+        path.parent.mkdir(exist_ok=True)
+        text = Template(template.read_text(encoding="utf-8")).substitute(values)
+        path.write_text(text, encoding="utf-8")
+        written.append(path)
+    return written
