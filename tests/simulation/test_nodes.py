@@ -140,12 +140,12 @@ def without_fence() -> AbstractContextManager[Any]:
 def test_a_log_that_takes_an_entry_twice_is_found_out() -> None:
     """It is the second wall: the fence in front of it has to be down as well."""
     no_key = replaced(FakeDatabase, "unique_entries", False)
-    assert is_detected("was written a second time", no_key, without_fence())
+    assert is_detected("was written a second time", no_key, without_fence(), begin=1, freezes=0.15)
 
 
 @pytest.mark.slow
 def test_a_node_that_writes_what_was_taken_from_it_is_found_out() -> None:
-    assert is_detected("which is node", without_fence(), freezes=0.15)
+    assert is_detected("which is node", without_fence(), begin=2, freezes=0.15)
 
 
 @pytest.mark.slow
@@ -182,7 +182,8 @@ def test_a_lease_by_the_nodes_own_clock_is_found_out() -> None:
         return nodes._turn and nodes._clock() < beat + EXPIRES_S
 
     lease = patch.object(FakeNodes, "first", property(first))
-    assert is_detected("serve", lease, cuts=0.2)
+    calm: Any = {"kills": 0.0, "freezes": 0.0, "lobbies": 1, "fault_seconds": 50.0}
+    assert is_detected("serve", lease, begin=6, cuts=0.2, **calm)
 
 
 # Faults of the server above it.
@@ -197,7 +198,8 @@ def test_nodes_that_take_nothing_are_found_out() -> None:
 
 
 def test_a_node_that_does_not_step_down_is_found_out() -> None:
-    assert is_detected("goes on with", replaced(Failover, "step_down", lambda *given: None))
+    deaf = replaced(Failover, "step_down", lambda *given: None)
+    assert is_detected("goes on with", deaf, begin=1, freezes=0.15)
 
 
 def test_a_node_that_does_not_look_up_what_others_have_is_found_out() -> None:
@@ -212,4 +214,4 @@ def test_a_node_that_does_not_look_up_what_others_have_is_found_out() -> None:
 
 def test_a_clock_that_runs_while_its_server_stands_still_is_found_out() -> None:
     clock = replaced(ServerClock, "_leave_out", lambda *given: None)
-    assert is_detected("was charged", clock, freezes=0.15)
+    assert is_detected("was charged", clock, begin=3, freezes=0.15)
