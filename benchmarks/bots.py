@@ -94,7 +94,7 @@ async def measure(bot: Personality, game: Game, moves: int) -> Figures:
                 except (FailedError, TimeoutError) as error:
                     figures.trouble = f"{error or type(error).__name__}"
                 _weigh(tested, figures)
-        late = [float(each) for each in LATE.findall(log.read_text(errors="replace"))]
+        late = [float(figure) for figure in LATE.findall(log.read_text(errors="replace"))]
     figures.moves = len(late)
     figures.late_ms = max([0.0, *late])
     return figures
@@ -131,7 +131,7 @@ async def _play(
                 seat=played % seats,
                 seed=played,
                 control=CONTROL,
-                patience=PATIENCE_S,
+                timeout_s=PATIENCE_S,
             )
             visit.stop_after = moves - played
             await visit.play()
@@ -161,7 +161,9 @@ def chosen(names: Sequence[str], game: str | None) -> list[Personality]:
     """Return the personalities to measure; raises `SpecError` for a name that is none."""
     if names:
         return [named(name) for name in names]
-    return [each for each in PERSONALITIES.values() if game in (None, each.game)]
+    return [
+        personality for personality in PERSONALITIES.values() if game in (None, personality.game)
+    ]
 
 
 HEADS = ("bot", "ready s", "cpu s", "MB", "private", "moves", "late ms", "pong ms", "median")
@@ -199,19 +201,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--game", help="only the bots of this game")
     parser.add_argument("--moves", type=int, default=MOVES)
     parser.add_argument("--json", type=Path)
-    said = parser.parse_args(argv)
+    options = parser.parse_args(argv)
     games = builtin_games.load_games("plain")
-    bots = chosen(said.names, said.game)
+    bots = chosen(options.names, options.game)
     print(_line(HEADS))
-    found = []
+    measured = []
     for bot in bots:
         warm = [sys.executable, "-m", "kibitz", "bots", bot.name, "--warm"]
         subprocess.run(warm, check=True, stdout=subprocess.DEVNULL)
-        found.append(asyncio.run(measure(bot, games[bot.game], said.moves)))
-        print(_line(row(found[-1])), found[-1].trouble, flush=True)
-    if said.json:
-        said.json.write_text(json.dumps([asdict(each) for each in found], indent=1) + "\n")
-    return 1 if any(each.trouble for each in found) else 0
+        measured.append(asyncio.run(measure(bot, games[bot.game], options.moves)))
+        print(_line(row(measured[-1])), measured[-1].trouble, flush=True)
+    if options.json:
+        options.json.write_text(
+            json.dumps([asdict(bot_result) for bot_result in measured], indent=1) + "\n"
+        )
+    return 1 if any(bot_result.trouble for bot_result in measured) else 0
 
 
 if __name__ == "__main__":

@@ -63,8 +63,8 @@ class ClientConnection(asyncio.Protocol):
         self._buffer = self._frames(buffer) if self.opened.done() else buffer
 
     def _handshake(self, buffer: bytes) -> bytes:
-        head, found, rest = buffer.partition(b"\r\n\r\n")
-        if not found:
+        head, end, rest = buffer.partition(b"\r\n\r\n")
+        if not end:
             return buffer
         if b" 101 " not in head.split(b"\r\n", 1)[0]:
             self.opened.set_exception(ConnectionError(head.decode("latin-1")))

@@ -70,8 +70,8 @@ async def crowd(
     ) as process:
         assert process.stdout is not None
         try:
-            said = await asyncio.to_thread(process.stdout.readline)
-            if said.strip() != "ready":
+            line = await asyncio.to_thread(process.stdout.readline)
+            if line.strip() != "ready":
                 raise RuntimeError(f"{count} spectators could not watch")
             yield Crowd(process)
         finally:

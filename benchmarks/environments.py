@@ -114,13 +114,13 @@ def open_spiel(spec: str, seconds: float) -> float:
 
 def columns(name: str, count: int) -> dict[str, Column]:
     """Return what is measured of a game."""
-    found: dict[str, Column] = {
+    columns: dict[str, Column] = {
         "batch": lambda seconds: batched(name, count, seconds),
         "PettingZoo": lambda seconds: looped(name, seconds),
     }
     if has_open_spiel() and name in OPEN_SPIEL:
-        found["OpenSpiel"] = lambda seconds: open_spiel(OPEN_SPIEL[name], seconds)
-    return found
+        columns["OpenSpiel"] = lambda seconds: open_spiel(OPEN_SPIEL[name], seconds)
+    return columns
 
 
 def has_open_spiel() -> bool:
@@ -140,20 +140,20 @@ def measure(name: str, count: int, rounds: int, seconds: float) -> Figures:
     return figures
 
 
-def rows(found: dict[str, Figures]) -> tuple[list[str], list[list[str]]]:
+def rows(rates: dict[str, Figures]) -> tuple[list[str], list[list[str]]]:
     """Return the heads and the rows of the table."""
-    names = list(dict.fromkeys(column for figures in found.values() for column in figures))
+    names = list(dict.fromkeys(column for figures in rates.values() for column in figures))
     heads = ["game", *names]
     return heads, [
-        [game, *(scaling.shown(figures[each]) if each in figures else "" for each in names)]
-        for game, figures in found.items()
+        [game, *(scaling.shown(figures[name]) if name in figures else "" for name in names)]
+        for game, figures in rates.items()
     ]
 
 
-def missed(found: dict[str, Figures]) -> list[str]:
+def missed(rates: dict[str, Figures]) -> list[str]:
     """Return a sentence for each figure whose median is less than is wanted."""
     sentences = []
-    for game, figures in found.items():
+    for game, figures in rates.items():
         for column, wanted in (("batch", WANTED.get(game, 0)), ("PettingZoo", WANTED_LOOP)):
             median = statistics.median(figures[column])
             if median < wanted:
@@ -161,9 +161,9 @@ def missed(found: dict[str, Figures]) -> list[str]:
     return sentences
 
 
-def page(command: str, found: dict[str, Figures], compared: bool, scaled: str = "") -> str:
+def page(command: str, rates: dict[str, Figures], compared: bool, scaled: str = "") -> str:
     """Return the page of the figures in Markdown; `scaled` is its part on threads."""
-    heads, lines = rows(found)
+    heads, lines = rows(rates)
     load = f"{os.getloadavg()[1]:.1f} threads were at work on average"
     beside = (
         "*OpenSpiel* is the same loop over its nearest game: "
@@ -193,24 +193,24 @@ def page(command: str, found: dict[str, Figures], compared: bool, scaled: str = 
 
 def invocation(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> str:
     """Return the command that measures the same, without where the page was written."""
-    said = (
+    options = (
         f"--{name} {value}"
         for name, value in vars(chosen).items()
         if name != "page" and value != parser.get_default(name)
     )
-    return " ".join(["python -m benchmarks.environments", *said])
+    return " ".join(["python -m benchmarks.environments", *options])
 
 
 def _scaled(threads: int, rounds: int, seconds: float) -> str:
     """Measure how work scales over threads, and print it; return the part of the page."""
-    found = []
+    measured = []
     for work in scaling.works(OPTIONS):
-        found.append(scaling.measure(work, threads, rounds, seconds))
-        told = ", ".join(
-            f"{count}: {scaling.shown(each)}" for count, each in found[-1].rates.items()
+        measured.append(scaling.measure(work, threads, rounds, seconds))
+        rates = ", ".join(
+            f"{count}: {scaling.shown(figures)}" for count, figures in measured[-1].rates.items()
         )
-        print(f"{work.name}, {work.unit} a second by threads: {told}", flush=True)
-    return scaling.section(found, threads)
+        print(f"{work.name}, {work.unit} a second by threads: {rates}", flush=True)
+    return scaling.section(measured, threads)
 
 
 def main() -> None:
@@ -226,16 +226,16 @@ def main() -> None:
     chosen = parser.parse_args()
     if not has_open_spiel():
         print("OpenSpiel is not installed, so there is no column of it (pip install open_spiel)")
-    found: dict[str, Figures] = {}
+    rates: dict[str, Figures] = {}
     for name in registry.names():
-        found[name] = measure(name, chosen.count, chosen.rounds, chosen.seconds)
-        told = (f"{column} {scaling.shown(figures)}" for column, figures in found[name].items())
-        print(f"{name}: {', '.join(told)}", flush=True)
-    for sentence in missed(found):
+        rates[name] = measure(name, chosen.count, chosen.rounds, chosen.seconds)
+        parts = (f"{column} {scaling.shown(figures)}" for column, figures in rates[name].items())
+        print(f"{name}: {', '.join(parts)}", flush=True)
+    for sentence in missed(rates):
         print(sentence)
     scaled = _scaled(chosen.threads, chosen.rounds, chosen.seconds) if chosen.threads > 1 else ""
     if chosen.page:
-        text = page(invocation(parser, chosen), found, has_open_spiel(), scaled)
+        text = page(invocation(parser, chosen), rates, has_open_spiel(), scaled)
         chosen.page.write_text(text, encoding="utf-8")
 
 

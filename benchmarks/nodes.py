@@ -73,7 +73,7 @@ class Servers:
     """The processes under measurement."""
 
     def __init__(self, servers: Sequence[Subject], database: int | None) -> None:
-        self.ports = [each.port for each in servers]
+        self.ports = [server.port for server in servers]
         self._servers = servers
         self._database = None if database is None else psutil.Process(database)
         self._clients = psutil.Process()
@@ -84,7 +84,7 @@ class Servers:
         if self._database is not None:
             workers = [self._database, *self._database.children()]
             database = sum(map(_cpu, workers))
-        return sum(each.cpu() for each in self._servers), database, _cpu(self._clients)
+        return sum(server.cpu() for server in self._servers), database, _cpu(self._clients)
 
 
 def _cpu(process: psutil.Process) -> float:
@@ -108,7 +108,9 @@ def serving(setup: Setup) -> Iterator[Servers]:
             ("--node", f"n{number}", "--public-url", f"ws://n{number}.example.org")
             for number in range(setup.nodes)
         ]
-        started = [stack.enter_context(kibitz_server(address, *each)) for each in options or [()]]
+        started = [
+            stack.enter_context(kibitz_server(address, *option)) for option in options or [()]
+        ]
         yield Servers(started, database)
 
 
@@ -155,7 +157,10 @@ async def _until_open(port: int) -> None:
 def median(loads: Sequence[Load]) -> Load:
     """Return the median of each figure."""
     return Load(
-        *(statistics.median(getattr(load, each.name) for load in loads) for each in fields(Load))
+        *(
+            statistics.median(getattr(load, figure.name) for load in loads)
+            for figure in fields(Load)
+        )
     )
 
 
@@ -165,12 +170,12 @@ async def measure(rate: float, seconds: float, rounds: int) -> dict[str, Load]:
     for _ in range(rounds):
         for setup in SETUPS:
             loads[setup.name].append(await play(setup, rate, seconds))
-    return {name: median(each) for name, each in loads.items()}
+    return {name: median(runs) for name, runs in loads.items()}
 
 
-def table(title: str, found: dict[str, Load]) -> list[str]:
+def table(title: str, loads: dict[str, Load]) -> list[str]:
     """Return a section of the page."""
-    first = next(iter(found.values()))
+    first = next(iter(loads.values()))
     lines = [
         f"## {title}",
         "",
@@ -178,7 +183,7 @@ def table(title: str, found: dict[str, Load]) -> list[str]:
         " | servers and database / SQLite |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for name, load in found.items():
+    for name, load in loads.items():
         cost = load.servers_us + load.database_us
         ratio = cost / (first.servers_us + first.database_us)
         lines.append(
@@ -201,8 +206,8 @@ def page(command: str, sections: dict[str, dict[str, Load]]) -> str:
         " is acknowledged when it is synced.",
         "",
     ]
-    for title, found in sections.items():
-        lines += table(title, found)
+    for title, loads in sections.items():
+        lines += table(title, loads)
     return "\n".join(lines)
 
 

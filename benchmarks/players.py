@@ -139,10 +139,10 @@ class KibitzPlayer(Player):
         answer = asyncio.get_running_loop().create_future()
         self.answers[self.requests] = answer
         self.connection.send(json.dumps({"id": self.requests, **fields}).encode())
-        found: dict[str, object] = await asyncio.wait_for(answer, self.patience_s)
-        if found["type"] == "refused":
-            raise AssertionError(f"refused {fields}: {found}")
-        return found
+        answered: dict[str, object] = await asyncio.wait_for(answer, self.patience_s)
+        if answered["type"] == "refused":
+            raise AssertionError(f"refused {fields}: {answered}")
+        return answered
 
     def on_text(self, text: bytes) -> None:
         if text.startswith(b'{"type":"your_turn"'):

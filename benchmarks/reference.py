@@ -213,7 +213,7 @@ class AsyncioLayer:
     """Tells everybody with `broadcast`, which builds the frame once and waits for nobody."""
 
     def tell(self, connections: Iterable[Connection], text: str) -> None:
-        broadcast([cast(AsyncioConnection, each).socket for each in connections], text)
+        broadcast([cast(AsyncioConnection, connection).socket for connection in connections], text)
 
 
 async def serve_asyncio(port: int) -> None:
@@ -270,8 +270,7 @@ class SansIOLayer:
 
     def tell(self, connections: Iterable[Connection], text: str) -> None:
         data = text.encode()
-        for each in connections:
-            connection = cast(SansIOConnection, each)
+        for connection in cast(Iterable[SansIOConnection], connections):
             connection.protocol.send_text(data)
             connection.flush()
 

@@ -65,9 +65,9 @@ class Scaled:
 def processor_times() -> dict[int, float]:
     """Return the processor time of each thread there is, by its number."""
     clocks = {
-        each.ident: time.pthread_getcpuclockid(each.ident)
-        for each in threading.enumerate()
-        if each.ident is not None
+        thread.ident: time.pthread_getcpuclockid(thread.ident)
+        for thread in threading.enumerate()
+        if thread.ident is not None
     }
     return {ident: time.clock_gettime(clock) for ident, clock in clocks.items()}
 
@@ -143,8 +143,8 @@ def measure(work: Work, threads: int, rounds: int, seconds: float) -> Scaled:
     scaled = Scaled(work, {1: [], threads: []})
     work.rate(1, 0.0)  # what has to be compiled or loaded is by then
     for _ in range(rounds):
-        for count, found in scaled.rates.items():
-            found.append(work.rate(count, seconds))
+        for count, rates in scaled.rates.items():
+            rates.append(work.rate(count, seconds))
     return scaled
 
 
@@ -154,16 +154,16 @@ def shown(figures: Sequence[float]) -> str:
     return f"{statistics.median(figures):,.0f} ({low:,.0f} to {high:,.0f})"
 
 
-def section(found: Sequence[Scaled], threads: int) -> str:
+def section(measured: Sequence[Scaled], threads: int) -> str:
     """Return the part of the page on threads in Markdown."""
     rows = [
         (
-            each.work.name,
-            each.work.unit,
-            *(shown(each.rates[count]) for count in (1, threads)),
-            f"{each.median(threads) / each.median(1):.2f}",
+            scaled.work.name,
+            scaled.work.unit,
+            *(shown(scaled.rates[count]) for count in (1, threads)),
+            f"{scaled.median(threads) / scaled.median(1):.2f}",
         )
-        for each in found
+        for scaled in measured
     ]
     heads = ("work", "a second", "1 thread", f"{threads} threads", "times")
     parts = [
@@ -176,17 +176,17 @@ def section(found: Sequence[Scaled], threads: int) -> str:
         "",
         table(heads, rows),
     ]
-    return "\n".join([*parts, *_whole_run(found, threads)])
+    return "\n".join([*parts, *_whole_run(measured, threads)])
 
 
-def _whole_run(found: Sequence[Scaled], threads: int) -> list[str]:
+def _whole_run(measured: Sequence[Scaled], threads: int) -> list[str]:
     """Say how long the report's run takes at these rates, where they were measured."""
     name = f"{SMALL:,} individuals"
     games = GENERATIONS * SMALL * genetic_fitness.MANY
     return [
         f"{GENERATIONS:,} generations of {SMALL} individuals are {games:,} games where everybody"
-        f" plays {genetic_fitness.MANY}: at these rates {games / each.median(1) / 60:.1f} minutes"
-        f" with one thread, and {games / each.median(threads) / 60:.1f} with {threads}.\n"
-        for each in found
-        if each.work.name.endswith(f" {name}")
+        f" plays {genetic_fitness.MANY}: at these rates {games / scaled.median(1) / 60:.1f} minutes"
+        f" with one thread, and {games / scaled.median(threads) / 60:.1f} with {threads}.\n"
+        for scaled in measured
+        if scaled.work.name.endswith(f" {name}")
     ]

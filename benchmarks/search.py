@@ -142,7 +142,7 @@ def _threats(scale: int) -> Callable[[], int]:
     depth = five_in_a_row.DEPTH if scale else five_in_a_row.SHALLOW
 
     def work() -> int:
-        return sum(five_in_a_row.nodes(each, depth) for each in five_in_a_row.POSITIONS)
+        return sum(five_in_a_row.nodes(position, depth) for position in five_in_a_row.POSITIONS)
 
     return work
 
@@ -153,8 +153,8 @@ def _searching(kind: Any, states: list[np.record], weigh: Any, depth: int, **own
     def work() -> int:
         total = 0
         for state in states:
-            found = kind(state, **own).search(state, weigh(state), SearchLimits(depth=depth))
-            total += found.nodes
+            result = kind(state, **own).search(state, weigh(state), SearchLimits(depth=depth))
+            total += result.nodes
         return total
 
     return work
@@ -233,7 +233,7 @@ def _plainly(runs: int) -> list[Figure]:
         stdout=subprocess.PIPE,
         check=True,
     )
-    return [Figure(**each) for each in json.loads(done.stdout)]
+    return [Figure(**values) for values in json.loads(done.stdout)]
 
 
 def _show(figures: list[Figure], plain: list[Figure]) -> None:
@@ -258,7 +258,7 @@ def main() -> None:
     chosen = parser.parse_args()
     figures = measure(chosen.runs, chosen.scale)
     if chosen.json:
-        print(json.dumps([asdict(each) for each in figures]))
+        print(json.dumps([asdict(figure) for figure in figures]))
         return
     print(f"kernels are {kernels.get_mode()}; median of {chosen.runs} runs, one core")
     _show(figures, _plainly(1))

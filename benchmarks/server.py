@@ -617,7 +617,7 @@ def section_lines(name: str, figures: Figures) -> list[str]:
 
 def _text(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_text(each)}" for key, each in value.items())
+        return ", ".join(f"{key} {_text(part)}" for key, part in value.items())
     if isinstance(value, list):
         return ", ".join(map(_text, value))
     return f"{value:.2f}" if isinstance(value, float) else str(value)
@@ -649,11 +649,11 @@ def invocation(quick: bool, only: Sequence[str] | None) -> str:
 
 async def main(chosen: Sequence[str], quick: bool) -> dict[str, Figures]:
     """Run sections, printing each as soon as it is measured."""
-    found = {}
+    sections = {}
     for name in chosen:
-        found[name] = await SECTIONS[name](quick)
-        print("\n".join(section_lines(name, found[name])), flush=True)
-    return found
+        sections[name] = await SECTIONS[name](quick)
+        print("\n".join(section_lines(name, sections[name])), flush=True)
+    return sections
 
 
 if __name__ == "__main__":

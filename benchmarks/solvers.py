@@ -25,8 +25,8 @@ from kibitz_search.number_merge.boundaries import BoundarySet
 def island(cells: int, seed: int) -> float:
     """Return the seconds of a table of every subset of a map."""
     began = time.process_time()
-    found = CellBitboard(maps.grow(seed, cells))
-    plan = subsets.LineMasks(found.lines, found.size)
+    board = CellBitboard(maps.grow(seed, cells))
+    plan = subsets.LineMasks(board.lines, board.size)
     lost, middle = np.zeros(plan.words, np.uint64), np.int64(plan.middle)
     ws: Any = kernels.new(proof_search.WORKSPACE)
     subsets.fill(lost, plan.far, plan.start, plan.near, plan.push, middle, ws)

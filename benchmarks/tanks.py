@@ -35,9 +35,9 @@ def games(ev: np.record, number: int, seed: int = 0) -> np.ndarray:
     game: Any = registry.get("tanks")
     start: Any = game.start(game.Options(), 4, {})
     rows = []
-    for each in range(number):
-        st, seat = start.copy(), each % rules.SEATS
-        _game(st, planner.new_belief(), ev, np.int64(seat), np.int64(seed + each))
+    for index in range(number):
+        st, seat = start.copy(), index % rules.SEATS
+        _game(st, planner.new_belief(), ev, np.int64(seat), np.int64(seed + index))
         points = [10 * int(st.cells[s]) + 50 * int(st.kills[s]) for s in range(rules.SEATS)]
         won = points[seat] == max(points)
         rows.append((seat, points[seat], st.cells[seat], st.kills[seat], st.fell[seat], int(won)))

@@ -27,18 +27,18 @@ from benchmarks.experiments.table import EXPERIMENTS
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the experiments that are named, keep what they show; return the exit status."""
     options = _parser().parse_args(argv)
-    known = {each.name: each for each in EXPERIMENTS}
+    known = {experiment.name: experiment for experiment in EXPERIMENTS}
     for name in options.names:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1) or list(known)
             print(f"Error: no experiment {name!r}; there is {', '.join(near)}", file=sys.stderr)
             return 2
     if options.list:
-        print("\n".join(f"{each.name:24} {each.title}" for each in EXPERIMENTS))
+        print("\n".join(f"{experiment.name:24} {experiment.title}" for experiment in EXPERIMENTS))
         return 0
     chosen = [known[name] for name in options.names] or list(EXPERIMENTS)
     scale = Scale(full=options.full, threads=options.threads)
-    return max([_run(each, scale) for each in chosen])
+    return max([_run(experiment, scale) for experiment in chosen])
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -28,18 +28,18 @@ RANGE = 20.0
 
 def ceiling(scale: Scale) -> Measured:
     """Optimise an array for two players and one for three; play them in games of their own."""
-    count, rows, found = scale.choose(1000, 4000), [], []
+    count, rows, sentences = scale.choose(1000, 4000), [], []
     for seats, (share, highest) in shipped.REPORTED.items():
         array = optimised(seats, scale.choose(1200 // seats, 1500), scale.threads)
         for begins in shipped.BEGINS:
             row = shipped.tested(array, seats, "hand", begins, count, scale.threads)
             rows.append((str(seats), "hand", begins, *row))
         won, fitness = rows[-len(shipped.BEGINS)][4], rows[-len(shipped.BEGINS)][7]
-        found.append(
+        sentences.append(
             f"With {seats} players the optimised array wins {won} of its games where it begins, "
             f"with a mean fitness of {fitness}; the report has {share} and {highest}."
         )
-    return Measured(found=" ".join(found), heads=shipped.HEADS, rows=tuple(rows))
+    return Measured(found=" ".join(sentences), heads=shipped.HEADS, rows=tuple(rows))
 
 
 def optimised(seats: int, generations: int, threads: int) -> Array:

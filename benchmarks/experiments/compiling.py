@@ -23,28 +23,28 @@ SECONDS = 1.0
 
 def depths(positions: int) -> list[tuple[int, int]]:
     """Return the own moves that were finished and the positions judged, position by position."""
-    found = []
+    depths = []
     for seed in range(positions):
         _, state = middle(seed)
         search = Iddfs(state)
         search.search(state, hand(state), SearchLimits(depth=1))
         result = search.search(state, hand(state), SearchLimits(seconds=SECONDS))
-        found.append((result.depth, result.nodes))
-    return found
+        depths.append((result.depth, result.nodes))
+    return depths
 
 
 def compiled(scale: Scale) -> Measured:
     """Search the same positions in both modes."""
     positions = scale.choose(7, 31)
     modes = {"plain CPython": "1", "compiled": ""}
-    found = {name: _asked(plain, positions) for name, plain in modes.items()}
-    deep = {name: statistics.median(each[0] for each in rows) for name, rows in found.items()}
-    rate = {name: statistics.median(each[1] for each in rows) for name, rows in found.items()}
+    asked = {name: _asked(plain, positions) for name, plain in modes.items()}
+    deep = {name: statistics.median(row[0] for row in rows) for name, rows in asked.items()}
+    rate = {name: statistics.median(row[1] for row in rows) for name, rows in asked.items()}
     rows = tuple(
         (
             name,
             f"{deep[name]:g}",
-            f"{min(each[0] for each in found[name])} to {max(each[0] for each in found[name])}",
+            f"{min(row[0] for row in asked[name])} to {max(row[0] for row in asked[name])}",
             f"{rate[name] / SECONDS:,.0f}",
         )
         for name in modes

@@ -61,7 +61,9 @@ def conspiring(scale: Scale) -> Measured:
     games = scale.choose(200, 1000)
     rows, better = [], 0
     for seats, group in GROUPS:
-        alone, joined = (play_group(seats, group, games, together=each) for each in (False, True))
+        alone, joined = (
+            play_group(seats, group, games, together=together) for together in (False, True)
+        )
         better += joined.wins > alone.wins
         for gain, how in ((alone, "each for itself"), (joined, "together")):
             percent, interval = matches.share(gain.wins, games)

@@ -57,15 +57,15 @@ class Opponent:
         spec = personality.build
         assert isinstance(spec, EngineSpec)
         make: Callable[..., Any] = spec.search()
-        usual = {each.name: each.default for each in personality.parameters}
+        usual = {parameter.name: parameter.default for parameter in personality.parameters}
         own = {name: usual[name] for name in usual if name not in NOT_OF_SEARCH}
         search, ev = make(start, **own), evaluation(start)
 
         def choose(state: np.record, seed: str) -> int:
             with processor_time.limits(SECONDS, seed) as limits:
-                found = search.search(state, ev, limits)
-            self.moves, self.nodes = self.moves + 1, self.nodes + found.nodes
-            return int(found.action)
+                result = search.search(state, ev, limits)
+            self.moves, self.nodes = self.moves + 1, self.nodes + result.nodes
+            return int(result.action)
 
         return choose
 
@@ -163,8 +163,8 @@ def _meet(
         matches.scatter(game, state, OPENING * seats, opening)
         side = sides[opening % len(sides)]
         own = [(seat in side) == (number % 2 == 0) for seat in range(seats)]
-        players = [subject if each else other for each in own]
-        outcome = matches.play(game, state, [each.chooser(state) for each in players], opening)
+        players = [subject if is_own else other for is_own in own]
+        outcome = matches.play(game, state, [player.chooser(state) for player in players], opening)
         ours, theirs = (
             statistics.mean(
                 score for score, mine in zip(outcome.scores, own, strict=True) if mine == which

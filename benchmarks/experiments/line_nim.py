@@ -54,7 +54,7 @@ def _pair(own: Player, other: Player, seed: int) -> int:
 def _won(own: Player, other: Player, seed: int, seat: int) -> bool:
     game, state = matches.start(GAME, 2, seed)
     players = [own, other] if seat == 0 else [other, own]
-    ended = matches.play(game, state, [each.chooser(state) for each in players], seed)
+    ended = matches.play(game, state, [player.chooser(state) for player in players], seed)
     return ended.ranks[seat] < ended.ranks[1 - seat]
 
 

@@ -36,6 +36,6 @@ def _result(seed: int, seat: int) -> str:
     game, state = matches.start(GAME, 2, seed, preset="classic")
     own, other = Player(Minimax, points), Player(NumberMergeSolver)
     players = [own, other] if seat == 0 else [other, own]
-    ended = matches.play(game, state, [each.chooser(state) for each in players], seed)
+    ended = matches.play(game, state, [player.chooser(state) for player in players], seed)
     difference = ended.ranks[1 - seat] - ended.ranks[seat]
     return "won" if difference > 0 else "lost" if difference < 0 else "drawn"

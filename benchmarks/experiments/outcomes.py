@@ -47,8 +47,8 @@ def load(folder: Path = RESULTS) -> dict[str, Outcome]:
     Raises `pydantic.ValidationError` for a file that is none.
     """
     paths = sorted(folder.glob("*.json"))
-    found = [Outcome.model_validate_json(path.read_text(encoding="utf-8")) for path in paths]
-    return {each.name: each for each in found}
+    outcomes = [Outcome.model_validate_json(path.read_text(encoding="utf-8")) for path in paths]
+    return {outcome.name: outcome for outcome in outcomes}
 
 
 def save(

@@ -27,7 +27,7 @@ HEADS = ("players", "judge", "begins", "games", "won", "95% interval", "plies a 
 
 def evolved(scale: Scale) -> Measured:
     """Play the evolved arrays against each judge, in games that their evolution has not seen."""
-    count, rows, found = scale.choose(1000, 4000), [], []
+    count, rows, sentences = scale.choose(1000, 4000), [], []
     for seats, name in EVOLVED.items():
         file = weights_file.read(WEIGHTS / f"{name}.json")
         array = np.array(file.weights, np.float64)
@@ -37,8 +37,8 @@ def evolved(scale: Scale) -> Measured:
             for judge in genetic_fitness.JUDGES
         ]
         first = rows[-len(BEGINS) * len(genetic_fitness.JUDGES)]
-        found.append(_sentence(seats, first, file.command))
-    return Measured(found=" ".join(found), heads=HEADS, rows=tuple(rows))
+        sentences.append(_sentence(seats, first, file.command))
+    return Measured(found=" ".join(sentences), heads=HEADS, rows=tuple(rows))
 
 
 def tested(

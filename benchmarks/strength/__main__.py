@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (cases.UnknownCaseError, ConfigError) as error:
         print(f"Error: {error}", file=sys.stderr)
         return 2
-    return max(_play(each, quick=options.quick, write=options.write) for each in chosen)
+    return max(_play(case, quick=options.quick, write=options.write) for case in chosen)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -49,14 +49,14 @@ def _parser() -> argparse.ArgumentParser:
 def _play(case: StrengthCase, *, quick: bool, write: bool) -> int:
     """Play one case, print what it has shown, keep it if asked to; return the exit status."""
     try:
-        found = _play_quickly(case) if quick else _play_whole(case)
+        result = _play_quickly(case) if quick else _play_whole(case)
     except runner.CaseFailedError as error:
         print(f"Error: {case.name}: {error}", file=sys.stderr)
         return 1
-    print(f"{case.name}: {_conclusion(found, quick=quick)}\n", flush=True)
+    print(f"{case.name}: {_conclusion(result, quick=quick)}\n", flush=True)
     if write:
-        results.save(found)
-    return 0 if found.well and (found.holds or quick) else 1
+        results.save(result)
+    return 0 if result.well and (result.holds or quick) else 1
 
 
 def _play_whole(case: StrengthCase) -> CaseResult:
@@ -69,17 +69,17 @@ def _play_quickly(case: StrengthCase) -> CaseResult:
 
 
 def _result(case: StrengthCase, tournament: Tournament, directory: Path) -> CaseResult:
-    found = runner.play_case(case, tournament, directory)
-    print(text.render_text(found, 100), flush=True)
-    return CaseResult.of(found, directory)
+    played = runner.play_case(case, tournament, directory)
+    print(text.render_text(played, 100), flush=True)
+    return CaseResult.of(played, directory)
 
 
-def _conclusion(found: CaseResult, *, quick: bool) -> str:
+def _conclusion(result: CaseResult, *, quick: bool) -> str:
     """Say in a word what came of a case; so few games as a quick run has prove no claim."""
-    failed = [each.claim for each in found.claims if not each.holds]
-    words = [] if found.well else [f"faults: {found.faults()}"]
+    failed = [claim.claim for claim in result.claims if not claim.holds]
+    words = [] if result.well else [f"faults: {result.faults()}"]
     if quick:
-        words.append(f"{len(found.claims) - len(failed)} of {len(found.claims)} claims so far")
+        words.append(f"{len(result.claims) - len(failed)} of {len(result.claims)} claims so far")
     elif failed:
         words.append(f"failed: {'; '.join(failed)}")
     else:

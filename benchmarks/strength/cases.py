@@ -36,13 +36,13 @@ class StrengthCase:
 
 def tournaments(matrix: Path = MATRIX) -> dict[str, dict[str, Any]]:
     """Return the values of every tournament by name, as `kibitz_arena.config.build` takes them."""
-    found: dict[str, dict[str, Any]] = {}
+    by_name: dict[str, dict[str, Any]] = {}
     for group in yaml.safe_load(matrix.read_text(encoding="utf-8")):
         for values in map(_expand, _of_group(group)):
-            if values["name"] in found:
+            if values["name"] in by_name:
                 raise ValueError(f"{matrix.name}: {values['name']} is there twice")
-            found[values["name"]] = values
-    return found
+            by_name[values["name"]] = values
+    return by_name
 
 
 def select(wanted: Sequence[str] = (), matrix: Path = MATRIX) -> list[StrengthCase]:
@@ -88,9 +88,9 @@ def _filled(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, str):
         return value.format_map(names)
     if isinstance(value, Mapping):
-        return {_filled(key, names): _filled(each, names) for key, each in value.items()}
+        return {_filled(key, names): _filled(part, names) for key, part in value.items()}
     if isinstance(value, list):
-        return [_filled(each, names) for each in value]
+        return [_filled(part, names) for part in value]
     return value
 
 
@@ -102,6 +102,6 @@ def _expand(values: dict[str, Any]) -> dict[str, Any]:
     values["entrants"] = entrants + values.get("entrants", [])
     better = values.pop("better", None)
     if better is not None:
-        others = [each["name"] for each in values["entrants"] if each["name"] != better]
+        others = [entrant["name"] for entrant in values["entrants"] if entrant["name"] != better]
         values["claims"] = [f"{better} is better than {other}" for other in others]
     return values

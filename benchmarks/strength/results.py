@@ -61,7 +61,7 @@ class CaseResult(Tolerant):
             event=results.event,
             games=results.played,
             claims=results.claims,
-            players=[_player(results, each, times) for each in results.standings],
+            players=[_player(results, line, times) for line in results.standings],
             crosstable=[
                 [f"{pair.wins}-{pair.draws}-{pair.losses}" if pair else None for pair in row]
                 for row in table
@@ -71,27 +71,27 @@ class CaseResult(Tolerant):
     @property
     def well(self) -> bool:
         """Whether nobody dropped out for a reason that is no part of play, or was late."""
-        return not any(each.flags or FAULTS & each.causes.keys() for each in self.players)
+        return not any(player.flags or FAULTS & player.causes.keys() for player in self.players)
 
     @property
     def holds(self) -> bool:
         """Whether all that was claimed holds."""
-        return all(each.holds for each in self.claims)
+        return all(claim.holds for claim in self.claims)
 
     def faults(self) -> str:
         """Say who dropped out or was late: ``Ada 2 crashed, Bob 1 flag``, or ``none``."""
         parts = [
-            f"{each.name} {count} {formatting.CAUSE_LABELS[cause]}"
-            for each in self.players
-            for cause, count in each.causes.items()
+            f"{player.name} {count} {formatting.CAUSE_LABELS[cause]}"
+            for player in self.players
+            for cause, count in player.causes.items()
             if cause in FAULTS
         ]
-        parts += [f"{each.name} {each.flags} late" for each in self.players if each.flags]
+        parts += [f"{player.name} {player.flags} late" for player in self.players if player.flags]
         return ", ".join(parts) or "none"
 
     def player(self, name: str) -> PlayerResult:
         """Return an entrant."""
-        return next(each for each in self.players if each.name == name)
+        return next(player for player in self.players if player.name == name)
 
     def of_event(self, event: Tournament) -> bool:
         """Whether this is what `event` has shown, and not one that it has been since."""
@@ -163,8 +163,8 @@ def load(path: Path = RESULTS) -> dict[str, CaseResult]:
     """
     if not path.exists():
         return {}
-    found = map(CaseResult.model_validate_json, path.read_text(encoding="utf-8").splitlines())
-    return {result.event.name: result for result in found}
+    loaded = map(CaseResult.model_validate_json, path.read_text(encoding="utf-8").splitlines())
+    return {result.event.name: result for result in loaded}
 
 
 def save(result: CaseResult, path: Path = RESULTS) -> None:

@@ -72,8 +72,8 @@ def _try_out(name: str, command: Sequence[str], base: Path) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CaseFailedError(f"{name} cannot play: {error}") from error
     if tried.returncode:
-        said = tried.stderr.strip() or f"its program ends with status {tried.returncode}"
-        raise CaseFailedError(f"{name} cannot play: {said}")
+        last_words = tried.stderr.strip() or f"its program ends with status {tried.returncode}"
+        raise CaseFailedError(f"{name} cannot play: {last_words}")
 
 
 def _is_half_played(folder: TournamentDirectory, event: Tournament) -> bool:

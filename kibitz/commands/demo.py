@@ -107,7 +107,7 @@ def wall_app(url: str, preparation: Preparation) -> KibitzApp:
 
     wall = WallPlan([game.name for game in DEMO], preparation)
     return KibitzApp(
-        load_games("plain"), connect, wall=wall, follow=True, where=url, rules=rulebook.page
+        load_games("plain"), connect, wall=wall, follow=True, server_label=url, rules=rulebook.page
     )
 
 

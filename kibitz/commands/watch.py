@@ -69,7 +69,7 @@ def watch(
                 lobby=lobby,
                 follow=True,
                 wall=WallPlan() if wall else None,
-                where=server,
+                server_label=server,
                 greetings=lambda: lines,
                 rules=rulebook.page,
             )

@@ -63,7 +63,7 @@ class CheckContext:
             "seat": 0 if seat is None else seat,
             "seed": self.seed + self._match_count,
             "control": self.control,
-            "patience": self.timeout_s,
+            "timeout_s": self.timeout_s,
         }
         return ConformanceMatch(self.server, self.game, **(defaults | given))
 

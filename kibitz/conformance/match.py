@@ -47,13 +47,13 @@ class ConformanceMatch:
         options: dict[str, Any] | None = None,
         control: TimeControl | None = None,
         played: Sequence[int] = (),
-        patience: float = 30.0,
+        timeout_s: float = 30.0,
     ) -> None:
         self.server = server
         self.game = game
         self.key = key
         self.seat = seat
-        self.timeout_s = patience
+        self.timeout_s = timeout_s
         """Seconds that the bot has for an answer where no clock says less, and to come back."""
         self.on_own_turn: Incident | None = None
         """Done once, when the bot has just been told of its turn `at_turn`."""

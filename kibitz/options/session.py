@@ -82,7 +82,7 @@ def play_in_terminal(
             invite=invite,
             play=True,
             follow=True,
-            where=server,
+            server_label=server,
             greetings=lambda: lines,
             rules=rulebook.page,
         )

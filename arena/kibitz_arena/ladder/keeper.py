@@ -88,32 +88,32 @@ class LadderKeeper:
     """Keeps a ladder in one lobby. `keep` ends when it is told to stop.
 
     `now` is the time of day in milliseconds since 1970; `rating` gives the present rating of an
-    entrant; `ended` is given each game that counts, and `tell` a line for everything that a person
-    may want to know; `in_thread` runs what waits for the disk; `draw` makes seeds.
+    entrant; `on_ended` is given each game that counts, and `tell` a line for everything that a
+    person may want to know; `in_thread` runs what waits for the disk; `draw` makes seeds.
     """
 
     def __init__(
         self,
         host: Client,
-        lobby: str,
+        key: str,
         journal: LadderJournal,
         *,
         now: Callable[[], int],
         rating: Callable[[str], float],
-        ended: Callable[[PlayedGame], None],
+        on_ended: Callable[[PlayedGame], None],
         tell: Tell,
         in_thread: Callable[[Callable[[bytes], None], bytes], Awaitable[None]] = asyncio.to_thread,
         draw: Callable[[], int | str] = lambda: secrets.token_hex(32),
     ) -> None:
         self._host = host
-        self._key = lobby
+        self._key = key
         self._lobby = ArrangedLobby(
-            host, lobby, lambda: self.state.outstanding.keys(), self._apply_view
+            host, key, lambda: self.state.outstanding.keys(), self._apply_view
         )
         self._journal = journal
         self._now = now
         self._rating = rating
-        self._on_ended = ended
+        self._on_ended = on_ended
         self._tell = tell
         self._in_thread = in_thread
         self._draw = draw

@@ -142,7 +142,7 @@ class LadderRunner:
                 journal,
                 now=now_ms,
                 rating=publisher.rating,
-                ended=ended,
+                on_ended=ended,
                 tell=self.tell,
             )
             await self._keep(keeper, publisher.publication, reports)

@@ -75,7 +75,7 @@ class GameScheduler:
         host: Client,
         lobby: str,
         journal: TournamentJournal,
-        width: ConcurrencyLimit,
+        concurrency: ConcurrencyLimit,
         *,
         now: Callable[[], int],
         fetch: Fetch,
@@ -86,7 +86,7 @@ class GameScheduler:
             host, lobby, lambda: self.progress.outstanding_tags, self._apply_view
         )
         self._journal = journal
-        self._concurrency = width
+        self._concurrency = concurrency
         self._now = now
         self._fetch = fetch
         self._tell = tell

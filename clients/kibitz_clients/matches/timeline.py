@@ -131,8 +131,8 @@ class Frame:
 class Timeline:
     """The frames of one match, oldest first, with everything that goes with the newest."""
 
-    def __init__(self, facts: MatchInfo) -> None:
-        self.info = facts
+    def __init__(self, info: MatchInfo) -> None:
+        self.info = info
         self.result: Result | None = None
         self.record: str = ""
         """Where the finished match's record is, on the server's HTTP side."""

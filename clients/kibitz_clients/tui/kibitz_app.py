@@ -125,7 +125,7 @@ class KibitzApp(App[str]):
         play: bool = False,
         follow: bool = False,
         wall: WallPlan | None = None,
-        where: str = "",
+        server_label: str = "",
         now: Callable[[], int] = monotonic,
         fetch: RecordFetcher = fetch.fetch_record,
         greetings: Callable[[], Sequence[str]] = tuple,
@@ -145,7 +145,7 @@ class KibitzApp(App[str]):
         )
         self.recorded = recorded
         self._at = at
-        self.server_label = where
+        self.server_label = server_label
         self.now = now
         self.rules = rules
         self.failure: Exception | None = None

@@ -55,12 +55,12 @@ async def follow_lines(
     """
     if (match is None) == (lobby is None):
         raise ValueError("expected either a match or a lobby to follow")
-    async with client as link:
-        course = _MatchStream(link, games, out, as_json, lobby, fetch)
+    async with client as connection:
+        course = _MatchStream(connection, games, out, as_json, lobby, fetch)
         await course.start(match)
         if course.is_over:
             return course.finish()
-        async for message in link.news():
+        async for message in connection.news():
             await course.handle(message)
             if course.is_over:
                 break
@@ -266,14 +266,14 @@ class _MatchStream:
 
     def __init__(
         self,
-        link: Client,
+        connection: Client,
         games: Mapping[str, Game],
         out: LineSink,
         as_json: bool,
         lobby: str | None,
         fetch: RecordFetcher,
     ) -> None:
-        self._connection = link
+        self._connection = connection
         self._out = out
         self._lobby = lobby
         self._fetch = fetch

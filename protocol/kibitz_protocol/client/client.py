@@ -133,7 +133,7 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
             instance=secrets.token_hex(16),
         )
         self._timeouts = SessionTimeouts(opening_ms=_millis(opening), away_ms=_millis(patience))
-        self._random = chance
+        self._chance = chance
         self._news_queue = NewsQueue(backlog)
 
     # --- lifetime -------------------------------------------------------------------------
@@ -143,7 +143,7 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
         self._session = Session(
             self._identity,
             now_ms(),
-            chance=self._random,
+            chance=self._chance,
             patience=self._timeouts,
             first_id=_first_request_id(self._identity),
         )

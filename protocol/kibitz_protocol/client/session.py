@@ -255,7 +255,7 @@ class Session:
         self.connect_at = now
         """When the next connection is due, while `state` is AWAY."""
         self._identity = identity
-        self._random = chance
+        self._chance = chance
         self._timeouts = patience or SessionTimeouts()
         self._backoff = backoff or Backoff()
         self._requests = PendingRequests(first_id)
@@ -538,7 +538,7 @@ class Session:
 
     def _next_attempt_at(self, now: int) -> int:
         """Return when to connect: after a pause, with a last attempt before the time is up."""
-        pause = self._backoff.pause_ms(self._failures, self._random)
+        pause = self._backoff.pause_ms(self._failures, self._chance)
         at = max(now, self._not_before) + pause
         return at if self._give_up_at is None else min(at, self._give_up_at)
 

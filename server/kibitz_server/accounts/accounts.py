@@ -259,14 +259,14 @@ class Accounts:
 
     def _by_token(self, token: str) -> Identity:
         digest = digest_of(token)
-        found = self._players.token(digest)
-        if found is None or not hmac.compare_digest(found.digest, digest):
+        stored = self._players.token(digest)
+        if stored is None or not hmac.compare_digest(stored.digest, digest):
             raise Denied(Code.UNAUTHORIZED, "unknown token")
-        if found.revoked is not None:
+        if stored.revoked is not None:
             raise Denied(Code.UNAUTHORIZED, "the token was revoked")
-        if found.expires is not None and found.expires <= time.time():
+        if stored.expires is not None and stored.expires <= time.time():
             raise Denied(Code.UNAUTHORIZED, "the token has expired")
-        player = self._players.by_key(found.player)
+        player = self._players.by_key(stored.player)
         if player is None:
             raise Denied(Code.UNAUTHORIZED, "the account of this token is gone")
         return identity_of(player)

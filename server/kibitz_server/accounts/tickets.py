@@ -70,7 +70,7 @@ class Tickets:
     def use_up(self, ticket: str) -> None:
         """Let nobody in with a ticket any more that has let somebody in."""
         now = self._now_ms()
-        self._used = {each: ends for each, ends in self._used.items() if ends > now}
+        self._used = {used: ends for used, ends in self._used.items() if ends > now}
         self._used[ticket] = now + VALID_MS
 
     def _now_ms(self) -> int:

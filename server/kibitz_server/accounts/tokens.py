@@ -88,13 +88,13 @@ class TokenAdmin:
         """Return all tokens, oldest first."""
         return [
             TokenLine(
-                each.id,
-                identity_of(each.player).player,
-                each.created,
-                each.expires,
-                each.revoked,
+                token.id,
+                identity_of(token.player).player,
+                token.created,
+                token.expires,
+                token.revoked,
             )
-            for each in self._register.tokens()
+            for token in self._register.tokens()
         ]
 
     def revoke(self, id: int) -> bool:

@@ -272,8 +272,8 @@ def _begin_upkeep(config: Config, directory: Directory, tasks: TaskSet) -> None:
     retention = Retention(
         directory.store.expiry,
         config.keeping,
-        busy=directory.is_busy,
-        forgotten=directory.registry.forget_matches,
+        is_busy=directory.is_busy,
+        on_deleted=directory.registry.forget_matches,
     )
     tasks.spawn(retention.run)
     tasks.spawn(directory.rules.compile_all)

@@ -81,16 +81,16 @@ class MatchArchive:
         hosts = await self._hosts(identity.key, setup.lobby)
         if not hosts and not _may_have_had_seat(identity, setup, closed):
             raise RequestDeclined(Code.NOT_SEATED, "you had no seat at this match")
-        told = self._reports.get((key, request.seat))
-        if told is None:
+        report = self._reports.get((key, request.seat))
+        if report is None:
             async with self._job_turn(peer, identity):
-                told = await self._reported(game, setup, closed, request.seat)
+                report = await self._reported(game, setup, closed, request.seat)
         if not hosts:
-            own = [seat for seat in told.seats if seat.player.player == identity.key]
+            own = [seat for seat in report.seats if seat.player.player == identity.key]
             if not own and not _had_seat(identity.key, setup, closed):
                 raise RequestDeclined(Code.NOT_SEATED, "you had no seat at this match")
-            told = told.model_copy(update={"seats": own})
-        return Reported(re=request.id, report=told)
+            report = report.model_copy(update={"seats": own})
+        return Reported(re=request.id, report=report)
 
     async def _reported(
         self, game: Game, setup: Setup, closed: Closed, seat: int | None
@@ -136,16 +136,16 @@ class MatchArchive:
         """Return events as this viewer may see them."""
         match = self._directory.watched(request.match)
         if match is None or match.result is not None:
-            found = await self._history_of_finished(peer, identity, request)
+            page = await self._history_of_finished(peer, identity, request)
         else:
-            found = await self._history_of_running(match, peer, identity, request)
+            page = await self._history_of_running(match, peer, identity, request)
         return EventList(
             re=request.id,
             match=request.match,
-            view=found.view,
-            stage=found.stage,
-            events=found.events,
-            more=found.more,
+            view=page.view,
+            stage=page.stage,
+            events=page.events,
+            more=page.more,
         )
 
     async def _history_of_finished(self, peer: Peer, identity: Identity, request: History) -> Page:
@@ -162,9 +162,9 @@ class MatchArchive:
             known = self._pages.get(key)
             if known is not None:
                 return known
-            found = await self._page(game, setup, closed.number, request, REFEREE, own, wanted)
-        self._pages.put(key, found, found.size * MEMORY_FACTOR)
-        return found
+            page = await self._page(game, setup, closed.number, request, REFEREE, own, wanted)
+        self._pages.put(key, page, page.size * MEMORY_FACTOR)
+        return page
 
     async def _history_of_running(
         self, match: WatchedMatch, peer: Peer, identity: Identity, request: History
@@ -280,7 +280,7 @@ def _players(closed: Closed) -> list[Player]:
 
 def _had_seat(player: str, setup: Setup, closed: Closed) -> bool:
     """Whether a player had a seat at the beginning or at the end of a match."""
-    return any(each.player == player for each in [*setup.seats, *_players(closed)])
+    return any(seated.player == player for seated in [*setup.seats, *_players(closed)])
 
 
 def _may_have_had_seat(identity: Identity, setup: Setup, closed: Closed) -> bool:

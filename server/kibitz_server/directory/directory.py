@@ -241,9 +241,9 @@ class Directory:
 
     async def restore_when_loaded(self) -> None:
         """As `restore`, once the rules of the open matches are loaded."""
-        found = self.recovery.read()
-        await self.rules.load(games_of(found.matches))
-        self.recovery.restore(found)
+        streams = self.recovery.read()
+        await self.rules.load(games_of(streams.matches))
+        self.recovery.restore(streams)
         self._restored = True
 
     @property
@@ -285,7 +285,7 @@ class Directory:
 
     def gauges(self) -> Mapping[str, int]:
         """Return what is there now, by the names of `/metrics`."""
-        found = {
+        gauges = {
             "connections": len(self.connections.peers),
             "players": len(self.connections.players),
             "spectators": sum(len(match.watchers) for match in self.matches.values()),
@@ -296,11 +296,11 @@ class Directory:
             "ready": int(self.ready()),
         }
         if self.failover is not None:
-            found["node_serving"] = int(self.failover.serving)
+            gauges["node_serving"] = int(self.failover.serving)
         if self.tails is not None:
-            found["spectators"] += self.tails.spectators
-            found["matches_elsewhere"] = self.tails.followed
-        return found
+            gauges["spectators"] += self.tails.spectators
+            gauges["matches_elsewhere"] = self.tails.followed
+        return gauges
 
     # --- opening and finding ----------------------------------------------------------------
 

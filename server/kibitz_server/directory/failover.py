@@ -169,9 +169,9 @@ class Failover:
     async def _take(self) -> bool:
         """Take some lobbies; return whether there were any."""
         taken = await self._nodes.take(self._entry, MOST_AT_ONCE)
-        for each in taken:
-            LOG.warning("lobby %s is taken over from node %s", each.key, each.former)
-            self._waiting[each.key] = each
+        for lobby in taken:
+            LOG.warning("lobby %s is taken over from node %s", lobby.key, lobby.former)
+            self._waiting[lobby.key] = lobby
         self._moved["taken"] += len(taken)
         return bool(taken)
 
@@ -179,23 +179,23 @@ class Failover:
         """Take up what was taken."""
         if not self._waiting:
             return
-        keys = [key for each in self._waiting.values() for key in (*each.matches, each.key)]
-        found = await self._store.reload(keys)
-        await self._recovery.load_rules(found)
+        keys = [key for lobby in self._waiting.values() for key in (*lobby.matches, lobby.key)]
+        stored = await self._store.reload(keys)
+        await self._recovery.load_rules(stored)
         for taken in list(self._waiting.values()):
             if self._registry.draining:
                 return
             if self._waiting.pop(taken.key, None) is not None:  # it may be lost meanwhile
-                self._take_up(taken, found)
+                self._take_up(taken, stored)
             await asyncio.sleep(0)
 
     def _entry(self, seq: int, former: str | None) -> bytes:
         entry = TakenOver(seq=seq, node=self._nodes.name, former=former)
         return entry.model_dump_json().encode()
 
-    def _take_up(self, taken: TakenLobby, found: Mapping[str, Stored | StoreError]) -> None:
+    def _take_up(self, taken: TakenLobby, stored: Mapping[str, Stored | StoreError]) -> None:
         try:
-            self._recovery.take_up(taken, found)
+            self._recovery.take_up(taken, stored)
         except Exception:
             LOG.exception("lobby %s cannot be taken up", taken.key)
         for player in self._players_of(taken):
@@ -208,7 +208,7 @@ class Failover:
         players = dict.fromkeys(() if lobby is None else lobby.engine.state.insiders())
         for match in self._matches_of(taken.key):
             seats: tuple[Player, ...] = tuple(match.engine.state.players)
-            players.update(dict.fromkeys(each.player for each in seats))
+            players.update(dict.fromkeys(player.player for player in seats))
         return players
 
     def _matches_of(self, lobby: str) -> list[MatchRunner]:

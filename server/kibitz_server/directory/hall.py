@@ -183,8 +183,8 @@ class Hall:
 
     def _finished(self) -> Iterator[MatchBrief]:
         """Yield the matches that ended last, each with its place in the order of their ends."""
-        told = () if self._told is None else self._told.finished
-        known = {brief.match: brief for brief in told}
+        former = () if self._told is None else self._told.finished
+        known = {brief.match: brief for brief in former}
         for brief in reversed(self._registry.finished_briefs(None)):
             yield known.get(brief.match) or brief.model_copy(
                 update={"order": next(self._next_order)}
@@ -238,12 +238,12 @@ def _is_shown(match: MatchRunner) -> bool:
     return match.listed and match.is_stored and match.result is None
 
 
-def _match_line(match: MatchRunner, told: MatchBrief | None) -> MatchBrief:
+def _match_line(match: MatchRunner, former: MatchBrief | None) -> MatchBrief:
     """Return a match's line, as spectators may see it; made of the one that was told, if it may."""
-    if told is None or told.seats != list(match.players):
+    if former is None or former.seats != list(match.players):
         return match.brief().model_copy(update={"order": match.stream.number})
     ply = match.shown_ply
-    return told if told.ply == ply else told.model_copy(update={"ply": ply})
+    return former if former.ply == ply else former.model_copy(update={"ply": ply})
 
 
 def _newest_first(briefs: Iterable[_B]) -> list[_B]:

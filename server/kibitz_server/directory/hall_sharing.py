@@ -74,13 +74,13 @@ class HallSharing:
             if self._is_due(key, made, plies_due=plies_due)
         }
         lines |= {key: None for key in self._written if key not in made_of}
-        found = await self._nodes.exchange(lines)
+        exchange = await self._nodes.exchange(lines)
         if plies_due:
             self._plies_at = self._seconds()
         self._written = {
             key: made if key in lines else self._written[key] for key, made in made_of.items()
         }
-        self._take_up(found)
+        self._take_up(exchange)
 
     async def read(self) -> None:
         """Read what the others have, and write nothing.
@@ -91,12 +91,12 @@ class HallSharing:
         if not self._nodes.needs_all:
             self._take_up(await self._nodes.exchange({}))
 
-    def _take_up(self, found: HallExchange) -> None:
-        for key in found.missing:
+    def _take_up(self, exchange: HallExchange) -> None:
+        for key in exchange.missing:
             self._written.pop(key, None)
-        self._tickets.synchronize(found.ticket_key, found.life, found.now_ms)
+        self._tickets.synchronize(exchange.ticket_key, exchange.life, exchange.now_ms)
         known = {brief.match for brief in self._registry.finished_briefs(None)}
-        for brief in self._others.apply(found):
+        for brief in self._others.apply(exchange):
             if brief.match not in known:
                 self._registry.note_finished(brief, listed=True)
         for key in self._registry.lobbies:
@@ -113,12 +113,12 @@ class HallSharing:
 
     def _running_matches(self) -> dict[str, list[MatchRunner]]:
         """Return the running matches by their lobbies."""
-        found: dict[str, list[MatchRunner]] = {}
+        by_lobby: dict[str, list[MatchRunner]] = {}
         for match in self._registry.matches.values():
             lobby = match.engine.state.setup.lobby
             if lobby is not None and match.is_stored and match.result is None:
-                found.setdefault(lobby, []).append(match)
-        return found
+                by_lobby.setdefault(lobby, []).append(match)
+        return by_lobby
 
     def _made_of(
         self, matches: Mapping[str, list[MatchRunner]], loading: Collection[str]
@@ -169,5 +169,5 @@ def _players(lobby: DurableLobby | None, matches: Sequence[MatchRunner]) -> list
     keys = dict.fromkeys(() if lobby is None else lobby.insiders())
     for match in matches:
         seats = (*match.players, *match.engine.state.setup.seats)
-        keys.update(dict.fromkeys(each.player for each in seats))
+        keys.update(dict.fromkeys(player.player for player in seats))
     return list(keys)

@@ -136,7 +136,7 @@ class JobQueue:
     def _start_next(self) -> None:
         """Give free places to the players whose turns are next."""
         while len(self._running) < self._limits.at_once:
-            player = next((each for each in self._queues if each not in self._running), None)
+            player = next((other for other in self._queues if other not in self._running), None)
             if player is None:
                 return
             line = self._queues.pop(player)

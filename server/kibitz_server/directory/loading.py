@@ -70,22 +70,22 @@ class Loader:
         """Return how a match ended that is not running; None where there never was one."""
         if not self._store.exists(match):
             return None
-        found = _result_of_brief(self._store.summary(match)) or _result_of_footer(
+        result = _result_of_brief(self._store.summary(match)) or _result_of_footer(
             self._store.footer(match)
         )
-        return found or aborted_result(seats, DAMAGED_LOG)
+        return result or aborted_result(seats, DAMAGED_LOG)
 
     def _from_checkpoint(self, game: Game, setup: Setup, stored: Stored) -> MatchEngine | None:
         """Return a match from its checkpoint and what followed, None where that cannot be."""
         saved = stored.checkpoint
-        found = (
+        read = (
             None if saved is None else self._match_context.checkpoints.read(saved.data, game, setup)
         )
-        if saved is None or found is None or (saved.seq, saved.link) != (found.seq, found.link):
+        if saved is None or read is None or (saved.seq, saved.link) != (read.seq, read.link):
             return None
         try:
             entries = [record.read_entry(line) for line in stored.lines]
-            return MatchEngine.resume(checkpoint.resume(game, setup, found, []), entries)
+            return MatchEngine.resume(checkpoint.resume(game, setup, read, []), entries)
         except BrokenLog as error:
             LOG.warning("match %s: its checkpoint is of no use: %s", setup.match, error)
             return None
@@ -104,12 +104,12 @@ class Loader:
 
 def games_of(matches: Iterable[Stored | StoreError]) -> set[str]:
     """Return the games of matches, as far as their setups can be read."""
-    found = set[str]()
+    games = set[str]()
     for stored in matches:
         if isinstance(stored, Stored):
             with contextlib.suppress(ValueError):
-                found.add(record.read_setup(stored.head).game)
-    return found
+                games.add(record.read_setup(stored.head).game)
+    return games
 
 
 def _result_of_brief(line: bytes | None) -> Result | None:

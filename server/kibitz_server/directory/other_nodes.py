@@ -87,22 +87,22 @@ class OtherNodes:
 
     # --- what is read -----------------------------------------------------------------------
 
-    def apply(self, found: HallExchange) -> list[MatchBrief]:
+    def apply(self, exchange: HallExchange) -> list[MatchBrief]:
         """Take up an exchange; return matches that have ended elsewhere since the one before.
 
         Raises `ValueError` for a line that cannot be read.
         """
-        self._nodes = {node.name: node for node in found.nodes}
-        if found.whole:
+        self._nodes = {node.name: node for node in exchange.nodes}
+        if exchange.whole:
             self._forget_all()
         ended: list[MatchBrief] = []
-        for key, node, text in found.lines:
+        for key, node, text in exchange.lines:
             if key == node_key(node):
                 ended += self._put_node(node, text)
             else:
                 self._put_lobby(key, node, text)
         self._count_players()
-        self._settled, self._heard_at = found.settled, self._seconds()
+        self._settled, self._heard_at = exchange.settled, self._seconds()
         return ended
 
     def _count_players(self) -> None:
@@ -191,10 +191,10 @@ class OtherNodes:
 
     def at(self, lobby: str, node: str) -> Elsewhere | None:
         """Return that a lobby is at a node; None where that is not alive, or no other one."""
-        found = self._nodes.get(node)
-        if found is None or not found.alive or found.url == self._url:
+        known = self._nodes.get(node)
+        if known is None or not known.alive or known.url == self._url:
             return None
-        return Elsewhere(lobby, found)
+        return Elsewhere(lobby, known)
 
     def is_busy(self, player: str) -> bool:
         """Whether a player has a lobby or a seat elsewhere, or is connected there."""
@@ -220,5 +220,5 @@ class OtherNodes:
                 yield line
 
     def _is_alive(self, node: str) -> bool:
-        found = self._nodes.get(node)
-        return found is not None and found.alive
+        known = self._nodes.get(node)
+        return known is not None and known.alive

@@ -42,7 +42,7 @@ class RatedMatches:
         if rated_problem(RatedPlan(settings, account, self._standard, arranged)) is not None:
             return None
         rated = ladder.rated_players([self._rated_player(lobby, player) for player in players])
-        return None if rated is None else [each.key for each in rated]
+        return None if rated is None else [counted.key for counted in rated]
 
     def record(self, setup: Setup, result: Result) -> None:
         """Enter a match that is over, in the same turn of the loop that closes its log."""

@@ -70,33 +70,33 @@ class Recovery:
         """
         return OpenStreams(self._store.load("match"), self._store.load("lobby"))
 
-    def restore(self, found: OpenStreams) -> None:
+    def restore(self, streams: OpenStreams) -> None:
         """Take up what was read. Blocks; the rules of the matches should be loaded before."""
         registry = self._registry
         for line in reversed(self._store.summaries("match", MAX_FINISHED_LISTED)):
             self._list_finished(line)
         self._quarantine.load()
-        for stored in found.matches:
+        for stored in streams.matches:
             self._restore_match(stored)
-        for stored in found.lobbies:
+        for stored in streams.lobbies:
             self._restore_lobby(stored)
         for lobby in list(registry.lobbies.values()):
             self.resume_lobby(lobby)
         for match in list(registry.matches.values()):
             self._resume_match(match)
 
-    async def load_rules(self, found: Mapping[str, Stored | StoreError]) -> None:
+    async def load_rules(self, read: Mapping[str, Stored | StoreError]) -> None:
         """Return when the rules are loaded of what was read of another node's lobbies."""
-        matches = [stored for stored in found.values() if _is_match(stored)]
+        matches = [stored for stored in read.values() if _is_match(stored)]
         await self._rules.load(games_of(matches))
 
-    def take_up(self, taken: TakenLobby, found: Mapping[str, Stored | StoreError]) -> None:
+    def take_up(self, taken: TakenLobby, stored: Mapping[str, Stored | StoreError]) -> None:
         """Take up a lobby with its matches that was another node's, and is this one's now."""
         for key in taken.matches:
-            self._take_up_stream("match", key, found[key])
-            self._take_over_spectators(key, found[key])
+            self._take_up_stream("match", key, stored[key])
+            self._take_over_spectators(key, stored[key])
         if taken.open:
-            self._take_up_stream("lobby", taken.key, found[taken.key])
+            self._take_up_stream("lobby", taken.key, stored[taken.key])
         lobby = self._registry.lobbies.get(taken.key)
         if lobby is not None:
             self.resume_lobby(lobby)

@@ -55,7 +55,7 @@ class Registry:
         """Remove a match that does not run any more, with its players' seats."""
         self.matches.pop(match.key, None)
         state = match.engine.state
-        for player in {each.player for each in (*state.players, *state.setup.seats)}:
+        for player in {seated.player for seated in (*state.players, *state.setup.seats)}:
             self.remove_seat(player, match)
         for peer in match.peers():
             peer.subscriptions.pop(match.key, None)
@@ -195,7 +195,7 @@ def _add(keys_of: dict[str, tuple[str, ...]], player: str, key: str) -> None:
 
 
 def _discard(keys_of: dict[str, tuple[str, ...]], player: str, key: str) -> None:
-    kept = tuple(each for each in keys_of.get(player, ()) if each != key)
+    kept = tuple(other for other in keys_of.get(player, ()) if other != key)
     if kept:
         keys_of[player] = kept
     else:

@@ -98,14 +98,14 @@ class LogReloader:
 
     async def _reload(self, lost: dict[str, MatchRunner | LobbyRunner]) -> None:
         try:
-            found = await self._context.store.reload(list(lost))
+            stored = await self._context.store.reload(list(lost))
         except StoreError as error:
             LOG.error("%s; %d matches and lobbies wait for it", error, len(lost))
             self._lost = lost | self._lost
             return
         # Matches first: a lobby that comes back asks which of its matches are there.
         for former in sorted(lost.values(), key=lambda runner: isinstance(runner, LobbyRunner)):
-            self._reinstate(former, found[former.key])
+            self._reinstate(former, stored[former.key])
             await asyncio.sleep(0)
 
     def _reinstate(self, former: MatchRunner | LobbyRunner, stored: Stored | StoreError) -> None:

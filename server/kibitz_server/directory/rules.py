@@ -56,13 +56,13 @@ class Rules:
         games: Mapping[str, Game],
         spawn: Spawn,
         compile_command: CompileCommand | None = None,
-        loaded: Callable[[], object] = _nothing,
+        on_loaded: Callable[[], object] = _nothing,
     ) -> None:
-        """Without a `compile_command` the thread compiles too. `loaded` is called after a load."""
+        """Without a `compile_command` the thread compiles too. Each load calls `on_loaded`."""
         self._games = games
         self._spawn = spawn
         self._compile_command = compile_command
-        self._on_loaded = loaded
+        self._on_loaded = on_loaded
         self._missing = set(games) if kernels.compiled() else set[str]()
         self._loading: dict[str, asyncio.Future[None]] = {}
         self._one_thread = asyncio.Lock()
@@ -92,11 +92,11 @@ class Rules:
             await asyncio.shield(self._request(game))
 
     def _request(self, game: str) -> asyncio.Future[None]:
-        found = self._loading.get(game)
-        if found is None:
-            found = self._loading[game] = asyncio.get_running_loop().create_future()
-            self._spawn(partial(self._bring, game, found))
-        return found
+        loading = self._loading.get(game)
+        if loading is None:
+            loading = self._loading[game] = asyncio.get_running_loop().create_future()
+            self._spawn(partial(self._bring, game, loading))
+        return loading
 
     async def _bring(self, game: str, done: asyncio.Future[None]) -> None:
         try:

@@ -96,8 +96,9 @@ class Substitutes:
 
     def match_over(self, match: MatchRunner) -> None:
         """A match is over: its substitutes are stopped."""
-        for player in [key for key, each in self._substitutions.items() if each.match is match]:
-            self._stop_bot(player)
+        for player, substitution in list(self._substitutions.items()):
+            if substitution.match is match:
+                self._stop_bot(player)
 
     def match_reloaded(self, former: MatchRunner, match: MatchRunner) -> None:
         """A match was loaded again."""

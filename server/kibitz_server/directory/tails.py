@@ -285,10 +285,10 @@ class Tails:
         keys = [key for key in self._opening if key not in known]
         if not keys:
             return
-        found = await self._logs.match_heads(keys)
+        heads = await self._logs.match_heads(keys)
         for key in keys:
             if key in self._opening and key not in self._tails:
-                self._open_when_loaded(key, found.get(key))
+                self._open_when_loaded(key, heads.get(key))
 
     def _open_when_loaded(self, key: str, head: MatchHead | StoreError | None) -> None:
         """Begin a tail; one whose rules are not loaded yet begins later, and nobody waits for it.
@@ -323,15 +323,15 @@ class Tails:
             LOG.debug("match %s cannot be followed", key, exc_info=True)
             self.give_up(key, error)
 
-    def _tail(self, key: str, found: MatchHead) -> MatchTail:
+    def _tail(self, key: str, head: MatchHead) -> MatchTail:
         """Return a tail that stands before the first entry. Raises `BrokenLog`, `ValueError`."""
-        setup = record.read_setup(found.head)
+        setup = record.read_setup(head.head)
         game = self._games.get(setup.game)
         if setup.match != key or game is None:
             raise BrokenLog(f"its setup is of match {setup.match!r} of game {setup.game!r}")
-        lobby = None if found.lobby_head is None else Opened.model_validate_json(found.lobby_head)
+        lobby = None if head.lobby_head is None else Opened.model_validate_json(head.lobby_head)
         shown = lobby is None or lobby.settings.watchable
-        return MatchTail(game, setup, found.stream, self._clock, lobby_shown=shown)
+        return MatchTail(game, setup, head.stream, self._clock, lobby_shown=shown)
 
     async def _read_entries(self) -> bool:
         asked = {key: tail for key, tail in self._tails.items() if not tail.over}
@@ -339,12 +339,12 @@ class Tails:
         """Who waits since before this question, so that its answer is new enough."""
         if not asked:
             return False
-        found = await self._logs.new_entries([tail.stream for tail in asked.values()])
+        read = await self._logs.new_entries([tail.stream for tail in asked.values()])
         more = False
         for key, tail in asked.items():
             if self._tails.get(key) is not tail:
                 continue  # it was dropped meanwhile, or begun again
-            new, began = found.get(key), self._loop.time()
+            new, began = read.get(key), self._loop.time()
             try:
                 more |= self._take(tail, new, openings.get(key))
             except Exception as error:

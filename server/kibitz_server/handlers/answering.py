@@ -144,7 +144,7 @@ def refuse_to_host(
     """Refuse to open a lobby: for a limit, once the lobbies that it counts are on the disk."""
     refuse = partial(peer.refuse, request, *problem)
     lobbies = reversed(directory.lobbies.values())
-    newest = next((each for each in lobbies if each.durable_view is None), None)
+    newest = next((lobby for lobby in lobbies if lobby.durable_view is None), None)
     if newest is None or problem[0] is not Code.LIMIT:
         refuse()
     else:

@@ -105,8 +105,8 @@ class HostingChecks:
         """
         everybodys = list(self._directory.lobbies.values())
         address = counted_address(peer)
-        mine = [each for each in everybodys if each.engine.state.host.player == identity.key]
-        near = [each for each in everybodys if address is not None and each.address == address]
+        mine = [lobby for lobby in everybodys if lobby.engine.state.host.player == identity.key]
+        near = [lobby for lobby in everybodys if address is not None and lobby.address == address]
         own = [*_house_seats(mine), *self._house_seats_elsewhere(identity)]
         quotas, bots = self._connections.address_quotas(peer), house_seats(settings)
         for seats, most, most_bots, whose in (
@@ -179,23 +179,23 @@ class HostingChecks:
         """
         seen: set[str] = set()
         new = [
-            (f"matches.{index}.item", each.item)
-            for index, each in enumerate(matches)
-            if lobby.settings.rated and each.tag not in lobby.tags
+            (f"matches.{index}.item", match.item)
+            for index, match in enumerate(matches)
+            if lobby.settings.rated and match.tag not in lobby.tags
         ]
         account = bool(new) and self._directory.accounts.is_account(lobby.host.player)
         problem = self.rated_problem(lobby.settings, account=account, arranged=new) if new else None
         if problem is not None:
             return problem
         started: set[str] = set()
-        for index, each in enumerate(matches):
-            kind = each.item.model_copy(update={"seed": None}).model_dump_json()
-            if each.tag in lobby.tags or kind in seen:
+        for index, match in enumerate(matches):
+            kind = match.item.model_copy(update={"seed": None}).model_dump_json()
+            if match.tag in lobby.tags or kind in seen:
                 continue
             seen.add(kind)
             path = f"matches.{index}.item"
-            problem = self._game_problem(each.item, path, started) or item_problem(
-                each.item, path, lobby.settings, self._directory.house_bots.catalog
+            problem = self._game_problem(match.item, path, started) or item_problem(
+                match.item, path, lobby.settings, self._directory.house_bots.catalog
             )
             if problem is not None:
                 return problem

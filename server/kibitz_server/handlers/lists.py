@@ -105,7 +105,8 @@ class ListHandlers:
             shown |= {brief.order or 0: brief for brief in there}
         matches, last, more = _page(shown, request.after, request.limit)
         briefs = [
-            each.brief() if isinstance(each, MatchRunner) else _unordered(each) for each in matches
+            entry.brief() if isinstance(entry, MatchRunner) else _unordered(entry)
+            for entry in matches
         ]
         if not more:
             briefs += self._directory.registry.finished_briefs(request.lobby)

@@ -105,7 +105,7 @@ class LobbyHandlers:
     def _arrange(self, peer: Peer, identity: Identity, request: messages.Arrange) -> None:
         lobby = self._directory.lobbies.get(request.lobby)
         hosts = lobby is not None and lobby.engine.state.host.player == identity.key
-        games = {each.item.game for each in request.matches} if hosts else set()
+        games = {match.item.game for match in request.matches} if hosts else set()
         work = partial(self._arrange_loaded, peer, identity, request)
         when_loaded(self._directory, peer, identity, request.id, games, work)
 
@@ -115,7 +115,7 @@ class LobbyHandlers:
             return
         state = lobby.engine.state
         if identity.key == state.host.player:  # nobody else may, and is refused by the lobby
-            fresh = [each.item for each in request.matches if each.tag not in state.tags]
+            fresh = [match.item for match in request.matches if match.tag not in state.tags]
             if not charge_kinds(peer, request.id, fresh):
                 return
             problem = self._checks.arrangement_problem(state, request.matches)

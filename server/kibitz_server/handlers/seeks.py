@@ -54,10 +54,10 @@ class SeekHandler:
         if problem is not None:
             peer.refuse(request.id, *problem)
             return
-        found = next(self._open_seeks(peer, identity, terms), None)
-        if found is not None:
-            with answered_by(found, peer, request.id):
-                if found.join(peer, identity, None, request.id):
+        seek = next(self._open_seeks(peer, identity, terms), None)
+        if seek is not None:
+            with answered_by(seek, peer, request.id):
+                if seek.join(peer, identity, None, request.id):
                     self._leave_finished(identity)
             return
         elsewhere = self._seek_elsewhere(terms)
@@ -160,12 +160,12 @@ class SeekHandler:
         """Whether terms are the same, however their options are written."""
         if one is None or one.rated != other.rated:
             return False
-        bare = [each.item.model_copy(update={"options": {}}) for each in (one, other)]
+        bare = [lobby.item.model_copy(update={"options": {}}) for lobby in (one, other)]
         if bare[0] != bare[1]:
             return False
         if one.item.options == other.item.options:
             return True
-        options = [self._options(each.item) for each in (one, other)]
+        options = [self._options(lobby.item) for lobby in (one, other)]
         return options[0] is not None and options[0] == options[1]
 
     def _options(self, item: ProgrammeItem) -> object:

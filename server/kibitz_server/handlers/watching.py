@@ -202,7 +202,7 @@ class WatchHandlers:
             if match is not None:
                 why = self._why_not_watched(match, identity)
             else:
-                unread = [other for other, found in shown.items() if found is None]
+                unread = [other for other, watched in shown.items() if watched is None]
                 why = self._why_not_watched_elsewhere(key, identity, unread)
             if why is None:
                 shown[key] = match

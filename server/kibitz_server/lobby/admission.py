@@ -141,7 +141,7 @@ def _require_useful(
 def _count_able(state: LobbyState, item: ProgrammeItem, *, without: int) -> int:
     """Count the members who can play `item`, and the seats where such may yet come."""
     members = state.members.values()
-    able = sum(1 for each in members if not unable_reason(item, each.capabilities))
+    able = sum(1 for member in members if not unable_reason(item, member.capabilities))
     free = [state.seat_spec(seat) for seat in state.free_seats() if seat != without]
     return able + sum(1 for spec in free if could_seat(spec, item))
 

@@ -27,22 +27,22 @@ def new_arrangements(state: LobbyState, command: Arrange) -> list[Arrangement]:
             " one that was opened with arranged=true",
         )
     _require_distinct_tags(command.matches)
-    fresh = [each for each in command.matches if each.tag not in state.tags]
+    fresh = [match for match in command.matches if match.tag not in state.tags]
     if fresh:
         _require_accepts_matches(state, len(fresh))
-    for each in fresh:
-        _require_playable(state, each)
+    for match in fresh:
+        _require_playable(state, match)
     return fresh
 
 
 def _require_distinct_tags(matches: Sequence[Arrangement]) -> None:
     seen: set[str] = set()
-    for index, each in enumerate(matches):
-        if each.tag in seen:
+    for index, match in enumerate(matches):
+        if match.tag in seen:
             raise Refusal(
-                Code.BAD_OPTION, f"matches.{index}.tag: {each.tag!r} is in this request twice"
+                Code.BAD_OPTION, f"matches.{index}.tag: {match.tag!r} is in this request twice"
             )
-        seen.add(each.tag)
+        seen.add(match.tag)
 
 
 def _require_accepts_matches(state: LobbyState, more: int) -> None:

@@ -51,36 +51,36 @@ class ToldLobby:
     def _changed_counts(self, state: LobbyState, spectators: int) -> dict[str, Any]:
         progress = (state.planned, state.done, state.void, state.stopped)
         counts = (state.phase, state.round, spectators, *progress)
-        told, self._counts = self._counts, counts
+        former, self._counts = self._counts, counts
         return {
             name: now
-            for name, now, before in zip(_COUNTS, counts, told, strict=True)
+            for name, now, before in zip(_COUNTS, counts, former, strict=True)
             if now != before
         }
 
     def _changed_members(self, state: LobbyState, connected: Collection[str]) -> dict[str, Any]:
-        told = self._members
+        before = self._members
         present = self._members = {
-            player: (each, player in connected) for player, each in state.members.items()
+            player: (seated, player in connected) for player, seated in state.members.items()
         }
-        if told == present:
+        if before == present:
             return {}
-        left = [player for player in told if player not in present]
+        left = [player for player in before if player not in present]
         changed = [
-            member(each, connected)
-            for player, (each, here) in present.items()
-            if told.get(player) != (each, here)
+            member(seated, connected)
+            for player, (seated, here) in present.items()
+            if before.get(player) != (seated, here)
         ]
         return _without_empty(members=changed, left=left)
 
     def _changed_standings(self, state: LobbyState) -> dict[str, Any]:
-        table, told = state.standings, self._played
-        ranked = {each.player: each for each in ranked_players(state)}
+        table, before = state.standings, self._played
+        ranked = {ranked_player.player: ranked_player for ranked_player in ranked_players(state)}
         played = self._played = {player: (state.round, table.played(player)) for player in ranked}
-        if told == played:
+        if before == played:
             return {}
-        changed = [ranked[player] for player in ranked if told.get(player) != played[player]]
-        unranked = [player for player in told if player not in played]
+        changed = [ranked[player] for player in ranked if before.get(player) != played[player]]
+        unranked = [player for player in before if player not in played]
         return _without_empty(standings=table.lines(changed), unranked=unranked)
 
     def _changed_trouble(self, state: LobbyState) -> dict[str, Any]:

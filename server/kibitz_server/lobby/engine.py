@@ -233,7 +233,7 @@ class LobbyEngine:
         planning = now if self._flow.goes_on else None
         away = self.presence.first_overdue(self._grace_ms())
         due = [planning, self._flow.retry_at, away, idle, seek]
-        return min((each for each in due if each is not None), default=None)
+        return min((moment for moment in due if moment is not None), default=None)
 
     def _grace_ms(self) -> int:
         return max(self.state.settings.conduct.grace_ms, MIN_GRACE_MS)

@@ -59,11 +59,11 @@ class MatchFlow:
         lobby.require_host(command.by)
         fresh = new_arrangements(state, command)
         if fresh:
-            size = sum(len(each.model_dump_json()) for each in fresh)
+            size = sum(len(match.model_dump_json()) for match in fresh)
             lobby.budget.charge_arranged(size, lobby.now)
-            matches = [state.arranged_match(each, command.hidden) for each in fresh]
+            matches = [state.arranged_match(match, command.hidden) for match in fresh]
             lobby.append(entries.Arranged, matches=matches)
-        lobby.ask(AnswerArranged(command.by, [each.tag for each in command.matches]))
+        lobby.ask(AnswerArranged(command.by, [match.tag for match in command.matches]))
 
     def rematch(self, by: str) -> None:
         lobby, state = self._lobby, self._lobby.state
@@ -161,7 +161,7 @@ class MatchFlow:
         if state.closed or state.free_seats():
             return False
         members = state.members.values()
-        if not all(each.ready and each.player.player in connected for each in members):
+        if not all(member.ready and member.player.player in connected for member in members):
             return False
         try:
             state.require_playable()
@@ -208,7 +208,7 @@ class MatchFlow:
         elif is_reduced:
             self.retry_at = lobby.now + LATER_MS
         lobby.budget.charge_matches(len(chosen), lobby.now)
-        for number, players in [(each.number, list(each.players)) for each in chosen]:
+        for number, players in [(planned.number, list(planned.players)) for planned in chosen]:
             match = state.match_key(number)
             lobby.append(entries.MatchBegun, number=number, match=match, players=players)
             lobby.ask(BeginMatch(match, state.running[match]))
@@ -220,9 +220,9 @@ class MatchFlow:
         """
         state, connected = self._lobby.state, self._lobby.presence.connected
         wanted = {
-            player: each.capabilities.at_once
-            for player, each in state.members.items()
-            if player in connected and (each.ready or not state.settings.arranged)
+            player: member.capabilities.at_once
+            for player, member in state.members.items()
+            if player in connected and (member.ready or not state.settings.arranged)
         }
         room = self._lobby.room
         may = {

@@ -87,7 +87,7 @@ class NewsFeed:
 
     def peers_of(self, player: str) -> list[Peer]:
         """Return the connections on which the host or a member follows."""
-        return [peer for peer, each in self.insiders.items() if each == player]
+        return [peer for peer, follower in self.insiders.items() if follower == player]
 
     def _viewers(self) -> list[tuple[Peer, str | None]]:
         """Return who is told news, and as whom; a player who watches too stands there twice."""

@@ -78,8 +78,8 @@ def rated_problem(plan: RatedPlan) -> Problem | None:
     """Say why matches cannot be rated; None where they can, and where they are not to be."""
     if not plan.settings.rated:
         return None
-    found = (condition(plan) for condition in CONDITIONS.values())
-    return next((problem for problem in found if problem is not None), None)
+    problems = (condition(plan) for condition in CONDITIONS.values())
+    return next((problem for problem in problems if problem is not None), None)
 
 
 def seat_time_ms(control: TimeControl) -> int:

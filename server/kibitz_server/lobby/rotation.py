@@ -94,7 +94,7 @@ class _Series:
         while game >= self._games and not self._complete:
             self._find_next()
         cycle, game = divmod(game, self._games) if self._complete else (0, game)
-        index = bisect_right(self._found, game, key=lambda each: each.first_game) - 1
+        index = bisect_right(self._found, game, key=lambda series: series.first_game) - 1
         stretch = self._found[index]
         return stretch, game - stretch.first_game, cycle * self._deals
 

@@ -297,7 +297,8 @@ class LobbyRunner:
         retry: Callable[[LobbyRunner], object] | None,
     ) -> None:
         """Do what the lobby asks for. All that is to be written can be, or nothing of it is."""
-        lines = iter([_encode(each.entry) for each in effects if isinstance(each, commands.Append)])
+        appends = [effect for effect in effects if isinstance(effect, commands.Append)]
+        lines = iter([_encode(append.entry) for append in appends])
         before = self.stream.tail
         for effect in effects:
             match effect:

@@ -103,7 +103,7 @@ class Part:
 
     def is_playable(self, here: Collection[str]) -> bool:
         """Whether enough of its players are `here` for any of its matches."""
-        present = sum(each.player in here for each in self.regulars())
+        present = sum(player.player in here for player in self.regulars())
         return present >= self.item.seats
 
     def lineup(self, game: int, shift: int) -> Lineup:
@@ -165,14 +165,14 @@ class Programme:
         """Return who plays a match, by seat."""
         part = self.part_of(number)
         able = part.able
-        return tuple(able[each] for each in part.lineup(number - part.first, self._shift).seats)
+        return tuple(able[index] for index in part.lineup(number - part.first, self._shift).seats)
 
     def match(self, number: int) -> PlannedMatch:
         """Return a match with all that is fixed of it."""
         part = self.part_of(number)
         game = number - part.first
         lineup = part.lineup(game, self._shift)
-        players = tuple(part.able[each] for each in lineup.seats)
+        players = tuple(part.able[index] for index in lineup.seats)
         seed = part.seed(game, lineup.deal, self._base_seed)
         return PlannedMatch(number, part.item, players, seed, part.block(game))
 
@@ -241,8 +241,8 @@ def next_matches(
     """
     free = {player: places for player, places in capacity.items() if places > 0}
     here = frozenset(free)
-    for each in running:
-        _occupy(free, each)
+    for begun in running:
+        _occupy(free, begun)
     room = at_once - len(running)
     chosen: list[_Waiting] = []
     last: int | None = None
@@ -271,7 +271,11 @@ def unable_reason(item: ProgrammeItem, capabilities: Capabilities) -> str | None
 
 
 def _able_players(item: ProgrammeItem, candidates: Sequence[Candidate]) -> list[Player]:
-    able = [each.player for each in candidates if unable_reason(item, each.capabilities) is None]
+    able = [
+        candidate.player
+        for candidate in candidates
+        if unable_reason(item, candidate.capabilities) is None
+    ]
     if len(able) < item.seats:
         raise Unplayable(
             f"{item.game!r} with {item.seats} seats needs {item.seats} members who can play it,"
@@ -314,7 +318,7 @@ def arranged_seed(
 
 def _occupy(free: dict[str, int], planned: Fixture | PlannedMatch) -> None:
     """Take a place of every player; who has none left is not in `free`."""
-    for each in planned.players:
-        places = free.pop(each.player, 0) - 1
+    for player in planned.players:
+        places = free.pop(player.player, 0) - 1
         if places > 0:
-            free[each.player] = places
+            free[player.player] = places

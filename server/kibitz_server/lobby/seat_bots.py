@@ -69,9 +69,9 @@ class SeatBots:
 
     def stop(self, seat: int) -> None:
         """End the process of a seat, if there is one. It is not reported."""
-        found = self._processes.pop(seat, None)
-        if found is not None:
-            found[0].stop()
+        seated = self._processes.pop(seat, None)
+        if seated is not None:
+            seated[0].stop()
 
     def stop_all(self) -> None:
         """End all processes and report nothing more: the lobby is closed, or taken over."""
@@ -99,8 +99,8 @@ class SeatBots:
             self._fail(seat, process, reason)
 
     def _fail(self, seat: int, process: HouseBotProcess, reason: str) -> None:
-        found = self._processes.get(seat)
-        if found is not None and found[0] is process:  # and not one that was stopped since
+        seated = self._processes.get(seat)
+        if seated is not None and seated[0] is process:  # and not one that was stopped since
             self.stop(seat)
             self._report(BotFailed(seat, reason))
 

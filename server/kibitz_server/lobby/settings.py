@@ -115,20 +115,21 @@ def house_bots_problem(settings: LobbySettings, bots: BotCatalog) -> SettingsPro
     """Say why the house bots of a lobby cannot play there."""
     for index, spec in enumerate(settings.seats):
         if isinstance(spec, HouseSeat):
-            found = _house_seat_problem(spec.personality, f"settings.seats.{index}", settings, bots)
-            if found is not None:
-                return found
+            path = f"settings.seats.{index}"
+            problem = _house_seat_problem(spec.personality, path, settings, bots)
+            if problem is not None:
+                return problem
     if settings.conduct.stand_in is not None:
-        found = _personality_problem(settings.conduct.stand_in, "settings.conduct.stand_in", bots)
-        if found is not None:
-            return found
+        problem = _personality_problem(settings.conduct.stand_in, "settings.conduct.stand_in", bots)
+        if problem is not None:
+            return problem
     for index, item in enumerate(settings.programme):
         path = f"settings.programme.{index}"
-        found = item_problem(item, path, settings, bots) or _too_few_places(
+        problem = item_problem(item, path, settings, bots) or _too_few_places(
             item, path, settings, bots
         )
-        if found is not None:
-            return found
+        if problem is not None:
+            return problem
     return None
 
 
@@ -138,9 +139,9 @@ def item_problem(
     """Say why a lobby with these settings cannot play matches of this kind."""
     stand_in = settings.conduct.stand_in
     if stand_in is not None and settings.conduct.on_leave == "replace":
-        found = _unable_reason(stand_in, item, bots)
-        if found is not None:
-            return Code.BAD_SEATS, f"{path}: the stand-in {found}"
+        reason = _unable_reason(stand_in, item, bots)
+        if reason is not None:
+            return Code.BAD_SEATS, f"{path}: the stand-in {reason}"
     seat = shoulder_seat(settings.spectating)
     if seat is not None and seat >= item.seats:
         expected = f"expected one of the seats 0 to {item.seats - 1} of {path}, not {seat}"
@@ -164,9 +165,9 @@ def _personality_problem(personality: str, path: str, bots: BotCatalog) -> Setti
 def _house_seat_problem(
     personality: str, path: str, settings: LobbySettings, bots: BotCatalog
 ) -> SettingsProblem | None:
-    found = _personality_problem(personality, path, bots)
-    if found is not None or not settings.programme:
-        return found
+    problem = _personality_problem(personality, path, bots)
+    if problem is not None or not settings.programme:
+        return problem
     reasons = [_unable_reason(personality, item, bots) for item in settings.programme]
     if all(reasons):
         return Code.BAD_SEATS, f"{path}: {reasons[0]}"

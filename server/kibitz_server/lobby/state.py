@@ -222,7 +222,7 @@ class LobbyState:
 
     def free_seats(self) -> list[int]:
         """Return the seats that no member has."""
-        taken = {each.seat for each in self.members.values()}
+        taken = {member.seat for member in self.members.values()}
         return [seat for seat in range(len(self.settings.seats)) if seat not in taken]
 
     def insiders(self) -> list[str]:
@@ -259,7 +259,7 @@ class LobbyState:
         return [
             match
             for match, planned in self.running.items()
-            if any(each.player == player for each in planned.players)
+            if any(planned_player.player == player for planned_player in planned.players)
         ]
 
     def fewest_seats(self) -> int:
@@ -267,10 +267,10 @@ class LobbyState:
         return min((item.seats for item in self.played_items()), default=1)
 
     def occupant(self, seat: int) -> SeatedMember | None:
-        return next((each for each in self.members.values() if each.seat == seat), None)
+        return next((member for member in self.members.values() if member.seat == seat), None)
 
     def by_seat(self) -> list[SeatedMember]:
-        return sorted(self.members.values(), key=lambda each: each.seat)
+        return sorted(self.members.values(), key=lambda member: member.seat)
 
     def round_seed(self) -> int:
         return derive_seed(self.opened.seed, "round", self.round)
@@ -349,12 +349,12 @@ class LobbyState:
         )
 
     def _candidates(self) -> list[Candidate]:
-        return [Candidate(each.player, each.capabilities) for each in self.by_seat()]
+        return [Candidate(member.player, member.capabilities) for member in self.by_seat()]
 
     def _join(self, entry: Joined) -> None:
         player = entry.player
         self.members[player.player] = SeatedMember(player, entry.seat, entry.capabilities)
-        if self.phase == "running" and all(each.player != player.player for each in self.roster):
+        if self.phase == "running" and all(other.player != player.player for other in self.roster):
             self.roster = (*self.roster, player)
 
     def _ready(self, player: str, ready: bool) -> None:
@@ -365,8 +365,8 @@ class LobbyState:
         self._void(self.waiting.drop(player))
 
     def _void(self, dropped: Dropped) -> None:
-        for each in dropped.arranged:
-            self._settle(each, None)
+        for planned in dropped.arranged:
+            self._settle(planned, None)
         self.void += dropped.count
 
     def _settle(self, planned: PlannedMatch, result: Result | None) -> None:
@@ -405,7 +405,7 @@ class LobbyState:
             self.waiting = ProgrammeQueue(self._programme())
         self.planned = len(self.waiting)
         self.started = True
-        self.roster = tuple(each.player for each in self.by_seat())
+        self.roster = tuple(member.player for member in self.by_seat())
 
     def _add_arranged(self, allotted: ArrangedMatch) -> None:
         self.planned += 1
@@ -436,7 +436,7 @@ class LobbyState:
         if planned.number in self.repeated:
             self._settle(planned, entry.result)
             self.aborted += 1
-        elif self.closing or any(each.player not in self.members for each in planned.players):
+        elif self.closing or any(player.player not in self.members for player in planned.players):
             self._settle(planned, None)
             self.void += 1
         else:
@@ -453,6 +453,6 @@ class LobbyState:
         self.failures = {}
         self.failure_reasons = {}
         self.standings = StandingsTable()
-        for each in self.members.values():
-            if each.player.kind != "house":
-                self._ready(each.player.player, False)
+        for member in self.members.values():
+            if member.player.kind != "house":
+                self._ready(member.player.player, False)

@@ -73,7 +73,7 @@ def lobby_view(
         state=state.phase,
         round=state.round,
         seek=state.opened.seek_s is not None,
-        members=[member(each, connected) for each in state.by_seat()],
+        members=[member(seated, connected) for seated in state.by_seat()],
         spectators=spectators,
         invite=state.opened.invite if viewer is not None and state.is_insider(viewer) else None,
         planned=state.planned,
@@ -204,16 +204,16 @@ def _without_seed(item: ProgrammeItem) -> ProgrammeItem:
     return item.model_copy(update={"seed": None})
 
 
-def member(each: SeatedMember, connected: Collection[str]) -> Member:
+def member(seated: SeatedMember, connected: Collection[str]) -> Member:
     """Return a member as everybody sees it."""
-    engine = each.capabilities.engine
+    engine = seated.capabilities.engine
     return Member(
-        player=each.player.player,
-        name=each.player.name,
-        kind=each.player.kind,
-        seat=each.seat,
-        ready=each.ready,
-        connected=each.player.player in connected,
+        player=seated.player.player,
+        name=seated.player.name,
+        kind=seated.player.kind,
+        seat=seated.seat,
+        ready=seated.ready,
+        connected=seated.player.player in connected,
         version="" if engine is None else engine.version,
     )
 
@@ -222,4 +222,4 @@ def ranked_players(state: LobbyState) -> Sequence[Player]:
     """Return who has a line in the table: who was there when the round began, or came later."""
     if state.started:
         return state.roster
-    return [each.player for each in state.by_seat()]
+    return [member.player for member in state.by_seat()]

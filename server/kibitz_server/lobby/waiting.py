@@ -95,8 +95,8 @@ class _Searches:
         """
         self.cut_short = False
         search = self._of(here)
-        known = [each for each in map(waiting, search.found) if each is not None]
-        search.found = [each.number for each in known]
+        known = [candidate for candidate in map(waiting, search.found) if candidate is not None]
+        search.found = [candidate.number for candidate in known]
         yield from known
         looked = 0
         for span in spans:
@@ -152,11 +152,11 @@ class ProgrammeQueue:
 
     def __iter__(self) -> Iterator[Fixture]:
         fixtures = map(self._waiting, range(1, self._programme.count + 1))
-        return (each for each in fixtures if each is not None)
+        return (fixture for fixture in fixtures if fixture is not None)
 
     def playable(self, here: frozenset[str]) -> Iterator[Fixture]:
         parts = self._programme.parts
-        spans = (range(each.first, each.last + 1) for each in parts if each.is_playable(here))
+        spans = (range(part.first, part.last + 1) for part in parts if part.is_playable(here))
         return self._searches.playable(here, spans, self._waiting)
 
     def take(self, number: int) -> PlannedMatch:
@@ -188,7 +188,7 @@ class ProgrammeQueue:
 
     def _drop_returned(self, player: str) -> int:
         players = self._programme.players
-        numbers = [each for each in self._returned if _plays(player, players(each))]
+        numbers = [returned for returned in self._returned if _plays(player, players(returned))]
         for number in numbers:
             self._mark_begun(number)
         return len(numbers)
@@ -199,23 +199,23 @@ class ProgrammeQueue:
         Where everybody plays all of them they are counted; else each is looked at, which happens
         once a round for each player.
         """
-        players = [each.player for each in part.regulars()]
+        players = [item.player for item in part.regulars()]
         if player not in players:
             return 0
         span = range(part.first, part.last + 1)
         if part.everybody_plays:
             gone = not self._gone.isdisjoint(players)
             return 0 if gone else len(span) - self._begun.count(1, span.start, span.stop)
-        waiting = (each for each in map(self._waiting, span) if each is not None)
-        return sum(_plays(player, each.players) for each in waiting)
+        waiting = (item for item in map(self._waiting, span) if item is not None)
+        return sum(_plays(player, item.players) for item in waiting)
 
     def _waiting(self, number: int) -> Fixture | None:
         """Return a match that waits; None where it does not."""
         if number < len(self._begun) and self._begun[number]:
             return None
-        players = self._programme.players(number)
-        gone = self._gone
-        if gone and number not in self._returned and any(each.player in gone for each in players):
+        players, gone = self._programme.players(number), self._gone
+        waits = number in self._returned or not gone
+        if not waits and any(player.player in gone for player in players):
             return None
         return Fixture(number, players)
 
@@ -269,21 +269,21 @@ class ArrangedQueue:
     def drop(self, player: str | None = None) -> Dropped:
         if player is not None and not self._waiting_of[player]:
             return Dropped(0)
-        dropped = [each for each in self if player is None or _plays(player, each.players)]
-        for each in dropped:
-            self.take(each.number)
+        dropped = [planned for planned in self if player is None or _plays(player, planned.players)]
+        for planned in dropped:
+            self.take(planned.number)
         return Dropped(len(dropped), dropped)
 
     def _count(self, planned: PlannedMatch, by: int) -> None:
-        for player in {each.player for each in planned.players}:
+        for player in {seated.player for seated in planned.players}:
             self._waiting_of[player] += by
             if not self._waiting_of[player]:
                 del self._waiting_of[player]
 
 
 def _plays(player: str, players: Sequence[Player]) -> bool:
-    return any(each.player == player for each in players)
+    return any(other.player == player for other in players)
 
 
 def _all_in(players: Sequence[Player], here: Collection[str]) -> bool:
-    return all(each.player in here for each in players)
+    return all(player.player in here for player in players)

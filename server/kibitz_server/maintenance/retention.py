@@ -86,19 +86,19 @@ class Retention:
     def __init__(
         self,
         expiry: Expiry,
-        keeping: RetentionPolicy,
+        policy: RetentionPolicy,
         *,
-        busy: Callable[[str], bool],
-        forgotten: Callable[[set[str]], None],
+        is_busy: Callable[[str], bool],
+        on_deleted: Callable[[set[str]], None],
         now: Callable[[], float] = time.time,
     ) -> None:
-        """`busy` tells whether a player is connected or has a seat or a lobby; `forgotten` is
+        """`is_busy` tells whether a player is connected or has a seat or a lobby; `on_deleted` is
         told the keys of matches and lobbies that nobody finds any more.
         """
         self._expiry = expiry
-        self._policy = keeping
-        self._is_busy = busy
-        self._on_deleted = forgotten
+        self._policy = policy
+        self._is_busy = is_busy
+        self._on_deleted = on_deleted
         self._now = now
 
     async def run(self) -> None:
@@ -150,14 +150,14 @@ class Retention:
         """Return the first streams, by number, that may go; those that may not are passed over."""
         after = 0
         while True:
-            found = await self._expiry.closed_streams(kind, cutoff, after, self._policy.streams)
-            old = {each.number: each.key for each in found if _ended(each) < cutoff}
+            closed = await self._expiry.closed_streams(kind, cutoff, after, self._policy.streams)
+            old = {stream.number: stream.key for stream in closed if _ended(stream) < cutoff}
             if old:
                 pinned = await self._expiry.pinned()
                 old = {number: key for number, key in old.items() if number not in pinned}
-            if old or len(found) < self._policy.streams:
+            if old or len(closed) < self._policy.streams:
                 return old
-            after = found[-1].number
+            after = closed[-1].number
 
     # --- guests -----------------------------------------------------------------------------
 

@@ -92,8 +92,8 @@ def read_events(
     spectator; a note is for the seat that wrote it even when all else is revealed.
     """
     match = MatchState(game, setup)
-    told = read_page(match, lines, viewer, first, count, own=own, wanted=wanted)
-    return told.events, told.more
+    page = read_page(match, lines, viewer, first, count, own=own, wanted=wanted)
+    return page.events, page.more
 
 
 def read_page(
@@ -114,11 +114,11 @@ def read_page(
     views = MatchViews(match)
     seen: Fields | None = None
     stage: Stage | None = None
-    told: list[Event] = []
+    events: list[Event] = []
     size = 0
     for line in lines:
-        if len(told) == count or (told and size >= PAGE_BYTES):
-            return Page(seen, stage, told, True, size)
+        if len(events) == count or (events and size >= PAGE_BYTES):
+            return Page(seen, stage, events, True, size)
         if match.seq == first - 1:
             if wanted == "drawn":
                 stage = views.begin_drawing(viewer)
@@ -128,12 +128,12 @@ def read_page(
         view = views.advance(read_entry(line))
         if match.seq >= first:
             event = _event(view, viewer, own, wanted)
-            told.append(event)
+            events.append(event)
             size += len(encode(event))
         views.release()
         if positions is not None:
             positions.offer(match)
-    return Page(seen, stage, told, False, size)
+    return Page(seen, stage, events, False, size)
 
 
 def _event(view: EntryView, viewer: Viewer, own: int | None, wanted: WantedViews) -> Event:

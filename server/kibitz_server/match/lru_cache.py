@@ -33,11 +33,11 @@ class LRUCache(Generic[K, V]):
 
     def get(self, key: K) -> V | None:
         with self._lock:
-            found = self._entries.get(key)
-            if found is None:
+            entry = self._entries.get(key)
+            if entry is None:
                 return None
             self._entries.move_to_end(key)
-            return found[0]
+            return entry[0]
 
     def put(self, key: K, value: V, weight: int) -> None:
         """Keep a value; one that is heavier than everything together may be is not kept."""

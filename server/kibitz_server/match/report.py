@@ -114,13 +114,13 @@ def _listed_plies(plies: Sequence[int]) -> str:
 def _turns(game: Game, setup: Setup, entries: Sequence[Entry], seat: int) -> list[tuple[int, int]]:
     """Return for each turn of a seat the entry that brought it, and its ply."""
     match = MatchState(game, setup)
-    found = [(0, 0)] if match.to_act == seat else []
+    turns = [(0, 0)] if match.to_act == seat else []
     for entry in entries:
         before = match.turn
         match.apply(entry)
         if match.to_act == seat and match.turn != before:
-            found.append((match.seq, match.ply))
-    return found
+            turns.append((match.seq, match.ply))
+    return turns
 
 
 def _tenures(match: MatchState, setup: Setup, entries: Sequence[Entry]) -> list[_Tenure]:
@@ -167,38 +167,40 @@ def _last_turn_message(
     game: Game, setup: Setup, entries: Sequence[Entry], seat: int
 ) -> dict[str, object] | None:
     try:
-        _, told = replay_turn(game, setup, entries, seat)
+        _, turn = replay_turn(game, setup, entries, seat)
     except NoSuchTurnError:
         return None
-    message: dict[str, object] = from_json(encode(told))
+    message: dict[str, object] = from_json(encode(turn))
     return message
 
 
 def _received(entries: Sequence[Entry], seat: int) -> Received | None:
     """Return the last that came from a seat; what the server did for it does not count."""
-    ply, found = 0, None
+    ply, received = 0, None
     for entry in entries:
         match entry:
             case Moved() if entry.seat == seat and entry.id is not None:
                 action = to_json(entry.action).decode()
-                found = Received(kind="move", ply=entry.ply, at_ms=entry.at_ms, action=action)
+                received = Received(kind="move", ply=entry.ply, at_ms=entry.at_ms, action=action)
             case Noted() if entry.seat == seat and entry.refused is not None:
-                found = _refusal(entry)
+                received = _refusal(entry)
             case Resigned() if entry.seat == seat:
-                found = Received(kind="resign", ply=ply, at_ms=entry.at_ms)
+                received = Received(kind="resign", ply=ply, at_ms=entry.at_ms)
             case Forfeited() if (
                 entry.seat == seat
                 and entry.cause in STATED_BY_BOT
                 and not (
-                    found is not None and found.kind == "refused" and found.at_ms == entry.at_ms
+                    received is not None
+                    and received.kind == "refused"
+                    and received.at_ms == entry.at_ms
                 )
             ):
-                said = entry.detail
-                found = Received(kind="fault", ply=ply, at_ms=entry.at_ms, detail=said)
+                detail = entry.detail
+                received = Received(kind="fault", ply=ply, at_ms=entry.at_ms, detail=detail)
             case _:
                 pass
         ply = entry.ply + 1 if isinstance(entry, Moved | Flagged) else ply
-    return found
+    return received
 
 
 def _refusal(entry: Noted) -> Received:

@@ -271,13 +271,13 @@ class MatchRunner(WatchedMatch):
             if self._play_in_turn(seat, peer, move):
                 return state.ply > before
         else:
-            found = self.seat_of(peer)
-            if found is None:
+            seat_here = self.seat_of(peer)
+            if seat_here is None:
                 self.refuse_unseated(
                     peer, request, lambda runner: runner.move(peer, move), NO_SEAT_HERE
                 )
                 return False
-            seat = found
+            seat = seat_here
         self.command(_play(seat, peer, move), peer, request)
         return state.ply > before
 
@@ -519,12 +519,12 @@ class MatchRunner(WatchedMatch):
         entry, view, answered = append
         line = encode_entry(entry)
         self._context.store.append(self.stream, entry.seq, line, self)
-        told: Release
+        release: Release
         if answered is not None and peer is not None and isinstance(command, Play):
-            told = _PlayedMove(self, view, line, peer, command, now)
+            release = _PlayedMove(self, view, line, peer, command, now)
         else:
-            told = partial(self._publish, view, line)
-        self.pending.hold(entry.seq, told)
+            release = partial(self._publish, view, line)
+        self.pending.hold(entry.seq, release)
         if isinstance(entry, Replaced):
             self.pending.hold(entry.seq, partial(self._show_players, self.engine.state.players))
 
@@ -645,7 +645,7 @@ class MatchRunner(WatchedMatch):
         delayed = drawn = spectators.delayed is not None
         watched = {} if delayed else spectators.queues
         # All frames are made before the first one goes out: what raises has told nobody anything.
-        told: list[tuple[SendQueue, bytes]] = []
+        outgoing: list[tuple[SendQueue, bytes]] = []
         frame, shown_to = b"", ""
         for seat, peer in enumerate(self.seats.subscribers):
             if peer is None:
@@ -655,13 +655,13 @@ class MatchRunner(WatchedMatch):
                 frame = view.frame(seat, shown_to, line)
                 drawn = drawn or shown_to == "drawn"
             if peer is asker:
-                told.append((peer.send_queue, frame + answer))
+                outgoing.append((peer.send_queue, frame + answer))
                 answer = b""
             else:
-                told.append((peer.send_queue, frame))
+                outgoing.append((peer.send_queue, frame))
         shown = view.spectator_frames(spectators.viewer, watched.values(), line) if watched else {}
         self.engine.views.drawn = drawn or "drawn" in shown
-        for queue, frame in told:
+        for queue, frame in outgoing:
             queue.send(frame)
         if asker is not None and answer:
             asker.send_queue.send(answer)

@@ -46,7 +46,7 @@ class SeatPeers:
 
     def release(self, peer: Peer) -> list[int]:
         """Take their seats from a connection that is gone, and return them."""
-        found = [seat for seat, held in enumerate(self.peers) if held is peer]
-        for seat in found:
+        seats = [seat for seat, held in enumerate(self.peers) if held is peer]
+        for seat in seats:
             self.peers[seat] = self.subscribers[seat] = None
-        return found
+        return seats

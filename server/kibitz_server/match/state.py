@@ -93,19 +93,19 @@ class MatchState:
         "used",
     )
 
-    def __init__(self, game: Game, setup: Setup, state: State | None = None) -> None:
+    def __init__(self, game: Game, setup: Setup, game_state: State | None = None) -> None:
         """Begin with the first state of the game, or with one that is known already."""
         game = _rules_of(game, setup)
         seats = len(setup.seats)
         control = setup.time_control
-        if state is None:
+        if game_state is None:
             options = read_options(game, setup.options)
-            state = game.start(options, seats, setup.deal)
+            game_state = game.start(options, seats, setup.deal)
         self.game = game
         self.setup = all_without_fields_set(setup)
         self.control = self.setup.time_control
         """How long the seats may think."""
-        self.game_state: State = state
+        self.game_state: State = game_state
         self.seq = 0
         self.at_ms = 0
         """When the last entry was made, in milliseconds of the match."""

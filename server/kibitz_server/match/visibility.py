@@ -239,16 +239,16 @@ class EntryView:
 
     def event(self, viewer: Viewer, wanted: WantedViews = "turn") -> Event:
         """Return the event of this entry for `viewer`."""
-        told = event_field(wanted, self.hidden)
+        shape = event_field(wanted, self.hidden)
         values = {
             "type": "event",
             "match": self.match,
             "ply": self.ply,
             "to_act": self.to_act,
             "entry": redact(self.entry, viewer, self.hidden),
-            "view": self.view(viewer) if told == "view" else None,
-            "change": self.change(viewer) if told == "change" else None,
-            "paint": self.paint(viewer) if told == "paint" else None,
+            "view": self.view(viewer) if shape == "view" else None,
+            "change": self.change(viewer) if shape == "change" else None,
+            "paint": self.paint(viewer) if shape == "paint" else None,
             "clocks": self.clocks,
         }
         return construct(Event, values)
@@ -257,19 +257,19 @@ class EntryView:
         """Return the event for spectators who see what `viewer` sees: notes are not for them, and
         comments are for them that are not for a seat.
         """
-        told = self._for_spectators(viewer)
-        return told.event(spectators_see_as(told.entry, viewer), wanted)
+        shown = self._for_spectators(viewer)
+        return shown.event(spectators_see_as(shown.entry, viewer), wanted)
 
     def frame(self, viewer: Viewer, wanted: WantedViews = "turn", line: bytes = b"") -> bytes:
         """Return the event for `viewer` framed; `line` is the entry's own, where it is at hand."""
-        told = event_field(wanted, self.hidden)
-        key: object = told if self.alike else (viewer, told)
+        shape = event_field(wanted, self.hidden)
+        key: object = shape if self.alike else (viewer, shape)
         frames = self._frames
         if frames is None:
             frames = self._frames = {}
         frame = frames.get(key)
         if frame is None:
-            frame = frames[key] = text_frame(self._json(viewer, told, line))
+            frame = frames[key] = text_frame(self._json(viewer, shape, line))
         return frame
 
     def spectator_frames(
@@ -278,11 +278,11 @@ class EntryView:
         """Return the frames for spectators who see what `viewer` sees, by what they want of it."""
         if viewer is None or not wanted:
             return {}
-        told = self._for_spectators(viewer)
-        seen = spectators_see_as(told.entry, viewer)
-        if told is not self:
+        shown = self._for_spectators(viewer)
+        seen = spectators_see_as(shown.entry, viewer)
+        if shown is not self:
             line = b""
-        return {each: told.frame(seen, each, line) for each in set(wanted)}
+        return {wanted_views: shown.frame(seen, wanted_views, line) for wanted_views in set(wanted)}
 
     def _for_spectators(self, viewer: Viewer) -> EntryView:
         """Return what spectators who see what `viewer` sees are told of the entry."""
@@ -292,23 +292,23 @@ class EntryView:
         if entry is self.entry:
             return self
         alike = not depends_on_viewer(entry, self.hidden)
-        told = replace(self, entry=entry, alike=alike, _frames=None, _changes=None)
-        self._without_comments = told
-        return told
+        shown = replace(self, entry=entry, alike=alike, _frames=None, _changes=None)
+        self._without_comments = shown
+        return shown
 
-    def _json(self, viewer: Viewer, told: str | None, line: bytes) -> bytes:
+    def _json(self, viewer: Viewer, shape: str | None, line: bytes) -> bytes:
         # An entry that looks alike to all is the one that was written (`depends_on_viewer`).
         entry = self.entry if self.alike else redact(self.entry, viewer, self.hidden)
         if not line or entry is not self.entry:
             line = encode_entry(entry)
         after, clocks = self.after, self.clocks
         seen = b""
-        if told is not None:
-            if after is not None and told == "view":
+        if shape is not None:
+            if after is not None and shape == "view":
                 seen = b',"view":' + after.json(viewer)
-            elif told == "change" and (change := self.change_json(viewer)):
+            elif shape == "change" and (change := self.change_json(viewer)):
                 seen = b',"change":' + change
-            elif told == "paint" and (paint := self.paint(viewer)) is not None:
+            elif shape == "paint" and (paint := self.paint(viewer)) is not None:
                 seen = b',"paint":' + to_json(paint)
         if clocks is not None:
             written = clocks_json(clocks) if after is None else after.json_of_clocks(clocks)

@@ -152,11 +152,11 @@ class AccessPolicy:
         """Return the rightmost hop that is not trusted; the last trusted one where none can be."""
         nearest = address
         for hop in reversed(hops):
-            found = parse_address(hop)
-            if found is None:
+            parsed = parse_address(hop)
+            if parsed is None:
                 return nearest
-            nearest = str(found)
-            if not self._trusts(found):
+            nearest = str(parsed)
+            if not self._trusts(parsed):
                 break
         return nearest
 

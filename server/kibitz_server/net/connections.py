@@ -223,14 +223,14 @@ class Connections:
 
     def room_for_guests(self, peer: Peer) -> int | None:
         """Return how many guests more may come from the peer's network; None for any number."""
-        found = self.guest_networks.network_of(peer.address)
-        return None if found is None else found.people - len(self._guests.get(found, ()))
+        network = self.guest_networks.network_of(peer.address)
+        return None if network is None else network.people - len(self._guests.get(network, ()))
 
     def _count_guest(self, peer: Peer, identity: Identity, change: int) -> None:
-        found = self.guest_networks.network_of(peer.address)
-        if found is None or identity.account or identity.player.kind == "house":
+        network = self.guest_networks.network_of(peer.address)
+        if network is None or identity.account or identity.player.kind == "house":
             return
-        guests = self._guests.setdefault(found, Counter())
+        guests = self._guests.setdefault(network, Counter())
         guests[identity.key] += change
         if not guests[identity.key]:
             del guests[identity.key]
@@ -272,7 +272,7 @@ class Connections:
     def has_several_programs(self, player: str) -> bool:
         """Whether several programs are connected as one player."""
         there = [peer for peer in self._by_player.get(player, ()) if not peer.leaving]
-        return any(not same_program(there[0], each) for each in there[1:])
+        return any(not same_program(there[0], other) for other in there[1:])
 
     async def wait_closed(self) -> None:
         """Wait until every socket is closed."""

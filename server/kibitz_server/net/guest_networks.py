@@ -41,27 +41,31 @@ class GuestNetworks:
 
     def __init__(self, networks: Iterable[GuestNetwork] = ()) -> None:
         # Of networks one in another the narrower one counts.
-        self._networks = sorted(networks, key=lambda each: each.network.prefixlen, reverse=True)
+        self._networks = sorted(networks, key=_prefix_length, reverse=True)
 
     def network_of(self, address: str) -> GuestNetwork | None:
         """Return the network that guests from an address belong to, None for none."""
         if not self._networks:
             return None
-        found = parse_address(address)
-        if found is None:
+        parsed = parse_address(address)
+        if parsed is None:
             return None
-        return next((each for each in self._networks if found in each.network), None)
+        return next((network for network in self._networks if parsed in network.network), None)
 
     def people(self, address: str) -> int:
         """Return how many people an address is counted as, 0 where it is counted as itself."""
-        found = self.network_of(address)
-        return 0 if found is None else found.people
+        network = self.network_of(address)
+        return 0 if network is None else network.people
 
 
-def rate_of_people(rate: Rate, each: Rate, people: int) -> Rate:
+def _prefix_length(network: GuestNetwork) -> int:
+    return network.network.prefixlen
+
+
+def rate_of_people(rate: Rate, person: Rate, people: int) -> Rate:
     """Return the rate of an address of so many people: that of any, or `each` for all of them."""
     return replace(
         rate,
-        per_second=max(rate.per_second, each.per_second * people),
-        burst=max(rate.burst, each.burst * people),
+        per_second=max(rate.per_second, person.per_second * people),
+        burst=max(rate.burst, person.burst * people),
     )

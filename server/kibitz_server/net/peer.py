@@ -466,15 +466,15 @@ class Peer(asyncio.Protocol):
         frames = self._frames
         if frames is None:
             return
-        found = frames.next(more)
-        while found is not None:
+        frame = frames.next(more)
+        while frame is not None:
             try:
-                self._handle_frame(frames, *found)
+                self._handle_frame(frames, *frame)
             except Exception:  # a move or a pong: what may wait its turn is caught where it is done
                 LOG.exception("a frame of %s could not be carried out", self.address)
             if self.leaving or self._waiting is not None:
                 return
-            found = frames.next()
+            frame = frames.next()
 
     def _handle_frame(self, frames: FrameReader, kind: Kind, data: bytes | bytearray) -> None:
         match kind:

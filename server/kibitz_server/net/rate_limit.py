@@ -133,12 +133,12 @@ class SharedBuckets(Generic[K]):
         return len(self._used) + len(self._idle)
 
     def users(self, key: K) -> int:
-        found = self._used.get(key)
-        return 0 if found is None else found[1]
+        used = self._used.get(key)
+        return 0 if used is None else used[1]
 
     def in_use_or_missing(self, now: float) -> set[K]:
         """Return the keys of the buckets that are in use, or not full again."""
-        idle = (key for key, each in self._idle.items() if each.level(now) < each.rate.burst)
+        idle = (key for key, bucket in self._idle.items() if bucket.level(now) < bucket.rate.burst)
         return {*self._used, *idle}
 
     def set_rate(self, key: K, rate: Rate, now: float) -> None:

@@ -79,14 +79,14 @@ class Timeouts:
     def __init__(
         self,
         loop: AbstractEventLoop,
-        patience: TimeoutConfig,
+        config: TimeoutConfig,
         turns: TurnBudget,
         observe_lag: Callable[[float], None] | None = None,
         seconds: Callable[[], float] | None = None,
     ) -> None:
         """Measure deadlines in `seconds`, the server's own clock: usually the loop's."""
         self._loop = loop
-        self._config = patience
+        self._config = config
         self._turns = turns
         self._observe_lag = observe_lag
         self._seconds = loop.time if seconds is None else seconds
@@ -98,7 +98,7 @@ class Timeouts:
         self._stalled: dict[TimedPeer, tuple[float, int]] = {}
         self._timer: TimerHandle | AfterInput | None = None
         self._due = 0.0
-        self._interval_s = patience.sweep_s
+        self._interval_s = config.sweep_s
         """Between this check and the next one."""
 
     def start(self) -> None:

@@ -104,10 +104,10 @@ class Ladder:
 
     def add(self, counted: RatedMatch) -> None:
         """Let one match move its players, unless an earlier server has rated what is not rated."""
-        if any(has_parameters(each) for each in counted.entrants):
+        if any(has_parameters(player) for player in counted.entrants):
             return
         ranks = self._ratings.setdefault(counted.game, {})
-        played = [ranks.setdefault(each.key, PlayerRating(each)) for each in counted.entrants]
+        played = [ranks.setdefault(player.key, PlayerRating(player)) for player in counted.entrants]
         beliefs = _updated([(rank.mu, rank.sigma) for rank in played], counted.ranks)
         for rank, entrant, belief in zip(played, counted.entrants, beliefs, strict=True):
             rank.entrant = entrant
@@ -142,8 +142,8 @@ def has_parameters(entrant: RatedPlayer) -> bool:
 
 def rated_players(entrants: Sequence[RatedPlayer | None]) -> list[RatedPlayer] | None:
     """Return who plays a match on the ladder; None where it cannot be rated."""
-    known = [each for each in entrants if each is not None]
-    different = len({each.key for each in known}) == len(entrants)
+    known = [player for player in entrants if player is not None]
+    different = len({player.key for player in known}) == len(entrants)
     return known if different and len(known) > 1 else None
 
 

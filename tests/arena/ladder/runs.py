@@ -79,7 +79,7 @@ class KeeperRun:
             self.journal,
             now=now_ms,
             rating=self.rating,
-            ended=self.ended.append,
+            on_ended=self.ended.append,
             tell=self.told.append,
             in_thread=self._write,
             draw=lambda: self.rng.getrandbits(53),

@@ -101,7 +101,7 @@ async def test_the_browser_lists_lobbies_and_matches(
 ) -> None:
     link = FakeServerConnection()
     link.lobby_list, link.match_list = [LOBBY], [testing.brief(running)]
-    app = KibitzApp(games, link.connect, now=link.now, where="ws://here")
+    app = KibitzApp(games, link.connect, now=link.now, server_label="ws://here")
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         assert isinstance(app.screen, ServerBrowserScreen)

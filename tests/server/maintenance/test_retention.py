@@ -38,8 +38,8 @@ class RetentionScenario:
         self.retention = Retention(
             self.store.expiry,
             RetentionPolicy(**{**usual, **keeping}),  # type: ignore[arg-type]
-            busy=self.busy.__contains__,
-            forgotten=self.forgotten.update,
+            is_busy=self.busy.__contains__,
+            on_deleted=self.forgotten.update,
             now=lambda: time.time() + self.later * DAY_S,
         )
 
