@@ -22,13 +22,6 @@ def test_every_command_of_the_table_exists_and_says_what_the_table_says() -> Non
         assert command.get_short_help_str(limit=100) == line
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_explains_itself(name: str) -> None:
-    result = CliRunner().invoke(kibitz, [name, "--help"])
-    assert result.exit_code == 0, result.output
-    assert f"Usage: kibitz {name}" in result.output
-
-
 @pytest.mark.e2e
 def test_the_help_imports_no_command() -> None:
     """So that it is there at once."""
@@ -69,13 +62,6 @@ def test_an_unknown_command_is_named() -> None:
     result = CliRunner().invoke(kibitz, ["arenas"])
     assert result.exit_code == 2
     assert "No such command 'arenas'" in result.output
-
-
-def test_a_server_that_is_not_there_is_one_sentence() -> None:
-    result = CliRunner().invoke(kibitz, ["lobbies", "--server", "ws://127.0.0.1:1"])
-    assert result.exit_code == 1
-    assert result.output.startswith("Error: ")
-    assert "ws://127.0.0.1:1" in result.output
 
 
 def test_every_public_name_is_there() -> None:

@@ -7,7 +7,6 @@ from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 
-import click
 import pytest
 from click.testing import CliRunner
 
@@ -17,20 +16,12 @@ from kibitz.commands.serve import _log, make_config, serve
 from kibitz_protocol import printable
 from kibitz_protocol.wire.codec import MAX_BRACKETS, MAX_FIELDS
 from kibitz_server.accounts.tokens import TokenAdmin
-from kibitz_server.app import Config
 from kibitz_server.handlers.hosting import MAX_KINDS
 from kibitz_server.match.budget import BOUNDS, Allowance
 from kibitz_server.net.connections import Quotas
 from kibitz_server.net.downloads import DownloadLimits
 from kibitz_server.net.rate_limit import RateLimits
 from kibitz_server.storage.location import PostgresURL
-
-FILE = """
-name = "club"
-guests = "nobody"
-[quotas]
-lobbies = 3
-"""
 
 
 def test_each_message_of_the_log_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,19 +36,6 @@ def test_each_message_of_the_log_is_a_line(monkeypatch: pytest.MonkeyPatch) -> N
     _log()
     assert handlers
     assert all(isinstance(each.formatter, printable.LogFormatter) for each in handlers)
-
-
-def test_a_file_is_read_into_the_parts_of_the_configuration() -> None:
-    config = make_config({"db": "x.db", "port": 1, "quotas": {"lobbies": 3}}, None)
-    assert (config.db, config.port, config.quotas.lobbies) == (Path("x.db"), 1, 3)
-
-
-def test_operators_are_named_in_a_file_or_on_the_command_line() -> None:
-    assert make_config({"db": "x.db"}, None).operators == ()
-    assert make_config({"db": "x.db", "operators": ["ada", "Bob"]}, None).operators == (
-        "ada",
-        "Bob",
-    )
 
 
 def test_an_address_in_a_file_is_that_of_a_database() -> None:
@@ -76,37 +54,6 @@ def test_a_database_that_cannot_be_reached_is_one_sentence(words: list[str]) -> 
         "Error: 'postgresql://ada@127.0.0.1:1/games' cannot be reached:"
         " no PostgreSQL server listens there"
     )
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ({"prot": 1}, "prot: unknown key; did you mean port?"),
-        ({"quotas": {"lobbys": 1}}, "quotas.lobbys: unknown key; did you mean lobbies?"),
-        ({"port": "http"}, "port: Input should be a valid integer"),
-        ({"guests": "friends"}, "guests: Input should be 'loopback', 'anyone' or 'nobody'"),
-    ],
-)
-def test_what_is_wrong_in_a_file_is_named_with_its_path(
-    values: dict[str, object], expected: str
-) -> None:
-    with pytest.raises(click.BadParameter, match=r"club\.toml: ") as caught:
-        make_config({"db": "x.db"} | values, Path("club.toml"))
-    assert expected in caught.value.message
-
-
-def test_the_command_line_has_the_last_word(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[object] = []
-    monkeypatch.setattr("kibitz_server.app.run", lambda config, *_, **__: seen.append(config))
-    (tmp_path / "club.toml").write_text(FILE)
-    words = ["--config", str(tmp_path / "club.toml"), "--db", str(tmp_path / "deep" / "x.db")]
-    done = CliRunner().invoke(serve, [*words, "--guests", "anyone"])
-    assert done.exit_code == 0, done.output
-    [config] = seen
-    assert (config.name, config.guests, config.port) == ("club", "anyone", 8765)  # type: ignore[attr-defined]
-    assert config.quotas.lobbies == 3  # type: ignore[attr-defined]
 
 
 def test_a_file_that_is_no_toml_is_named(tmp_path: Path) -> None:
@@ -171,23 +118,6 @@ def test_a_database_that_cannot_be_used_is_one_sentence(tmp_path: Path, how: str
     status = 2 if how == "missing" else 1
     assert (listed.exit_code, isinstance(listed.exception, SystemExit)) == (status, True)
     assert "Traceback" not in done.output + listed.output
-
-
-def test_limits_are_said_on_the_command_line_or_in_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[Config] = []
-    monkeypatch.setattr("kibitz_server.app.run", lambda config, *_, **__: seen.append(config))
-    (tmp_path / "club.toml").write_text(FILE + "house_bots_in_all = 7\n[keeping]\ndays = 3\n")
-    words = ["--config", str(tmp_path / "club.toml"), "--db", str(tmp_path / "x.db")]
-    words += ["--allow-host", "games.example", "--trusted-proxy", "10.0.0.0/8"]
-    done = CliRunner().invoke(serve, [*words, "--max-lobbies", "9", "--keep", "2w"])
-    assert done.exit_code == 0, done.output
-    [config] = seen
-    quotas = config.quotas
-    assert (quotas.lobbies, quotas.lobbies_in_all, quotas.house_bots_in_all) == (3, 9, 7)
-    assert (config.hosts, config.proxies) == (("games.example",), ("10.0.0.0/8",))
-    assert config.keeping.days == 14
 
 
 @pytest.mark.parametrize(

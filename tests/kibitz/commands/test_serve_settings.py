@@ -227,6 +227,7 @@ def test_an_error_in_a_variable_names_it(started: Started, key: str) -> None:
         ("zzz = 1\n", "zzz: unknown key"),
         ("hosts = ['a']\nallow_host = ['b']\n", "allow_host: expected once"),
         ("quotas = 3\n", "quotas: expected a table of keys"),
+        ("[quotas]\nlobbys = 1\n", "quotas.lobbys: unknown key; did you mean lobbies?"),
         ("[quotas]\nlobbies = 'x'\n", "quotas.lobbies: Input should be a valid integer"),
         ("organizer = 's3cret'\n", "organizer: String should have at least 32 characters"),
         ("node = 'alpha'\n", "node and public_url are given together, or neither of them"),
@@ -236,7 +237,7 @@ def test_an_error_is_a_sentence(started: Started, file: str, expected: str) -> N
     done = started.start(file=file)
     told = " ".join(done.output.split())
     assert done.exit_code == 2
-    assert expected in told
+    assert f"kibitz.toml: {expected}" in told
     assert "s3cret" not in told
     assert str(DATABASE) not in told
 

@@ -13,15 +13,6 @@ COMPILING_MIB = 400
 """The resident memory of a bot that compiles a search and holds no table yet."""
 
 
-@pytest.mark.parametrize("name", PERSONALITIES)
-def test_every_bot_can_be_made_as_it_is_and_as_its_examples_say(name: str) -> None:
-    house = LocalBotLauncher()
-    assert house.flaw(name) is None
-    for parameter in PERSONALITIES[name].parameters:
-        value = parameter.default if parameter.example is None else parameter.example
-        assert house.flaw(f"{name}:{parameter.name}={value}") is None
-
-
 def test_a_host_form_can_be_made_of_what_is_said_of_a_bot() -> None:
     lines = {line.name: line for line in LocalBotLauncher().bots()}
     assert set(lines) == set(PERSONALITIES)
