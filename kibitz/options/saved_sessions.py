@@ -2,38 +2,31 @@
 
 A server knows a guest by the resume secret of its first welcome. Whoever sits at a terminal
 has no other copy of it, so the commands for people keep it here: one file for each server and
-identity, mode 0600, in the user's state directory (`KIBITZ_STATE` names another one). The file
-also has the lobbies that `kibitz host` opened, by what they were asked to play.
+identity (`kibitz_bots.running.state_file`). The file also has the lobbies that `kibitz host`
+opened, by what they were asked to play.
 
-An identity is used by one process at a time, which holds a lock as long as it lives: two
-terminals would otherwise take each other's seat. The system frees the lock of a process that
-was killed. Nothing here keeps anybody from playing: where the directory cannot be used, or a
-file is damaged, a sentence says so and the session is not saved, or is a new one.
+An identity is used by one process at a time: two terminals would otherwise take each other's
+seat. Nothing here keeps anybody from playing: where the directory cannot be used, or a file is
+damaged, a sentence says so and the session is not saved, or is a new one.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import click
-import platformdirs
-from filelock import FileLock, Timeout
+from filelock import Timeout
 from pydantic import BaseModel, Field, ValidationError
 
 from kibitz.output import ignore
-from kibitz_protocol.atomic_write import write_atomically
+from kibitz_bots.running.state_file import StateFile, digest, state_directory
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import HelloRefusedError
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.values import Key, Secret
-
-DAYS = 90
-"""A session that was not used for so long is removed."""
 
 Tell = Callable[[str], None]
 
@@ -91,18 +84,18 @@ class SavedSession:
         self.stored: StoredSession | None = None
         """What was saved, until it is not good any more."""
         self._tell = tell
-        self._path: Path | None = directory() / f"{_digest(server.rstrip('/'), who)}.json"
-        self._lock = FileLock(self._path.with_suffix(".lock"), mode=0o600)
+        self._file: StateFile | None = None
+        self._failed = False
+        """Whether the file could not be written."""
+        path = state_directory("sessions") / f"{digest(server.rstrip('/'), who)}.json"
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._lock.acquire(timeout=0)
-            _remove_old(self._path)
+            self._file = StateFile(path)
         except Timeout:
-            raise InUseError(server, _read(self._path, ignore)) from None
-        except (OSError, NotImplementedError) as error:
+            raise InUseError(server, _read(path, ignore)) from None
+        except OSError as error:
             self._cannot(error)
             return
-        self.stored = None if fresh else _read(self._path, tell)
+        self.stored = None if fresh else _read(path, tell)
 
     @property
     def resume(self) -> str | None:
@@ -159,13 +152,13 @@ class SavedSession:
     def forget(self) -> None:
         """Remove what is saved: the server does not know it, or nobody will need it."""
         self.stored = None
-        if self._path is not None:
-            with contextlib.suppress(OSError):
-                self._path.unlink(missing_ok=True)
+        if self._file is not None:
+            self._file.remove()
 
     def close(self) -> None:
         """Let other processes have the identity. What is saved stays."""
-        self._lock.release(force=True)
+        if self._file is not None:
+            self._file.close()
 
     def __enter__(self) -> SavedSession:
         return self
@@ -175,28 +168,21 @@ class SavedSession:
 
     def _save(self, kept: StoredSession) -> None:
         self.stored = kept
-        if self._path is None:
+        if self._file is None or self._failed:
             return
         try:
-            write_atomically(self._path, kept.model_dump_json(), mode=0o600)
+            self._file.write(kept.model_dump_json())
         except OSError as error:
             self._cannot(error)
 
     def _cannot(self, error: Exception) -> None:
-        self._path = None
+        self._failed = True
         self._tell(f"this session cannot be saved, a closed terminal will not come back: {error}")
-
-
-def directory() -> Path:
-    """Return where sessions are saved."""
-    if override := os.environ.get("KIBITZ_STATE"):
-        return Path(override) / "sessions"
-    return Path(platformdirs.user_state_dir("kibitz", appauthor=False)) / "sessions"
 
 
 def account(token: str) -> str:
     """Return the identity of who comes with a token, which is not in it."""
-    return f"token {_digest(token)}"
+    return f"token {digest(token)}"
 
 
 def host_of(server: str, lobby: str) -> StoredSession | None:
@@ -206,7 +192,7 @@ def host_of(server: str, lobby: str) -> StoredSession | None:
     secret must take no seat with it.
     """
     with contextlib.suppress(OSError):
-        for path in sorted(directory().glob("*.json")):
+        for path in sorted(state_directory("sessions").glob("*.json")):
             saved = _read(path, ignore)
             if (
                 saved is None
@@ -269,18 +255,3 @@ def _read(path: Path, tell: Tell) -> StoredSession | None:
         why = "it is damaged" if isinstance(error, ValidationError) else error.strerror
         tell(f"the saved session {path} is not used: {why}")
         return None
-
-
-def _remove_old(mine: Path) -> None:
-    """Remove the sessions beside mine that nobody has used for long and nobody uses now."""
-    oldest = time.time() - DAYS * 86_400
-    for path in mine.parent.glob("*.json"):
-        with contextlib.suppress(OSError, Timeout):
-            if path != mine and path.stat().st_mtime < oldest:
-                with FileLock(path.with_suffix(".lock"), mode=0o600, timeout=0):
-                    path.unlink(missing_ok=True)
-                    path.with_suffix(".lock").unlink(missing_ok=True)
-
-
-def _digest(*parts: str) -> str:
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]

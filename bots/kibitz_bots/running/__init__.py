@@ -6,6 +6,7 @@ inprocess       a bot that is asked in this process, and whole matches without a
 threads         turns in threads, so that the connection stays responsive
 warmup          compiling and loading before the first match; `memory_trim` gives memory back
 seek_rounds     seeks one after another
+state_file      files of secrets that one process at a time uses
 saved_seat      taking the same seat again after the process was killed
 log_capture     what a bot prints, as notes in the record
 source_digest   telling versions of a bot apart

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kibitz_bots.running import saved_seat
+from kibitz_bots.running import state_file
 from kibitz_bots.running.saved_seat import SavedSeat, take_seat
 
 SERVER = "ws://127.0.0.1:8765"
@@ -118,7 +118,7 @@ def test_files_that_nobody_uses_are_removed(state: Path) -> None:
         seat.keep("a-long-secret")
         if name == "old":
             seat.close()
-    past = time.time() - (saved_seat.DAYS + 1) * 86_400
+    past = time.time() - (state_file.DAYS + 1) * 86_400
     for path in state.iterdir():
         os.utime(path, (past, past))
     take(name="new")

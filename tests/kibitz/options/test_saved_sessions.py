@@ -17,6 +17,7 @@ import pytest
 
 from kibitz.options import saved_sessions as sessions
 from kibitz.options.saved_sessions import InUseError, SavedSession
+from kibitz_bots.running import state_file
 from kibitz_protocol.client.errors import HelloRefusedError
 from kibitz_protocol.wire.refusals import Code
 
@@ -136,7 +137,7 @@ def test_a_disk_that_fails_is_told_of_once_and_stops_nobody(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(sessions, "write_atomically", full)
+    monkeypatch.setattr("kibitz_bots.running.state_file.write_atomically", full)
     with SavedSession(SERVER, "name ada", told.append) as saved:
         saved.store(client(), account=False)
         saved.store_hosted("k", "abc", None)
@@ -262,8 +263,9 @@ def test_what_nobody_used_for_long_is_removed(state: Path, told: list[str]) -> N
     kept("name old", told)
     [old] = files(state)
     kept("name young", told)
-    past = time.time() - (sessions.DAYS + 1) * 86_400
-    os.utime(old, (past, past))
+    past = time.time() - (state_file.DAYS + 1) * 86_400
+    for path in (old, old.with_suffix(".lock")):
+        os.utime(path, (past, past))
     with SavedSession(SERVER, "name ada", told.append):
         assert not old.exists()
         [young] = files(state)
