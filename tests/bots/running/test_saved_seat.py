@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from kibitz_bots.running import state_file
 from kibitz_bots.running.saved_seat import SavedSeat, take_seat
 
 SERVER = "ws://127.0.0.1:8765"
@@ -54,30 +49,6 @@ def test_two_processes_of_one_bot_have_a_file_each() -> None:
     assert take().resume == "secret-of-1"
 
 
-@pytest.mark.e2e
-def test_the_lock_of_a_killed_process_is_free(state: Path) -> None:
-    program = (
-        "import sys, time\n"
-        "from kibitz_bots.running.saved_seat import take_seat\n"
-        f"seat = take_seat({SERVER!r}, 'ada', ['a/b'])\n"
-        "seat.keep('secret-of-a-child')\n"
-        "print('kept', flush=True)\n"
-        "time.sleep(600)\n"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env=os.environ
-    ) as child:
-        try:
-            assert child.stdout is not None
-            assert child.stdout.readline() == "kept\n"
-            other = take()
-            assert other.resume is None
-            other.close()
-        finally:
-            child.kill()
-    assert take().resume == "secret-of-a-child"
-
-
 @pytest.mark.parametrize(
     "changes", [{"server": "ws://elsewhere"}, {"name": "bob"}, {"name": None}, {"words": ("a/c",)}]
 )
@@ -110,17 +81,3 @@ def test_a_directory_that_cannot_be_used_keeps_nobody_from_playing(
     monkeypatch.setenv("KIBITZ_STATE", str(tmp_path / "file"))
     assert take_seat(SERVER, "ada", ["a/b"]) is None
     assert "cannot be saved" in caplog.text
-
-
-def test_files_that_nobody_uses_are_removed(state: Path) -> None:
-    for name in ("old", "used"):
-        seat = take(name=name)
-        seat.keep("a-long-secret")
-        if name == "old":
-            seat.close()
-    past = time.time() - (state_file.DAYS + 1) * 86_400
-    for path in state.iterdir():
-        os.utime(path, (past, past))
-    take(name="new")
-    assert len(list(state.glob("*.resume"))) == 1
-    assert len(list(state.glob("*.lock"))) == 2

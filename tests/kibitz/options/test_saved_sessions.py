@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import stat
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +10,6 @@ import pytest
 
 from kibitz.options import saved_sessions as sessions
 from kibitz.options.saved_sessions import InUseError, SavedSession
-from kibitz_bots.running import state_file
 from kibitz_protocol.client.errors import HelloRefusedError
 from kibitz_protocol.wire.refusals import Code
 
@@ -77,18 +69,6 @@ def test_a_secret_is_found_again_by_server_and_name(told: list[str]) -> None:
     assert told == []
 
 
-def test_only_the_owner_may_read_it(state: Path, told: list[str]) -> None:
-    before = os.umask(0)
-    try:
-        kept("name ada", told)
-    finally:
-        os.umask(before)
-    [path] = files(state)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(state.stat().st_mode) == 0o700
-    assert not list(state.glob("*.part"))
-
-
 def test_a_token_is_not_written_down(state: Path, told: list[str]) -> None:
     who = sessions.account("kb_a-very-secret-token")
     with SavedSession(SERVER, who, told.append) as saved:
@@ -110,25 +90,6 @@ def test_a_damaged_file_is_told_of_and_not_used(
         saved.store(client("a-newer-secret"), account=False)
     with SavedSession(SERVER, "name ada", told.append) as again:
         assert again.resume == "a-newer-secret"
-
-
-def test_a_process_that_is_killed_while_it_writes_leaves_the_old_file(
-    state: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept("name ada", told)
-
-    def killed(self: Path, target: Path) -> Path:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched, SavedSession(SERVER, "name ada", told.append) as saved:
-        patched.setattr(Path, "replace", killed)
-        with pytest.raises(KeyboardInterrupt):
-            saved.store(client("half-a-secret"), account=False)
-    assert len(list(state.glob("*.part"))) == 1
-    kept("name ada", told, "a-third-secret")
-    with SavedSession(SERVER, "name ada", told.append) as again:
-        assert again.resume == "a-third-secret"
-    assert not list(state.glob("*.part"))
 
 
 def test_a_disk_that_fails_is_told_of_once_and_stops_nobody(
@@ -169,34 +130,6 @@ def test_two_terminals_do_not_share_an_identity(told: list[str]) -> None:
                 assert second.resume is None
     with sessions.take_free_identity(SERVER, "guest host k", told.append) as again:
         assert again.resume == "first-secret"
-
-
-@contextmanager
-def holding(who: str) -> Iterator[subprocess.Popen[str]]:
-    """A process that holds an identity until it is killed."""
-    code = (
-        "import sys, time\nfrom kibitz.options.saved_sessions import SavedSession\n"
-        f"saved = SavedSession({SERVER!r}, {who!r}, print)\n"
-        "print('held', flush=True)\ntime.sleep(60)"
-    )
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as held:
-        assert held.stdout is not None
-        assert held.stdout.readline() == "held\n"
-        try:
-            yield held
-        finally:
-            held.kill()
-
-
-@pytest.mark.e2e
-def test_the_identity_of_a_process_that_was_killed_is_free(told: list[str]) -> None:
-    with holding("name ada") as process:
-        with pytest.raises(InUseError, match="another terminal of yours"):
-            SavedSession(SERVER, "name ada", told.append)
-        process.kill()
-        process.wait()
-        with SavedSession(SERVER, "name ada", told.append) as saved:
-            assert saved.stored is None
 
 
 async def test_a_secret_that_the_server_does_not_know_is_forgotten_with_a_sentence(
@@ -257,19 +190,6 @@ def test_lobbies_are_kept_until_they_are_dropped(told: list[str]) -> None:
     with SavedSession(SERVER, "name ada", told.append) as third:
         assert third.hosted("one") is None
         assert third.hosted("two") is not None
-
-
-def test_what_nobody_used_for_long_is_removed(state: Path, told: list[str]) -> None:
-    kept("name old", told)
-    [old] = files(state)
-    kept("name young", told)
-    past = time.time() - (state_file.DAYS + 1) * 86_400
-    for path in (old, old.with_suffix(".lock")):
-        os.utime(path, (past, past))
-    with SavedSession(SERVER, "name ada", told.append):
-        assert not old.exists()
-        [young] = files(state)
-    assert json.loads(young.read_text())["name"] == "ada"
 
 
 def test_the_host_of_a_lobby_is_found_by_server_and_lobby(told: list[str]) -> None:
