@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kibitz_bots.catalog.parameters import AnyParameter, Parameter
+from kibitz_bots.catalog.parameters import AnyParameter
 from kibitz_bots.sdk import Bot
 from kibitz_protocol.wire.records import Engine
 
@@ -106,13 +106,6 @@ class Personality:
     def game(self) -> str:
         """The name of its game."""
         return self.name.partition("/")[0]
-
-    @property
-    def most_table_mib(self) -> float:
-        """The memory, in MiB, that the tables of all its matches take at most."""
-        sizes = [parameter for parameter in self.parameters if isinstance(parameter, Parameter)]
-        largest = sum(parameter.most for parameter in sizes if parameter.is_memory)
-        return largest * (self.build.at_once if isinstance(self.build, EngineSpec) else 1)
 
     @property
     def short(self) -> str:

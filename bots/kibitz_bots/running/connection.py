@@ -129,10 +129,6 @@ class Shutdown:
         # Whether somebody pressed Ctrl-C.
         self.interrupted = False
 
-    def graceful(self) -> None:
-        """Play what runs, begin nothing new."""
-        self.draining.set()
-
     def immediate(self) -> None:
         """End now, and leave matches and lobbies, so that nobody waits."""
         self.draining.set()

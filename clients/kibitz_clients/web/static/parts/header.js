@@ -1,6 +1,7 @@
 // The head of every page: where one can go, who one is, how the connection stands.
 
 import { at } from "./address.js";
+import { svg } from "../board/svg.js";
 import { h, fill } from "./dom.js";
 
 /** @typedef {import("../main.js").App} App */
@@ -73,17 +74,7 @@ export function header(root, app) {
 }
 
 function logo() {
-  const space = "http://www.w3.org/2000/svg";
-  const svg = document.createElementNS(space, "svg");
-  svg.setAttribute("viewBox", "0 0 24 24");
-  svg.setAttribute("aria-hidden", "true");
-  for (const [x, y, seat] of [[7, 8, 1], [17, 8, 2], [12, 17, 6]]) {
-    const disc = document.createElementNS(space, "circle");
-    disc.setAttribute("cx", String(x));
-    disc.setAttribute("cy", String(y));
-    disc.setAttribute("r", "4.4");
-    disc.setAttribute("class", `seat-${seat}`);
-    svg.append(disc);
-  }
-  return svg;
+  const discs = [[7, 8, 1], [17, 8, 2], [12, 17, 6]];
+  return svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" },
+    ...discs.map(([cx, cy, seat]) => svg("circle", { cx, cy, r: 4.4, class: `seat-${seat}` })));
 }

@@ -74,6 +74,7 @@ export function changedHall(view, news) {
 }
 
 /**
+ * Return lines with those put in that have changed, and without those that are gone.
  * @template T
  * @param {T[]} old
  * @param {T[] | undefined} news
@@ -82,7 +83,7 @@ export function changedHall(view, news) {
  * @param {(a: T, b: T) => number} order
  * @returns {T[]}
  */
-function merged(old, news, gone, key, order) {
+export function merged(old, news, gone, key, order) {
   if (!news && !gone) return old;
   const lines = new Map(old.map((line) => [key(line), line]));
   for (const name of gone ?? []) lines.delete(name);
@@ -103,5 +104,10 @@ function newest(a, b) {
  * @param {LadderTable} b
  */
 function byGame(a, b) {
-  return a.game < b.game ? -1 : a.game > b.game ? 1 : 0;
+  return compared(a.game, b.game);
+}
+
+/** @param {string} a @param {string} b */
+export function compared(a, b) {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

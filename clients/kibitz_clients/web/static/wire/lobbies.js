@@ -1,6 +1,8 @@
 // Lobbies as this client knows them: each whole once, and every change since put into it. Pure.
 // The same fold as kibitz_protocol/client/lobby_views.py.
 
+import { compared, merged } from "./hall.js";
+
 /** @typedef {import("./messages.js").LobbyView} LobbyView */
 /** @typedef {import("./messages.js").LobbyChanged} LobbyChanged */
 /** @typedef {import("./messages.js").MatchBrief} MatchBrief */
@@ -80,23 +82,9 @@ export function changed(view, news) {
     void: news.void ?? view.void,
     stopped: news.stopped ?? view.stopped,
     house_trouble: news.house_trouble ?? view.house_trouble,
-    members: merged(view.members, news.members, news.left).sort((a, b) => a.seat - b.seat),
-    standings: merged(view.standings, news.standings, news.unranked).sort(standingOrder),
+    members: merged(view.members, news.members, news.left, (each) => each.player, (a, b) => a.seat - b.seat),
+    standings: merged(view.standings, news.standings, news.unranked, (each) => each.player, standingOrder),
   };
-}
-
-/**
- * @template {{player: string}} T
- * @param {T[]} old
- * @param {T[] | null | undefined} news
- * @param {string[] | null | undefined} gone
- * @returns {T[]}
- */
-function merged(old, news, gone) {
-  const lines = new Map(old.map((line) => [line.player, line]));
-  for (const line of news ?? []) lines.set(line.player, line);
-  for (const player of gone ?? []) lines.delete(player);
-  return [...lines.values()];
 }
 
 /**
@@ -109,21 +97,7 @@ export function standingOrder(a, b) {
     b.points - a.points ||
     b.wins - a.wins ||
     a.played - b.played ||
-    compareText(a.name, b.name) ||
-    compareText(a.player, b.player)
+    compared(a.name, b.name) ||
+    compared(a.player, b.player)
   );
-}
-
-/**
- * Compare by code points, as the server does.
- * @param {string} a
- * @param {string} b
- */
-function compareText(a, b) {
-  const [ones, twos] = [Array.from(a), Array.from(b)];
-  for (let i = 0; i < Math.min(ones.length, twos.length); i++) {
-    const difference = Number(ones[i].codePointAt(0)) - Number(twos[i].codePointAt(0));
-    if (difference) return difference;
-  }
-  return ones.length - twos.length;
 }
