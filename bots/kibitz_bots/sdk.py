@@ -221,8 +221,8 @@ class Turn(Generic[ViewT]):
 
     def move(self, action: int) -> Move:
         """Return the wire move of an action of `state`, which must be legal there."""
-        rules = self.match.game_rules
-        return rules.dump(rules.encode(self.state, action))
+        wire: Move = self.match.game_rules.encode(self.state, action).to_wire()
+        return wire
 
     def text(self, action: int) -> str:
         """Return an action of `state` as a person would write it."""

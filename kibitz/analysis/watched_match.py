@@ -60,7 +60,7 @@ class WatchedMatch:
         game = self.game
         seen = view
         if not game.info.hidden:
-            seen = game.dump(game.view(state_of(game, view), self.seat))
+            seen = game.view(state_of(game, view), self.seat).to_wire()
         rule = game.info.legal_rule or None
         budget = Budget(ms, None, time.monotonic())
         return Turn(match=self._match, ply=ply, observation=seen, budget=budget, rule=rule)

@@ -104,7 +104,7 @@ class ConformanceMatch:
             lobby=LOBBY,
             game=self.game.info.name,
             rules_version=self.game.info.rules_version,
-            options=self.game.dump(chosen),
+            options=chosen.to_wire(),
             seats=players,
             deal=dict(self.game.deal(chosen, seats, seed)),
             seed=hexadecimal,
@@ -353,7 +353,7 @@ class ConformanceMatch:
     def _act(self, action: int) -> None:
         """Let a scripted seat, or the bot's own before the bot came, play an action."""
         self._request += 1
-        wire = self.game.dump_moves(self.engine.state.game_state, (action,))[0]
+        wire = self.game.encode(self.engine.state.game_state, action).to_wire()
         play = commands.Play(self.engine.state.to_act, self._request, self.engine.state.ply, wire)
         self._carry_out(self.engine.handle(play, self.now()))
 

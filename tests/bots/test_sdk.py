@@ -30,7 +30,7 @@ def turn_at(plies: int, *, legal: list[dict[str, Any]] | None = None) -> Turn:
     for _ in range(plies):
         game.play(state, game.legal(state)[0])
     match = Match.of(snapshot("m1", game=GAME))
-    view = game.dump(game.view(state, 0))
+    view = game.view(state, 0).to_wire()
     return Turn(match=match, ply=plies, observation=view, budget=Budget(1, None, 0.0), listed=legal)
 
 
@@ -48,7 +48,7 @@ def test_legal_moves_come_from_the_rules_where_the_server_lists_none() -> None:
 def test_the_state_agrees_with_the_view() -> None:
     turn = turn_at(4)
     game = registry.get(GAME)
-    assert game.dump(game.view(turn.state, 0)) == turn.observation
+    assert game.view(turn.state, 0).to_wire() == turn.observation
     assert turn.state is turn.state
 
 

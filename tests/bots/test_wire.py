@@ -127,13 +127,13 @@ class Host:
 
     def _turn(self) -> YourTurn:
         state = self.play.state
-        legal = [GAME.dump(GAME.encode(state, action)) for action in self.play.legal]
+        legal = [GAME.encode(state, action).to_wire() for action in self.play.legal]
         return YourTurn(
             match="m1",
             game=NAME,
             seat=0,
             ply=len(self.play.history),
-            view=GAME.dump(self.play.view(0)),
+            view=self.play.view(0).to_wire(),
             legal=legal,
             legal_count=len(legal),
         )

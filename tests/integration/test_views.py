@@ -59,11 +59,11 @@ def test_a_screen_has_every_view_and_lines_need_none(name: str, seats: int, tmp_
         for ply in range(PLIES):
             state = runner.engine.state
             move = game.legal(state.game_state)[0]
-            action = game.dump(game.encode(state.game_state, move))
+            action = game.encode(state.game_state, move).to_wire()
             done = players[state.to_act].ask("move", match=key, ply=ply, action=action)
             assert done["type"] == "done"
             for seat, views in seen.items():
-                views.append(game.dump(game.view(state.game_state, seat)))
+                views.append(game.view(state.game_state, seat).to_wire())
         for client, seat in ((players[0], 0), (watchers[0], None)):
             frames = state_of(client, games).matches[key].frames
             assert [frame.view for frame in frames if frame.seq > 0] == seen[seat]

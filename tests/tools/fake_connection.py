@@ -82,7 +82,7 @@ def play_record(
         number=number,
         game=game.info.name,
         rules_version=game.info.rules_version,
-        options=game.dump(options or game.Options()),
+        options=(options or game.Options()).to_wire(),
         seats=players(*names),
         deal=dict(play.deal or {}),
         seed=SEED,
@@ -95,7 +95,7 @@ def play_record(
 
 def _move(play: Position, ply: int, action: int) -> Moved:
     move = play.game.encode(play.state, action)
-    wire = play.game.dump(move)
+    wire = move.to_wire()
     line = [play.game.format_move(move)]
     said = Comment(value=ply / 10, depth=2, line=line) if ply % 2 == 0 else None
     seat = play.to_act
@@ -169,13 +169,13 @@ def your_turn(game: Game, record: Record) -> YourTurn:
         if isinstance(entry, Moved):
             play.push_move(game.Move.model_validate(entry.action))
     rule = game.info.legal_rule or None
-    legal = game.dump_moves(play.state, play.legal)
+    legal = [play.move(action).to_wire() for action in play.legal]
     return YourTurn(
         match=record.setup.match,
         game=record.setup.game,
         seat=play.to_act,
         ply=len(record.entries),
-        view=game.dump(play.view(play.to_act)),
+        view=play.view(play.to_act).to_wire(),
         legal=None if rule else legal,
         legal_rule=rule,
         legal_count=len(legal),

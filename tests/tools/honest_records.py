@@ -75,7 +75,7 @@ def _command(engine: MatchEngine, rng: random.Random) -> Command:
     seat = rng.randrange(len(state.players))
     if rng.random() < 0.9:
         legal = state.game.legal(state.game_state)
-        action = state.game.dump_moves(state.game_state, [rng.choice(legal)])[0]
+        action = state.game.encode(state.game_state, rng.choice(legal)).to_wire()
         request, ply = state.ply + 1, state.ply
         return Play(
             seat=state.to_act, id=request, ply=ply, action=action, rtt_ms=rng.randrange(200)

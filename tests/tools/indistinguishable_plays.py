@@ -113,7 +113,7 @@ class _PairBuilder:
         game = self._game
         if game.to_act(state) == TERMINAL:
             return None
-        views = [game.dump(game.view(state, viewer)) for viewer in (self._seat, None)]
+        views = [game.view(state, viewer).to_wire() for viewer in (self._seat, None)]
         return json.dumps([game.to_act(state), views])
 
     def _played(self, state: State, action: int) -> PlayedState:
@@ -161,7 +161,7 @@ class _PairBuilder:
         return [(self._wire(state, action), self._played(state, action)) for action in actions]
 
     def _wire(self, state: State, action: int) -> Wire:
-        wire = self._game.dump(self._game.encode(state, action))
+        wire: Wire = self._game.encode(state, action).to_wire()
         self._moves_seen[json.dumps(wire)] = wire
         return wire
 

@@ -35,7 +35,7 @@ def setup_of(name: str, options: Mapping[str, Any], seed: int, seats: int = 2) -
         match=f"planted-{seed}",
         game=name,
         rules_version=game.info.rules_version,
-        options=game.dump(chosen),
+        options=chosen.to_wire(),
         seats=[
             Player(player=f"p{each}", name=f"player {each}", kind="bot")
             for each in range(1, seats + 1)
@@ -96,7 +96,8 @@ def _is_won(comment: Comment) -> bool:
 
 def _legal(match: MatchState) -> list[dict[str, Any]]:
     state = match.game_state
-    return list(match.game.dump_moves(state, match.game.legal(state)))
+    game = match.game
+    return [game.encode(state, action).to_wire() for action in game.legal(state)]
 
 
 def _answer(solver: str, match: MatchState, ms: int) -> tuple[dict[str, Any], Comment]:

@@ -154,7 +154,7 @@ class _ScenarioRunner:
         self._eve = server.account_client("eve", "every")
         item = {
             "game": of.game.info.name,
-            "options": of.game.dump(of.options),
+            "options": of.options.to_wire(),
             "seats": of.seats,
             "games": 1,
             "rotate": False,

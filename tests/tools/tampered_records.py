@@ -40,7 +40,7 @@ def played_record(control: TimeControl | None) -> list[dict[str, Any]]:
         now += 20
         engine.open_turn(now)
         now += THINKING_MS
-        action = game.dump_moves(state.game_state, game.legal(state.game_state))[0]
+        action = game.encode(state.game_state, game.legal(state.game_state)[0]).to_wire()
         seat, ply = state.to_act, state.ply
         take(engine.handle(Play(seat=seat, id=ply + 1, ply=ply, action=action), now).effects)
     lines = record_lines(setup, entries, engine.state.result)

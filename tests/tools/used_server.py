@@ -85,7 +85,7 @@ def play_plies(server: VirtualServer, match: str, plies: int, *players: Scripted
     for _ in range(plies):
         match_runner = server.directory.matches[match]
         game, state = match_runner.engine.state.game, match_runner.engine.state.game_state
-        action = game.dump_moves(state, [game.legal(state)[0]])[0]
+        action = game.encode(state, game.legal(state)[0]).to_wire()
         mover = by_name[match_runner.state.players[match_runner.engine.state.to_act].name]
         done = mover.ask("move", match=match, ply=match_runner.engine.state.ply, action=action)
         assert done["type"] == "done", done

@@ -464,7 +464,7 @@ def factory(
 def _size(options: Mapping[str, Any]) -> int:
     """Return the size of the board, the game's own where the options say none."""
     rules = registry.get(GAME)
-    return int(rules.dump(rules.Options.model_validate(dict(options)))["size"])
+    return int(rules.Options.model_validate(dict(options)).to_wire()["size"])
 
 
 def _text(stone: Stone) -> str:

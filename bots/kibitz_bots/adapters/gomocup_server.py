@@ -368,10 +368,9 @@ class StoneChooser:
         """Have a small bot warm up for a new match, by either rule."""
         self._bot, self._asked, self._playing = self._within(1)(), None, False
         rules = [options(size, exact), options(size, not exact)]
-        dump = registry.get(GAME).dump
         bots_warmup.warm_up(
             self._bot,
-            [ProgrammeItem(game=GAME, options=dump(rule), seats=2) for rule in rules],
+            [ProgrammeItem(game=GAME, options=rule.to_wire(), seats=2) for rule in rules],
         )
         if type(self._bot).prepare is not Bot.prepare:  # one that gets ready for anything at all
             for rule in rules:
@@ -447,7 +446,7 @@ def _answer(bot: Bot, turn: Turn) -> Any:
 
 
 def _placed(play: Position, action: int) -> Stone:
-    wire = play.game.dump(play.game.encode(play.state, action))
+    wire = play.game.encode(play.state, action).to_wire()
     return wire["x"], wire["y"]
 
 
@@ -500,7 +499,7 @@ def _instead(play: Position, turn: Turn, why: str) -> Choice:
 
 def nearest_empty(play: Position) -> Stone:
     """Return the empty cell that is nearest to the last stone, or to the middle."""
-    view = play.game.dump(play.view())
+    view = play.view().to_wire()
     middle = len(view["board"]) // 2
     x, y = view["moves"][-1] if view["moves"] else (middle, middle)
     empty = [

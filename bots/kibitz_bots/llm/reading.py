@@ -72,9 +72,10 @@ def _parsed(text: str, game: Game | None) -> Move | None:
     if game is None:
         return None
     try:
-        return game.dump(game.parse_move(text))
+        move: Move = game.parse_move(text).to_wire()
     except (GameError, ValidationError):
         return None
+    return move
 
 
 def _fields(text: str) -> Move | None:

@@ -33,7 +33,7 @@ def local_match(play: Position, seat: int, name: str = "local") -> Match:
     assert play.options is not None
     assert play.seats is not None
     players = [Player(player=f"p{i}", name=f"seat {i + 1}", kind="bot") for i in range(play.seats)]
-    options = play.game.dump(play.options)
+    options = play.options.to_wire()
     game = play.game.info.name
     return Match(id=name, game=game, options=options, players=tuple(players), seat=seat)
 
@@ -52,9 +52,9 @@ def local_turn(play: Position, match: Match, think_ms: int = THINK_MS, *, nodes:
     return Turn(
         match=match,
         ply=len(play.history),
-        observation=game.dump(game.view(state, match.seat)),
+        observation=game.view(state, match.seat).to_wire(),
         budget=budget,
-        listed=None if rule else game.dump_moves(state, game.legal(state)),
+        listed=None if rule else [game.encode(state, a).to_wire() for a in game.legal(state)],
         rule=rule,
     )
 
@@ -124,7 +124,7 @@ def play_locally(
     position = Position(rules, chosen, len(bots), seed)
     seated = [_made(bot) for bot in bots]
     matches = [local_match(position, seat) for seat in range(len(bots))]
-    item = ProgrammeItem(game=game, options=rules.dump(chosen), seats=len(bots))
+    item = ProgrammeItem(game=game, options=chosen.to_wire(), seats=len(bots))
     for bot, match in zip(seated, matches, strict=True):
         bot.prepare([item])
         bot.on_match_start(match)

@@ -37,7 +37,7 @@ def _exercise(game: Game, item: ProgrammeItem) -> None:
     seat = game.to_act(start)
     if not 0 <= seat < item.seats:
         return
-    seen = game.dump(game.view(start, seat))
+    seen = game.view(start, seat).to_wire()
     state = game.sample(game.View.model_validate(seen), 0)
     for action in game.legal(state)[:1]:
         move = game.encode(state, action)

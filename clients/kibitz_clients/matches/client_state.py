@@ -115,6 +115,6 @@ def initial_view(game: Game, facts: MatchInfo) -> tuple[Fields, int] | None:
         if game.info.hidden or game.deal(options, len(facts.seats), 0):
             return None
         state = game.start(options, len(facts.seats), {})
-        return game.dump(game.view(state, None)), game.to_act(state)
+        return game.view(state, None).to_wire(), game.to_act(state)
     except (GameError, ValueError):
         return None

@@ -60,7 +60,7 @@ def _record(game: Game, file: GameFile, name: str) -> Record:
     for ply, move in enumerate(file.moves):
         seat = play.to_act
         play.push_move(move)
-        entries.append(Moved(seq=ply + 1, at_ms=0, ply=ply, seat=seat, action=game.dump(move)))
+        entries.append(Moved(seq=ply + 1, at_ms=0, ply=ply, seat=seat, action=move.to_wire()))
     return Record(setup, tuple(entries), _footer(play), "")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from kibitz_games.core.game import TERMINAL, Game, GameError
+from kibitz_games.core.game import TERMINAL, Game, GameError, Model
 from kibitz_games.core.position import Position
 from kibitz_protocol.wire.clocks import EMPTY_CLOCK, Clock, after_flag, full_clock, spend
 from kibitz_protocol.wire.messages import Event
@@ -65,9 +65,12 @@ class Replayer:
     def view(self) -> Fields:
         """Return what the viewer knows now."""
         game, state = self._game, self._position.state
+        seen: Model
         if self._viewpoint is None or not game.info.hidden:
-            return game.dump(game.referee_view(state))
-        return game.dump(game.view(state, None if self._viewpoint == PUBLIC else self._viewpoint))
+            seen = game.referee_view(state)
+        else:
+            seen = game.view(state, None if self._viewpoint == PUBLIC else self._viewpoint)
+        return seen.to_wire()
 
     def apply(self, entry: Entry) -> Event:
         """Apply an entry. Raises `GameError` or `ValidationError` where the rules forbid it."""

@@ -41,14 +41,14 @@ def move_options(game: Game, turn: YourTurn) -> tuple[MoveOption, ...]:
     made = []
     for fields in _legal_by_rules(game, turn) if turn.legal is None else turn.legal:
         move = game.Move.model_validate(fields)
-        made.append(MoveOption(game.dump(move), game.format_move(move), game.move_cells(move)))
+        made.append(MoveOption(move.to_wire(), game.format_move(move), game.move_cells(move)))
     return tuple(made)
 
 
 def _legal_by_rules(game: Game, turn: YourTurn) -> Sequence[WireAction]:
     try:
         state = game.sample(game.View.model_validate(turn.view), 0)
-        return game.dump_moves(state, game.legal(state))
+        return [game.encode(state, action).to_wire() for action in game.legal(state)]
     except (GameError, ValidationError):
         return ()
 
@@ -131,7 +131,7 @@ def parse_typed(
     text = text.strip()
     try:
         move = game.parse_move(text)
-        wire = game.dump(move)
+        wire = move.to_wire()
     except (GameError, ValidationError) as error:
         why = str(error) if isinstance(error, GameError) else f"{text!r} is no move"
         return _only_match(_spelling_matches(game, picker, text), text) or _with_suggestions(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from kibitz_games.chinese_checkers import models, render, rules
 from kibitz_games.chinese_checkers.models import Move, Options, View
-from kibitz_games.core.game import Features, Game, GameInfo, Json, Model, State
+from kibitz_games.core.game import Features, Game, GameInfo, Json, State
 from kibitz_games.core.scene import Scene
 
 
@@ -61,10 +60,6 @@ class ChineseCheckers(Game[Options, Move, View]):
     def encode(self, state: State, action: int) -> Move:
         return models.encode(int(state["holes"]), action)
 
-    def dump_moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
-        holes = int(state["holes"])
-        return [_dumped_move(holes, action) for action in actions]
-
     def legal_json(self, state: State, most: int) -> tuple[bytes, int]:
         return models.legal_json(state, most)
 
@@ -86,15 +81,6 @@ class ChineseCheckers(Game[Options, Move, View]):
     def features(self, view: View, seat: int) -> Features:
         """Return two planes a seat over the holes: its pegs, and its goal."""
         return models.features(view, seat)
-
-    def dump(self, model: Model) -> dict[str, Any]:
-        return models.dump(model) if isinstance(model, View) else super().dump(model)
-
-
-@functools.cache
-def _dumped_move(holes: int, action: int) -> dict[str, Any]:
-    """Return a move as it travels; every turn lists dozens, so each is made once."""
-    return GAME.dump(models.encode(holes, action))
 
 
 GAME = ChineseCheckers()

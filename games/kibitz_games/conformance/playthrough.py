@@ -40,7 +40,7 @@ def _lines(play: Position, every: int) -> Iterator[str]:
     game, source, ply = play.game, random.Random(play.seed), 0
     assert play.options is not None
     yield f"{game.info.name}, rules version {game.info.rules_version}, {play.seats} seats"
-    yield f"options {json.dumps(game.dump(play.options), sort_keys=True)}"
+    yield f"options {json.dumps(play.options.to_wire(), sort_keys=True)}"
     yield f"deal {json.dumps(play.deal, sort_keys=True)}"
     yield from render_text(play.scene())
     while play.to_act != TERMINAL:

@@ -92,8 +92,8 @@ class Outcome:
 
 
 _WRITTEN_FROM = {
-    "view_json": ("view", "dump"),
-    "legal_json": ("legal", "encode", "dump", "dump_moves"),
+    "view_json": ("view",),
+    "legal_json": ("legal", "encode"),
 }
 """What a game may have quicker, and what that has to agree with: a subclass that has one of these
 of its own does not inherit it."""
@@ -308,23 +308,17 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         """Turn an action into its wire move."""
         return cast(MoveT, self._codec.encode(action))
 
-    def dump_moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
-        """Return `actions` as they travel: ``dump(encode(...))`` of each.
-
-        Every turn lists them, so a game may answer from a table; callers change nothing in them.
-        """
-        return [self.dump(self.encode(state, action)) for action in actions]
-
     def legal_json(self, state: State, most: int) -> tuple[bytes, int]:
         """Return the legal actions as the JSON list that travels, and how many they are.
 
-        The list is that of `dump_moves`, byte for byte, and empty bytes where it would be longer
-        than `most`. A server writes it with every turn that lists its actions, so a game may have
-        it quicker.
+        The list is empty bytes where it would be longer than `most`. A server writes it with every
+        turn that lists its actions, so a game may have it quicker.
         """
         legal = self.legal(state)
-        listed = len(legal) <= most
-        return to_json(self.dump_moves(state, legal)) if listed else b"", len(legal)
+        if len(legal) > most:
+            return b"", len(legal)
+        moves = [self.encode(state, action) for action in legal]
+        return to_json(moves, by_alias=True, exclude_none=True), len(legal)
 
     def format_move(self, move: MoveT) -> str:
         """Write a wire move as a person would: ``"3-14"``."""
@@ -468,17 +462,13 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
 
         return operations.offers(self.state_type, name)
 
-    def dump(self, model: Model) -> dict[str, Any]:
-        """Return `model` as the JSON object that travels, absent options left out."""
-        return model.model_dump(mode="json", by_alias=True, exclude_none=True)
-
     def view_json(self, state: State, seat: int | None) -> bytes:
-        """Return the view of `seat` as the JSON that travels: that of ``dump(view(...))``.
+        """Return the view of `seat` as the JSON that travels: that of its model.
 
         A server writes it with every turn of a game that hides nothing, so a game may have it
         quicker, without a model: byte for byte the same.
         """
-        return to_json(self.dump(self.view(state, seat)))
+        return self.view(state, seat).to_json()
 
     # ------------------------------------------------------------- what the defaults are made of
     # Imported when they are first used: a program settles the mode of its kernels before that.

@@ -61,6 +61,14 @@ class Model(BaseModel):
         """
         return cls.model_validate_json(to_json(sent), strict=True, by_alias=True, by_name=False)
 
+    def to_wire(self) -> dict[str, Any]:
+        """Return the JSON object that travels, absent fields left out."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+    def to_json(self) -> bytes:
+        """Return what `to_wire` does as JSON, in less time than that takes."""
+        return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude_none=True)
+
     @classmethod
     def unchecked(cls, fields: dict[str, Any]) -> Self:
         """Return a model of values that need no validation; `fields` must have every field.

@@ -86,7 +86,7 @@ class Position:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields; options as an object, since those of earlier rules have no module."""
-        options = None if self.options is None else self.game.dump(self.options)
+        options = None if self.options is None else self.options.to_wire()
         return vars(self) | {"options": options}
 
     def __setstate__(self, fields: dict[str, Any]) -> None:

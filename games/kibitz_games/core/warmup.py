@@ -77,7 +77,7 @@ def _show(game: Game, state: np.record, seats: int) -> None:
     """Make what players and spectators are sent of a state."""
     for seat in (None, *range(seats)):
         view = game.view(state, seat)
-        game.dump(view)
+        view.to_wire()
         game.scene(view)
         game.view_json(state, seat)
     game.scene(game.referee_view(state))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from kibitz_games.compiled.kernels import as_array
-from kibitz_games.core.game import Features, Game, GameInfo, Json, Model, State
+from kibitz_games.core.game import Features, Game, GameInfo, Json, State
 from kibitz_games.core.game_file import GameFile, Opening
 from kibitz_games.core.scene import Scene
 from kibitz_games.five_in_a_row import files, models, render, rules
@@ -74,9 +74,6 @@ class FiveInARow(Game[Options, Move, View]):
     def encode(self, state: State, action: int) -> Move:
         return models.encode(action)
 
-    def dump_moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
-        return [models.DUMPED_MOVES[action] for action in actions]
-
     def format_move(self, move: Move) -> str:
         return models.format_move(move)
 
@@ -92,9 +89,6 @@ class FiveInARow(Game[Options, Move, View]):
     def features(self, view: View, seat: int) -> Features:
         """Return three planes over the board: own, the other's, and 1 with colours chosen."""
         return models.features(view, seat)
-
-    def dump(self, model: Model) -> dict[str, Any]:
-        return models.dump(model) if isinstance(model, View) else super().dump(model)
 
 
 GAME = FiveInARow()

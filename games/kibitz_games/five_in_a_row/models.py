@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -214,8 +214,7 @@ def parse_move(written: str) -> Move:
 
 
 PAIRS = tuple(geo.place(cell) for cell in range(geo.CELLS))
-LISTS = tuple([*pair] for pair in PAIRS)
-"""Column and row of each cell, as models have them and as they travel; nobody changes them."""
+"""Column and row of each cell."""
 
 
 _FIELDS = RecordReader(
@@ -260,7 +259,7 @@ def view(state: np.record) -> View:
 
 
 def view_json(state: np.record) -> bytes:
-    """Return the view as the JSON that travels: ``to_json(dump(view(state)))``, byte for byte."""
+    """Return the view as the JSON that travels: that of its model, byte for byte."""
     return text_of(write_view, state, SIZE)
 
 
@@ -283,43 +282,6 @@ def _options(
         swap=bool(swap),
         opening=tuple(geo.name(*geo.place(cell)) for cell in opening),
     )
-
-
-def dump(seen: View) -> dict[str, Any]:
-    """Return what `model_dump` would, in a fraction of the time."""
-    fields = {name: value for name, value in seen.__dict__.items() if value is not None}
-    fields["options"] = _dumped(seen.options)
-    fields["moves"] = _pairs(seen.moves)
-    if seen.last is not None:
-        fields["last"] = dump_move(seen.last)
-    if seen.line is not None:
-        fields["line"] = _pairs(seen.line)
-    return fields
-
-
-def _pairs(cells: Sequence[tuple[int, int]]) -> list[list[int]]:
-    return [LISTS[geo.ORIGIN + y * geo.PITCH + x] for x, y in cells]
-
-
-@functools.lru_cache(maxsize=1024)
-def _dumped(options: Options) -> dict[str, Any]:
-    return options.model_dump(mode="json", by_alias=True, exclude_none=True)
-
-
-def dump_move(wire: Move) -> dict[str, Any]:
-    """Return a move as it travels; callers change nothing in it."""
-    return DUMPED_MOVES[_action(wire)]
-
-
-def _dumped_move(action: int) -> dict[str, Any]:
-    if action < rules.CHOICES:
-        return {"colour": COLOURS[action]}
-    x, y = PAIRS[action]
-    return {"x": x, "y": y}
-
-
-DUMPED_MOVES = tuple(map(_dumped_move, range(geo.CELLS)))
-"""Each action as it travels; those that stand for nothing, off the board, as well."""
 
 
 def features(seen: View, seat: int) -> Features:

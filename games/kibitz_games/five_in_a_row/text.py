@@ -1,4 +1,4 @@
-"""The view as JSON, written by a kernel: what `models.view` gives and `dump`, byte for byte."""
+"""The view as JSON, written by a kernel: what `models.view` gives, byte for byte."""
 
 from __future__ import annotations
 

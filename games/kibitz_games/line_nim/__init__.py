@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
-from kibitz_games.core.game import Features, Game, GameInfo, Json, Model, State
+from kibitz_games.core.game import Features, Game, GameInfo, Json, State
 from kibitz_games.core.scene import Scene
 from kibitz_games.line_nim import geometry as geo
 from kibitz_games.line_nim import models, render, rules
@@ -49,8 +49,10 @@ class LineNim(Game[Options, Move, View]):
     def encode(self, state: State, action: int) -> Move:
         return models.encode(action)
 
-    def dump_moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
-        return [models.dump_action(action) for action in actions]
+    def legal_json(self, state: State, most: int) -> tuple[bytes, int]:
+        legal = self.legal(state)
+        listed = len(legal) <= most
+        return b"[%b]" % b",".join(map(models.move_json, legal)) if listed else b"", len(legal)
 
     def format_move(self, move: Move) -> str:
         return models.format_move(move)
@@ -73,9 +75,6 @@ class LineNim(Game[Options, Move, View]):
     def features(self, view: View, seat: int) -> Features:
         """Return two planes over the map, [y, x]: cells that are free, and cells that are gone."""
         return models.features(view, seat)
-
-    def dump(self, model: Model) -> dict[str, Any]:
-        return models.dump(model) if isinstance(model, View) else super().dump(model)
 
 
 GAME = LineNim()

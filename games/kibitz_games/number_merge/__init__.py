@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from kibitz_games.core.game import TERMINAL, Features, Game, GameInfo, Json, State
 from kibitz_games.core.scene import Scene
@@ -52,9 +51,6 @@ class NumberMerge(Game[Options, Move, View]):
     def decode(self, state: State, move: Move) -> int:
         return models.decode(state, move)
 
-    def dump_moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
-        return [_dumped_move(action) for action in actions]
-
     def format_move(self, move: Move) -> str:
         return models.format_move(move)
 
@@ -70,12 +66,6 @@ class NumberMerge(Game[Options, Move, View]):
     def features(self, view: View, seat: int) -> Features:
         """Return the numbers as shares of their total, then the lead and the threshold."""
         return models.features(view, seat)
-
-
-@functools.cache
-def _dumped_move(action: int) -> dict[str, Any]:
-    """Return a move as it travels; every turn lists them all, so each is made once."""
-    return {"index": action}
 
 
 GAME = NumberMerge()

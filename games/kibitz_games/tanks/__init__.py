@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
-from kibitz_games.core.game import TERMINAL, Features, Game, GameInfo, Json, Model, State
+from kibitz_games.core.game import TERMINAL, Features, Game, GameInfo, Json, State
 from kibitz_games.core.scene import Scene
 from kibitz_games.tanks import models, render, rules, sampling
 from kibitz_games.tanks.models import Move, Options, View
 
 _LEGAL = list(range(rules.UP, rules.FIRE + 1))
-_MOVES = [move.model_dump(mode="json") for move in models.MOVES]
 
 
 class Tanks(Game[Options, Move, View]):
@@ -70,9 +69,6 @@ class Tanks(Game[Options, Move, View]):
     def encode(self, state: State, action: int) -> Move:
         return models.encode(action)
 
-    def dump_moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
-        return [_MOVES[action - rules.UP] for action in actions]
-
     def format_move(self, move: Move) -> str:
         return move.action
 
@@ -91,9 +87,6 @@ class Tanks(Game[Options, Move, View]):
     def features(self, view: View, seat: int) -> Features:
         """Return the own map in eleven planes; see `models.features`."""
         return models.features(view, seat)
-
-    def dump(self, model: Model) -> dict[str, Any]:
-        return models.dump(model) if isinstance(model, View) else super().dump(model)
 
 
 GAME = Tanks()

@@ -292,27 +292,6 @@ _EMPTY_FIELDS: dict[str, Any] = dict.fromkeys(View.model_fields)
 """The order of the fields, and what a viewer knows who may know nothing."""
 
 
-def dump(seen: View) -> dict[str, Any]:
-    """Return what `model_dump` would, in a fraction of the time; the lists are the view's own."""
-    fields = {name: value for name, value in seen.__dict__.items() if value is not None}
-    fields["options"] = _dumped(seen.options)
-    fields["events"] = [_dump_flat(shot) for shot in seen.events]
-    fields["shots"] = [_dump_flat(shot) for shot in seen.shots]
-    fields["wrecks"] = [_dump_flat(wreck) for wreck in seen.wrecks]
-    if seen.tanks is not None:
-        fields["tanks"] = [_dump_flat(tank) for tank in seen.tanks]
-    return fields
-
-
-@functools.lru_cache(maxsize=256)
-def _dumped(options: Options) -> dict[str, Any]:
-    return options.model_dump(mode="json")
-
-
-def _dump_flat(model: Model) -> dict[str, Any]:
-    return {name: value for name, value in model.__dict__.items() if value is not None}
-
-
 def features(seen: View, seat: int) -> Features:
     """Return float32 [11, 15, 15], rows before columns, of what `seat` knows.
 

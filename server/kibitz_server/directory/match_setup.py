@@ -70,7 +70,7 @@ def match_setup(
 def _options_of(game: Game, text: bytes) -> tuple[Model, Options]:
     """Return all options of a match, of which `text` says some as JSON, and how they travel."""
     options = read_options(game, from_json(text))
-    return options, _OPTIONS.validate_python(game.dump(options))
+    return options, _OPTIONS.validate_python(options.to_wire())
 
 
 def _engines(lobby: LobbyState, players: Sequence[Player]) -> list[Engine | None] | None:

@@ -653,7 +653,8 @@ class MatchEngine:
     # --- small questions --------------------------------------------------------------------
 
     def _encode_action(self, action: int) -> Action:
-        return self.state.game.dump_moves(self.state.game_state, (action,))[0]
+        wire: Action = self.state.game.encode(self.state.game_state, action).to_wire()
+        return wire
 
     def _refuse(self, play: Play, code: Code, message: str) -> Refuse:
         return Refuse(play.seat, play.id, code, message, self.state.ply)

@@ -103,7 +103,7 @@ class StateViews:
         """Return the view of `viewer` as it travels."""
         seen = self._viewpoint(viewer)
         if seen.view is None:
-            seen.view = self.game.dump(self._model(viewer, seen))
+            seen.view = self._model(viewer, seen).to_wire()
         return seen.view
 
     def scene(self, viewer: Viewer) -> Scene:
@@ -128,10 +128,12 @@ class StateViews:
         """Return the view of `viewer` as JSON."""
         seen = self._viewpoint(viewer)
         if seen.json is None:
-            if seen.view is None and not self.game.info.hidden:
-                seen.json = self.game.view_json(self.state, None)
+            if seen.view is not None:
+                seen.json = to_json(seen.view)
+            elif self.game.info.hidden:
+                seen.json = self._model(viewer, seen).to_json()
             else:
-                seen.json = to_json(self.of(viewer))
+                seen.json = self.game.view_json(self.state, None)
         return seen.json
 
     def json_of_clocks(self, clocks: Sequence[Clock]) -> bytes:
@@ -482,7 +484,7 @@ class MatchViews:
             "seat": state.to_act,
             "ply": state.ply,
             "view": None if wanted in ("none", "drawn") else self.view(state.to_act),
-            "legal": None if listed is None else game.dump_moves(state.game_state, listed),
+            "legal": None if listed is None else self._dump_moves(listed),
             "picks": self._picks(legal) if drawn and legal is not None else None,
             "legal_rule": rule,
             "legal_count": count,
@@ -502,9 +504,13 @@ class MatchViews:
         legal = game.legal(state)
         return legal, len(legal)
 
+    def _dump_moves(self, actions: Sequence[int]) -> list[Fields]:
+        game, state = self.state.game, self.state.game_state
+        return [game.encode(state, action).to_wire() for action in actions]
+
     def _picks(self, legal: Sequence[int]) -> list[Pick] | None:
         game, state = self.state.game, self.state.game_state
-        actions = game.dump_moves(state, legal)
+        actions = self._dump_moves(legal)
         try:
             both = zip(game.picks(state, legal), actions, strict=True)
             return [{"cells": list(cells), "action": action} for cells, action in both]

@@ -297,7 +297,7 @@ def test_a_stone_that_was_not_asked_for_is_dropped_and_noted() -> None:
             bot.on_match_end(match, RESULT)
     finally:
         sys.stderr = real
-    moves = GAME.dump(play.view())["moves"]
+    moves = play.view().to_wire()["moves"]
     assert [9, 9] not in moves
     assert len(moves) == 6
     assert "\n".join(notes.flush()).count("dropped, for it was not asked: 9,9") == 2

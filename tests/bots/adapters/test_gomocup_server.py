@@ -180,7 +180,7 @@ def test_a_board_in_any_order_becomes_a_position_with_the_own_turn_next() -> Non
     lines = ["BOARD", "1,1,2", "2,2,2", "3,3,1", "DONE"]
     assert told("INFO rule 1", "START 10", *lines, mind=mind) == ["OK", "2,1"]
     assert mind.prepared == [(10, True)]
-    view = RULES.dump(mind.asked[0][0].view())
+    view = mind.asked[0][0].view().to_wire()
     assert view["moves"] == [[1, 1], [3, 3], [2, 2]]
     assert view["to_act"] == 1
     assert view["options"]["exact"]

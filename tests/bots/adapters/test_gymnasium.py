@@ -292,7 +292,7 @@ def test_infos_are_plain_dicts_of_json() -> None:
     _, info = world.reset(seed=1)
     assert type(info) is dict
     assert json.loads(json.dumps(info)) == info
-    assert info["view"] == world.game.dump(world.play.view(world.seat))
+    assert info["view"] == world.play.view(world.seat).to_wire()
 
 
 @pytest.mark.parametrize("number", [np.int8, np.int64, np.array, Tensor])

@@ -125,7 +125,7 @@ def test_what_is_done_in_the_wrong_order_or_out_of_bounds_is_refused() -> None:
 def test_a_view_is_that_of_its_moment_whoever_looks_later() -> None:
     world = GameEnv("connect-four")
     world.reset(seed=0)
-    info, view = world.infos["seat_0"], world.game.dump(world.play.view(0))
+    info, view = world.infos["seat_0"], world.play.view(0).to_wire()
     world.step(3)
     assert dict(info) == {"view": view} == info
     assert "view" in info
@@ -192,7 +192,7 @@ def test_infos_are_plain_dicts_of_json(name: str) -> None:
             assert type(info) is dict
             assert {**info} == copy.deepcopy(info) == json.loads(json.dumps(info))
             assert list(info) == (["view"] if agent == acting else [])
-        assert world.infos[acting]["view"] == world.game.dump(world.play.view(world.play.to_act))
+        assert world.infos[acting]["view"] == world.play.view(world.play.to_act).to_wire()
         moved(world, 1)
 
 

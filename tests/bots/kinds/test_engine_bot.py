@@ -27,7 +27,7 @@ GAME: Any = registry.get("chinese-checkers")
 def turn(ms: int = 20, **options: Any) -> Turn:
     state = GAME.start(GAME.Options(**options), 2, {})
     match = Match.of(snapshot("m1", game="chinese-checkers", options=options))
-    view = GAME.dump(GAME.view(state, 0))
+    view = GAME.view(state, 0).to_wire()
     return Turn(match=match, ply=0, observation=view, budget=Budget(ms, None, time.monotonic()))
 
 
@@ -150,5 +150,5 @@ def test_a_bot_on_a_server_avoids_a_draw_when_it_is_ahead(spec: str) -> None:
             budget=Budget(60_000, None, time.monotonic()),
         )
         move = load(f"chinese-checkers/{spec}")().choose(asked)
-        drawn = GAME.dump(GAME.encode(state, case.action))
+        drawn = GAME.encode(state, case.action).to_wire()
         assert (move == drawn) is not case.ahead

@@ -46,7 +46,7 @@ def turn_of(game: Any, state: Any, match: str, ply: int = 0) -> Turn:
     return Turn(
         match=Match.of(snapshot(match, game=game.info.name)),
         ply=ply,
-        observation=game.dump(game.view(state, 0)),
+        observation=game.view(state, 0).to_wire(),
         budget=Budget(1, None, 0.0),
     )
 

@@ -93,7 +93,7 @@ async def test_an_illegal_answer_is_asked_for_again_with_the_reason() -> None:
 @pytest.mark.parametrize("fallback", ["random", "greedy"])
 async def test_who_never_answers_a_move_is_replaced_for_this_one(fallback: str) -> None:
     asked, move, script = await played(completion("no"), fallback=fallback, tries=2)
-    chosen = GAME.dump(asked.position.move(move)) if isinstance(move, int) else move
+    chosen = asked.position.move(move).to_wire() if isinstance(move, int) else move
     assert chosen in asked.legal
     assert len(script.asked) == 2
     assert said_of(asked) == f"{fallback} plays: there is no legal move in your answer"

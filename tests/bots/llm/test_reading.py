@@ -16,7 +16,7 @@ from tests.games import cases
 
 STAR = registry.get("chinese-checkers")
 OPENING = Position(STAR)
-LEGAL = {OPENING.format(action): STAR.dump(OPENING.move(action)) for action in OPENING.legal}
+LEGAL = {OPENING.format(action): OPENING.move(action).to_wire() for action in OPENING.legal}
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_every_legal_move_of_every_game_is_found_as_it_is_written(name: str) -> 
             if not position.legal:
                 break
             legal = {
-                position.format(each): game.dump(position.move(each)) for each in position.legal
+                position.format(each): position.move(each).to_wire() for each in position.legal
             }
             for text, move in [*legal.items()][:12]:
                 assert find_move(f"hm\nmove: {text}", legal, game) == move

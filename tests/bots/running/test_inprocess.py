@@ -59,8 +59,8 @@ def test_a_turn_shows_what_the_seat_may_know() -> None:
     play = Position(GAME, seats=3)
     match = inprocess.local_match(play, 0, "m1")
     turn = inprocess.local_turn(play, match, 20)
-    assert turn.observation == GAME.dump(play.view(0))
-    assert turn.legal == GAME.dump_moves(play.state, play.legal)
+    assert turn.observation == play.view(0).to_wire()
+    assert turn.legal == [play.move(action).to_wire() for action in play.legal]
     assert (turn.ply, turn.budget.ms, len(match.players)) == (0, 20, 3)
 
 

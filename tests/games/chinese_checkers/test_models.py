@@ -141,7 +141,7 @@ def test_a_view_as_it_travels() -> None:
     state = _start()
     for move in ("3-14", "116-105", "0-16"):
         GAME.play(state, GAME.decode(state, GAME.parse_move(move)))
-    view = GAME.dump(GAME.view(state, None))
+    view = GAME.view(state, None).to_wire()
     assert view == {
         "options": {
             "board": "star",
@@ -208,7 +208,7 @@ def test_five_seats_and_every_option_survive_the_wire() -> None:
     options |= {"win": "full", "repetition": "adjudicate"}
     state = _start(5, **options)
     view = GAME.view(state, None)
-    sent = chinese_checkers_models.View.model_validate_json(json.dumps(GAME.dump(view)))
+    sent = chinese_checkers_models.View.model_validate_json(json.dumps(view.to_wire()))
     again = GAME.sample(sent, 0)
     assert sent == view
     assert GAME.legal(again) == GAME.legal(state)
@@ -268,7 +268,7 @@ def test_the_past_ends_where_nothing_can_recur() -> None:
 def test_a_past_that_cannot_be_is_refused(past: str) -> None:
     state = _start()
     GAME.play(state, GAME.legal(state)[0])
-    view = GAME.dump(GAME.view(state, None)) | {"past": past}
+    view = GAME.view(state, None).to_wire() | {"past": past}
     with pytest.raises(ValueError, match="past"):
         GAME.sample(GAME.View.model_validate(view), 0)
 

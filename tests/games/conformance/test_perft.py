@@ -43,7 +43,7 @@ def expect(game: Game, state: np.record, depth: int, leaves: int) -> None:
             game.format_move(game.encode(state, action)): count
             for action, count in perft.divide(state, depth).items()
         }
-        view = game.dump(game.view(state, None))
+        view = game.view(state, None).to_wire()
         pytest.fail(f"depth {depth}: {found} leaves, expected {leaves}\n{view}\n{split}")
 
 

@@ -58,7 +58,7 @@ SINCE = {"chinese-checkers": ["past"]}
 def _seen(play: Position, told: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the views of all, without the options and the fields that have come since."""
     viewers = list(range(play.seats or 0)) if play.game.info.hidden else [None]
-    seen = json.loads(json.dumps([play.game.dump(play.view(viewer)) for viewer in viewers]))
+    seen = json.loads(json.dumps([play.view(viewer).to_wire() for viewer in viewers]))
     for view, before in zip(seen, told["views"], strict=True):
         view["options"] = {name: view["options"][name] for name in before["options"]}
         for name in SINCE.get(play.game.info.name, []):

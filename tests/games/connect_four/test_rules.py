@@ -77,7 +77,7 @@ def test_a_full_column_is_refused() -> None:
 
 def test_pieces_fall_and_columns_are_picked_above_the_board() -> None:
     position = _played("dd")
-    assert GAME.dump(position.view()) == {
+    assert position.view().to_wire() == {
         "board": [".......", ".......", ".......", ".......", "...o...", "...x..."],
         "ply": 2,
         "to_act": 0,

@@ -87,11 +87,10 @@ def show(game: Game, state: Any, seats: int) -> None:
     """Ask for what a turn, an event and a drawing need."""
     game.count_legal(state)
     game.legal_json(state, 1000)
-    game.dump_moves(state, game.legal(state))
     game.picks(state, game.legal(state))
     for viewer in (None, *range(seats)):
         view = game.view(state, viewer)
-        game.dump(view)
+        view.to_wire()
         game.view_json(state, viewer)
         drawing.stage_of(game.scene(view))
         game.text_view(view)

@@ -26,12 +26,12 @@ def test_what_travels_fits_the_schema(name: str) -> None:
     play = Position(registry.get(name))
     assert play.options is not None
     moves, views = _schema(f"{name}.Move"), _schema(f"{name}.View")
-    jsonschema.validate(play.game.dump(play.options), _schema(f"{name}.Options"))
+    jsonschema.validate(play.options.to_wire(), _schema(f"{name}.Options"))
     for _ in range(5):
         move = play.game.encode(play.state, play.legal[0])
-        jsonschema.validate(play.game.dump(move), moves)
+        jsonschema.validate(move.to_wire(), moves)
         play.push_move(move)
-        jsonschema.validate(play.game.dump(play.view()), views)
+        jsonschema.validate(play.view().to_wire(), views)
 
 
 def test_what_does_not_fit_is_refused() -> None:

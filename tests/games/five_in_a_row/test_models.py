@@ -162,22 +162,22 @@ def test_text_is_read_with_patience(text: str) -> None:
 
 
 def test_coordinates_are_those_of_the_gomocup() -> None:
-    assert GAME.dump(GAME.parse_move("c1")) == {"x": 2, "y": 0}
+    assert GAME.parse_move("c1").to_wire() == {"x": 2, "y": 0}
     state = _start()
     GAME.play(state, GAME.decode(state, five_in_a_row_models.move(2, 0)))
     assert GAME.view(state, None).board[0] == "..x......."
 
 
-def test_moves_travel_from_a_table() -> None:
+def test_moves_as_they_travel() -> None:
     state = _start(size=5)
-    travelling = GAME.dump_moves(state, GAME.legal(state))
+    travelling = [GAME.encode(state, action).to_wire() for action in GAME.legal(state)]
     assert travelling == [{"x": x, "y": y} for y in range(5) for x in range(5)]
 
 
 def test_a_view_as_it_travels() -> None:
     state = _start(size=5, opening=["C3"])
     _do(state, "b3", "a1")
-    assert GAME.dump(GAME.view(state, None)) == {
+    assert GAME.view(state, None).to_wire() == {
         "options": {
             "size": 5,
             "exact": False,
@@ -200,7 +200,7 @@ def test_a_view_as_it_travels() -> None:
 def test_a_view_of_the_end() -> None:
     state = _start(size=5)
     _do(state, "a1", "a2", "b1", "b2", "c1", "c2", "d1", "d2", "e1")
-    view = GAME.dump(GAME.view(state, None))
+    view = GAME.view(state, None).to_wire()
     assert (view["over"], view["winner"], view["to_act"]) == ("five", 0, -1)
     assert view["line"] == [[0, 0], [1, 0], [2, 0], [3, 0], [4, 0]]
 
@@ -224,7 +224,7 @@ def test_a_view_says_everything(
     if leaver is not None:
         GAME.forfeit(state, leaver)
     sent = five_in_a_row_models.View.model_validate_json(
-        json.dumps(GAME.dump(GAME.view(state, None)))
+        json.dumps(GAME.view(state, None).to_wire())
     )
     assert GAME.sample(sent, 0).tobytes() == state.tobytes()
 
@@ -234,7 +234,7 @@ def test_views_are_what_the_model_would_make() -> None:
     for move in ("a1", "b1", "c1", "black", "d1"):
         view = GAME.view(state, None)
         assert five_in_a_row_models.View.model_validate(view.model_dump()) == view
-        assert GAME.dump(view) == view.model_dump(mode="json", by_alias=True, exclude_none=True)
+        assert view.to_wire() == view.model_dump(mode="json", by_alias=True, exclude_none=True)
         _do(state, move)
 
 

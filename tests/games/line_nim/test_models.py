@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from pydantic_core import to_json
 
 from kibitz_games.core.game import IllegalAction, InvalidSetup
 from kibitz_games.core.position import Position
@@ -146,13 +147,13 @@ def test_both_ends_spell_one_move(move: dict[str, Any]) -> None:
     assert GAME.format_move(spelt) == "f7-h7"
     assert GAME.move_cells(spelt) == ("f7", "h7")
     usual = {"x": 5, "y": 6, "length": 3, "direction": 4}
-    assert GAME.dump(GAME.encode(play.state, GAME.decode(play.state, spelt))) == usual
+    assert GAME.encode(play.state, GAME.decode(play.state, spelt)).to_wire() == usual
 
 
 def test_moves_travel_as_encode_and_dump_make_them() -> None:
     play = _play(map=[f"a{y}-l{y}" for y in range(1, 13)])
-    made = [GAME.dump(GAME.encode(play.state, action)) for action in play.legal]
-    assert GAME.dump_moves(play.state, play.legal) == made
+    made = [GAME.encode(play.state, action).to_wire() for action in play.legal]
+    assert GAME.legal_json(play.state, len(made)) == (to_json(made), len(made))
     assert made[0] == {"x": 0, "y": 0, "length": 1}
 
 
@@ -186,7 +187,7 @@ def test_a_line_off_the_board_has_a_text_and_no_touches() -> None:
 def test_a_view_as_it_travels() -> None:
     play = _play("f7-f8", "h7", map=["e7-h7", "f8"])
     empty = "############"
-    assert GAME.dump(play.view()) == {
+    assert play.view().to_wire() == {
         "options": {"map": ["e7-h7", "f8"]},
         "ply": 2,
         "to_act": 0,
@@ -196,7 +197,7 @@ def test_a_view_as_it_travels() -> None:
     }
     play.push_move("e7")
     play.push_move("g7")
-    view = GAME.dump(play.view())
+    view = play.view().to_wire()
     assert (view["over"], view["loser"], view["to_act"]) == ("last cell", 1, -1)
 
 
@@ -210,18 +211,18 @@ def test_the_number_of_free_cells_is_filled_in() -> None:
 
 
 def test_a_bot_without_the_rules_finds_the_free_cells() -> None:
-    view = GAME.dump(Position(GAME, seed=5).view())
+    view = Position(GAME, seed=5).view().to_wire()
     free = [(x, y) for y in range(12) for x in range(12) if view["rows"][y][x] == "."]
     assert len(free) == view["free"]
 
 
 def test_a_state_out_of_a_view_goes_on_as_the_match_does() -> None:
     play = _play("f7-f8", map=["e7-h7", "f8"])
-    again: Any = GAME.sample(line_nim_models.View.model_validate(GAME.dump(play.view())), 0)
+    again: Any = GAME.sample(line_nim_models.View.model_validate(play.view().to_wire()), 0)
     assert GAME.legal(again) == play.legal
     assert int(again["key"]) == int(play.state["key"])
     play.forfeit(1)
-    lost = GAME.sample(line_nim_models.View.model_validate(GAME.dump(play.view())), 0)
+    lost = GAME.sample(line_nim_models.View.model_validate(play.view().to_wire()), 0)
     assert GAME.outcome(lost) == play.outcome
 
 

@@ -168,14 +168,14 @@ def shown() -> list[Any]:
 def test_the_page_shows_a_deal_and_a_move_as_they_travel() -> None:
     options, deal, move, _ = shown()
     assert GAME.deal(number_merge_models.Options.model_validate(options), 2, 1) == deal
-    assert GAME.dump(number_merge_models.Move.model_validate(move)) == move
+    assert number_merge_models.Move.model_validate(move).to_wire() == move
 
 
 def test_a_view_as_it_travels() -> None:
     play = _play(row=[3, 1, 4, 1], threshold="1/2", first="seat-1")
     play.push_move("1+2")
     assert (
-        GAME.dump(play.view())
+        play.view().to_wire()
         == shown()[3]
         == {
             "options": {
@@ -196,5 +196,5 @@ def test_a_view_as_it_travels() -> None:
         }
     )
     play.forfeit(1)
-    left = GAME.dump(play.view())
+    left = play.view().to_wire()
     assert (left["over"], left["out"], left["to_act"]) == ("dropped", 1, -1)

@@ -201,11 +201,11 @@ def test_two_worlds(options: dict[str, Any], seed: int, plies: int) -> None:
     """Nothing that a viewer may not know changes what it is shown, offered or refused."""
     state = _wander(options, seed, plies, drops=True).state
     for viewer in VIEWERS:
-        before = GAME.dump(GAME.view(state, viewer))
+        before = GAME.view(state, viewer).to_wire()
         worlds = list(_worlds(state, viewer, seed))
         assert all(world.tobytes() != state.tobytes() for world in worlds[:3])
         for world in worlds:
-            assert GAME.dump(GAME.view(world, viewer)) == before
+            assert GAME.view(world, viewer).to_wire() == before
             assert GAME.scene(GAME.view(world, viewer)) == GAME.scene(GAME.view(state, viewer))
             assert GAME.legal(world) == GAME.legal(state)
             assert _answers(world) == _answers(state)
@@ -237,10 +237,10 @@ PUBLIC = {
 
 def test_the_fields_of_each_kind_of_view() -> None:
     state = _wander({}, 2, 100).state
-    assert set(GAME.dump(GAME.view(state, None))) == PUBLIC
+    assert set(GAME.view(state, None).to_wire()) == PUBLIC
     own = {"seat", "row", "column", "hull", "score", "local", "visited"}
-    assert set(GAME.dump(GAME.view(state, 1))) == PUBLIC | own
-    assert set(GAME.dump(GAME.referee_view(state))) == PUBLIC | {"board", "trails", "tanks"}
+    assert set(GAME.view(state, 1).to_wire()) == PUBLIC | own
+    assert set(GAME.referee_view(state).to_wire()) == PUBLIC | {"board", "trails", "tanks"}
 
 
 def test_views_are_small() -> None:
@@ -251,7 +251,7 @@ def test_views_are_small() -> None:
             *(GAME.view(play.state, seat) for seat in VIEWERS),
             GAME.referee_view(play.state),
         ):
-            longest = max(longest, len(json.dumps(GAME.dump(view), separators=(",", ":"))))
+            longest = max(longest, len(json.dumps(view.to_wire(), separators=(",", ":"))))
         play.push(source.choice(play.legal))
     assert 1000 < longest < 2000
 
@@ -266,7 +266,7 @@ def test_a_view_as_it_travels() -> None:
     play = Position(GAME, tanks_models.Options(turns=8))
     for word in ("up", "fire", "tr"):
         play.push_move(word)
-    assert GAME.dump(GAME.view(play.state, None)) == {
+    assert GAME.view(play.state, None).to_wire() == {
         "options": {"start": "corners", "rocks": "classic", "turns": 8, "memory": "last"},
         "ply": 3,
         "slot": 3,

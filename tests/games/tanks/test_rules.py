@@ -73,8 +73,8 @@ def test_a_state_is_small() -> None:
 def _along(play: Position, reference: Reference) -> None:
     """Hold a play against the reference, as everybody sees it."""
     for seat in (None, 0, 1, 2, 3):
-        assert GAME.dump(GAME.view(play.state, seat)) == reference.view(seat)
-    assert GAME.dump(GAME.referee_view(play.state)) == reference.full()
+        assert GAME.view(play.state, seat).to_wire() == reference.view(seat)
+    assert GAME.referee_view(play.state).to_wire() == reference.full()
     assert play.to_act == reference.to_act
 
 
@@ -138,7 +138,7 @@ def test_a_whole_play_is_the_same_for_the_reference(options: dict[str, Any]) -> 
         word = source.choice(tanks_models.WORDS)
         play.push_move(word)
         reference.act(word)
-        assert GAME.dump(_seat(play, play.to_act % 4)) == reference.view(play.to_act % 4)
+        assert _seat(play, play.to_act % 4).to_wire() == reference.view(play.to_act % 4)
     _along(play, reference)
     assert play.outcome is not None
     assert list(play.outcome.ranks) == reference.ranks()
@@ -162,10 +162,8 @@ def test_a_place_pays_once_and_to_everybody() -> None:
 def test_a_shot_hits_the_first_in_line_and_tells_where_the_shooter_is() -> None:
     play = _play("fire", start="table1", rocks="none")
     view = GAME.view(play.state, None)
-    assert GAME.dump(view)["events"] == [
-        {"slot": 0, "seat": 0, "row": 13, "column": 2, "victim": 2}
-    ]
-    assert GAME.dump(view)["wrecks"] == [{"seat": 2, "by": 0, "slot": 0, "row": 1, "column": 2}]
+    assert view.to_wire()["events"] == [{"slot": 0, "seat": 0, "row": 13, "column": 2, "victim": 2}]
+    assert view.to_wire()["wrecks"] == [{"seat": 2, "by": 0, "slot": 0, "row": 1, "column": 2}]
     assert view.alive == [True, True, False, True]
     assert _points(play) == [60, 10, 10, 10]
     for seat in range(4):
@@ -211,9 +209,9 @@ def test_the_most_points() -> None:
 
 def test_a_lapsed_turn_does_nothing_but_pass() -> None:
     play = _play()
-    before = GAME.dump(GAME.referee_view(play.state))
+    before = GAME.referee_view(play.state).to_wire()
     play.skip()
-    after = GAME.dump(GAME.referee_view(play.state))
+    after = GAME.referee_view(play.state).to_wire()
     changed = {name for name in before if before[name] != after[name]}
     assert changed == {"ply", "slot", "left", "to_act"}
     assert rules.SKIP not in GAME.legal(play.state)
@@ -315,7 +313,7 @@ def _stirring(play: Position, source: random.Random, actions: list[int]) -> int:
 
 def test_four_tanks_that_dance_before_each_other_fit_the_stack() -> None:
     """Each sees two others or three, and all move all the time."""
-    view = GAME.dump(GAME.referee_view(_play(rocks="none").state))
+    view = GAME.referee_view(_play(rocks="none").state).to_wire()
     stand = ((9, 6, "up"), (9, 8, "up"), (6, 5, "down"), (6, 9, "down"))
     view["board"] = [[0] * 15 for _ in range(15)]
     for tank, (row, column, hull) in zip(view["tanks"], stand, strict=True):

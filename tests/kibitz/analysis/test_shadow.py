@@ -122,9 +122,7 @@ async def test_a_running_match_is_played_on_from_what_is_shown(
     found = await match_at(client, nim_rules, now, ply)
     expected = MatchState.restore(nim_rules, nim.setup, nim.entries[:ply])
     assert (found.ply, found.to_act) == (ply, expected.to_act)
-    own, other = (
-        nim_rules.dump(nim_rules.referee_view(state.game_state)) for state in (found, expected)
-    )
+    own, other = (nim_rules.referee_view(state.game_state).to_wire() for state in (found, expected))
     assert own == other
 
 

@@ -42,7 +42,7 @@ def test_every_board_fits_a_tile_of_the_smallest_terminal(demo: DemoGame) -> Non
         options = game.Options.model_validate(item.options)
         for seed in range(8):
             play = Position(game, options, item.seats, seed=seed)
-            view = game.dump(game.referee_view(play.state))
+            view = game.referee_view(play.state).to_wire()
             scene = frame_scene(game, Frame(0, 0, 0, view))
             assert fit_board(scene, 15, 9, DARK) or fit_board(scene, 26, 7, DARK), (
                 item.options,

@@ -108,7 +108,7 @@ def test_the_race_of_the_last_turn_is_kept_by_a_bot_that_is_shown_views() -> Non
         state, stage = crossed(first, random.Random(seed), 7.0), RaceEndgame(first)
         planned = ()
         while int(state.inside[0]) < int(state.each):
-            world = GAME.sample(GAME.View.model_validate(GAME.dump(GAME.view(state, None))), 0)
+            world = GAME.sample(GAME.View.model_validate(GAME.view(state, None).to_wire()), 0)
             rest = stage._rest(world, 0)
             assert (rest.actions if rest else ()) == planned
             kept += rest is not None

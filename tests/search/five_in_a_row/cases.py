@@ -49,7 +49,7 @@ def at_random(seed: int, plies: int, **options: Any) -> Any:
 
 
 def rows(state: Any) -> list[str]:
-    board: list[str] = GAME.dump(GAME.view(state, None))["board"]
+    board: list[str] = GAME.view(state, None).to_wire()["board"]
     return board
 
 

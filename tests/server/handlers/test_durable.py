@@ -88,9 +88,8 @@ class World:
         """Have moves made by whose turn it is, without waiting for the answers."""
         for _ in range(times):
             state = self.server.directory.matches[self.match].engine.state
-            move = state.game.dump_moves(state.game_state, [state.game.legal(state.game_state)[0]])[
-                0
-            ]
+            action = state.game.legal(state.game_state)[0]
+            move = state.game.encode(state.game_state, action).to_wire()
             name = state.players[state.to_act].name
             self.clients[name].post("move", match=self.match, ply=state.ply, action=move)
             self.server.advance(0)

@@ -1269,7 +1269,7 @@ def test_an_idle_match_takes_at_most_8_kib_beyond_the_state_of_its_game() -> Non
             match.open_turn(ply)
             seat = match.views.your_turn().seat
             legal = CHINESE_CHECKERS.legal(match.state.game_state)
-            (action,) = CHINESE_CHECKERS.dump_moves(match.state.game_state, legal[:1])
+            action = CHINESE_CHECKERS.encode(match.state.game_state, legal[0]).to_wire()
             match.handle(Play(seat, ply + 1, ply, action), ply)
         return match
 

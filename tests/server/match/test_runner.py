@@ -159,7 +159,7 @@ class Scenario:
 
     def _first(self) -> dict[str, int]:
         game, state = self.match.state.game, self.match.state.game_state
-        action: dict[str, int] = game.dump(game.encode(state, game.legal(state)[0]))
+        action: dict[str, int] = game.encode(state, game.legal(state)[0]).to_wire()
         return action
 
     def begin(self) -> None:

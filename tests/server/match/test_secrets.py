@@ -299,7 +299,7 @@ def test_a_gate_that_tells_the_changes_of_others_is_found_out(directory: Path) -
     game = variant(Remembering, on_flag="skip")
 
     def change(before: Fields, after: Fields) -> Fields | None:
-        return view_change(before, game.dump(game.referee_view(game.shown)))
+        return view_change(before, game.referee_view(game.shown).to_wire())
 
     with patch.object(visibility, "view_change", change):
         leaked = found_out(directory, game=game)

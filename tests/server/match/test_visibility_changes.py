@@ -17,7 +17,7 @@ import pytest
 
 from kibitz_clients.matches.viewer_events import Replayer
 from kibitz_games.core import registry
-from kibitz_games.core.game import Game, State
+from kibitz_games.core.game import Game, Model, State
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.records import Moved
 from kibitz_protocol.wire.values import Fields
@@ -73,7 +73,7 @@ class Follower:
         game, entry = self._game, event.entry
         assert isinstance(entry, Moved), "in a golden playthrough nothing else happens"
         game.play(self._state, game.decode(self._state, game.Move.from_wire(entry.action)))
-        self.view = as_sent(game.dump(game.view(self._state, None)))
+        self.view = as_sent(game.view(self._state, None).to_wire())
 
 
 def as_sent(view: Fields) -> Fields:
@@ -84,9 +84,12 @@ def as_sent(view: Fields) -> Fields:
 def seen_by(shell: MatchDriver, viewer: Viewer) -> Fields:
     """Ask the game itself what a viewer may know."""
     game, state = shell.game, shell.state.game_state
+    seen: Model
     if viewer == REFEREE:
-        return game.dump(game.referee_view(state))
-    return game.dump(game.view(state, None if viewer == PUBLIC else viewer))
+        seen = game.referee_view(state)
+    else:
+        seen = game.view(state, None if viewer == PUBLIC else viewer)
+    return seen.to_wire()
 
 
 @pytest.mark.parametrize("name", some(registry.names(), 3))
@@ -95,7 +98,7 @@ def test_every_view_of_the_golden_playthrough_is_followed(name: str) -> None:
     followers = [Follower(shell, viewer) for viewer in viewers_of(shell)]
     for seat, move in turns:
         assert shell.state.to_act == seat
-        shell.play(**shell.game.dump(move))
+        shell.play(**move.to_wire())
         for each in followers:
             each.follow(shell.views[-1])
             assert as_text(each.view) == as_text(seen_by(shell, each.viewer))
@@ -111,7 +114,7 @@ def test_an_open_game_goes_on_from_the_view_of_any_snapshot(name: str) -> None:
     for ply, (_, move) in enumerate(turns):
         if ply % 5 == 2:
             followers = [Follower(shell, PUBLIC), *followers[:3]]
-        shell.play(**shell.game.dump(move))
+        shell.play(**move.to_wire())
         now = as_text(without_counts(seen_by(shell, PUBLIC)))
         for each in followers:
             each.follow(shell.views[-1])
@@ -152,7 +155,7 @@ def test_changes_are_followed_whatever_happens(name: str, seed: int) -> None:
     for game, options, seats in cases.setups(name):
         deal = game.deal(options, seats, seed)
         shell = MatchDriver(
-            game, setup(game, seats, clock="move=1", deal=deal, **game.dump(options))
+            game, setup(game, seats, clock="move=1", deal=deal, **options.to_wire())
         )
         followers = [Follower(shell, viewer) for viewer in viewers_of(shell)]
         told = 0
@@ -171,7 +174,7 @@ def test_the_entries_of_an_open_game_tell_all_whatever_happens(name: str) -> Non
     for game, options, seats in cases.setups(name):
         deal = game.deal(options, seats, 1)
         shell = MatchDriver(
-            game, setup(game, seats, clock="move=1", deal=deal, **game.dump(options))
+            game, setup(game, seats, clock="move=1", deal=deal, **options.to_wire())
         )
         replayer, told = Replayer(game, shell.setup), 0
         for _ in disorderly_play(shell, random.Random(f"{name} {seats}")):

@@ -63,7 +63,7 @@ def test_every_scene_of_the_golden_playthrough_is_painted(name: str) -> None:
     shell, turns = golden_play(registry.get(name))
     easels = [Easel(shell, viewer) for viewer in viewers_of(shell)]
     for _, move in turns:
-        shell.play(**shell.game.dump(move))
+        shell.play(**move.to_wire())
         for easel in easels:
             easel.follow(shell.views[-1])
             easel.require(shell)
@@ -75,7 +75,7 @@ def test_scenes_are_painted_whatever_happens(name: str) -> None:
     for game, options, seats in cases.setups(name):
         deal = game.deal(options, seats, 1)
         shell = MatchDriver(
-            game, setup(game, seats, clock="move=1", deal=deal, **game.dump(options))
+            game, setup(game, seats, clock="move=1", deal=deal, **options.to_wire())
         )
         easels, told = [Easel(shell, viewer) for viewer in viewers_of(shell)], 0
         for _ in disorderly_play(shell, random.Random(f"{name} {seats}")):

@@ -59,7 +59,7 @@ class ToyGame(Game):
         raise AssertionError("a server never guesses a state")
 
     def format_move(self, move: Model) -> str:
-        return "-".join(str(value) for value in self.dump(move).values())
+        return "-".join(str(value) for value in move.to_wire().values())
 
     def parse_move(self, text: str) -> Model:
         raise AssertionError("a server reads no text")
@@ -562,7 +562,8 @@ class MatchDriver:
         return Play(state.to_act, self._request, state.ply, dict(chosen), None, rtt_ms)
 
     def wire(self, action: int) -> dict[str, Any]:
-        return self.game.dump(self.game.encode(self.state.game_state, action))
+        wire: dict[str, Any] = self.game.encode(self.state.game_state, action).to_wire()
+        return wire
 
     def restart(self, downtime: int = 5_000_000) -> None:
         """Lose everything but the log, and come back on a clock that knows nothing of before."""
