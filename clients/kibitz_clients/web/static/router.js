@@ -27,8 +27,8 @@ const YOUNG_MS = 10_000;
  */
 export function match(path) {
   for (const [form, page] of ROUTES) {
-    const found = form.exec(path);
-    if (found) return { page, params: { ...found.groups } };
+    const parts = form.exec(path);
+    if (parts) return { page, params: { ...parts.groups } };
   }
   return null;
 }

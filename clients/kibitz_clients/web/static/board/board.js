@@ -265,7 +265,7 @@ export class KibitzBoard extends HTMLElement {
     const focused = /** @type {HTMLElement | null} */ (document.activeElement);
     const cell = this.actions.contains(focused) ? focused?.dataset.cell : undefined;
     this.actions.replaceChildren(...made);
-    if (cell) made.find((each) => each.dataset.cell === cell)?.focus();
+    if (cell) made.find((element) => element.dataset.cell === cell)?.focus();
   }
 
   /** Buttons beside the board are below it, large enough for a thumb. */

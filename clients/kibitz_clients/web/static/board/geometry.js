@@ -99,14 +99,14 @@ export class Layout {
 /** @param {readonly Cell[]} cells */
 function extent(cells) {
   if (cells.length === 0) return { left: 0, right: 0, top: 0, bottom: 0 };
-  const found = { left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity };
+  const bounds = { left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity };
   for (const { x, y } of cells) {
-    found.left = Math.min(found.left, x);
-    found.right = Math.max(found.right, x);
-    found.top = Math.min(found.top, y);
-    found.bottom = Math.max(found.bottom, y);
+    bounds.left = Math.min(bounds.left, x);
+    bounds.right = Math.max(bounds.right, x);
+    bounds.top = Math.min(bounds.top, y);
+    bounds.bottom = Math.max(bounds.bottom, y);
   }
-  return found;
+  return bounds;
 }
 
 /**
@@ -172,10 +172,10 @@ export function outline(layout, cells, write) {
   for (const [, cell] of known) {
     let linked = false;
     for (const corners of cliques(layout.hexagonal, cell.x, cell.y)) {
-      const found = corners.map(([x, y]) => at.get(`${x},${y}`));
-      if (found.every((point) => point !== undefined)) {
+      const points = corners.map(([x, y]) => at.get(`${x},${y}`));
+      if (points.every((point) => point !== undefined)) {
         linked = true;
-        const way = found.map((point) => write(/** @type {Point} */ (point).x, point?.y ?? 0));
+        const way = points.map((point) => write(/** @type {Point} */ (point).x, point?.y ?? 0));
         parts.push(`M${way.join("L")}Z`);
       }
     }

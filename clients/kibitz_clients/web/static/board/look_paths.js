@@ -48,8 +48,8 @@ export class LookPaths {
 
   /** @param {string} look */
   #path(look) {
-    const found = this.#paths.get(look);
-    if (found) return found;
+    const known = this.#paths.get(look);
+    if (known) return known;
     const made = svg("path", { class: look });
     this.#paths.set(look, made);
     this.group.append(made);

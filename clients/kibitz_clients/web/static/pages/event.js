@@ -129,8 +129,8 @@ class EventPage {
   #drawMatches() {
     const event = this.#event;
     if (!event) return;
-    const matches = (this.hall.view?.matches ?? []).filter((each) => each.lobby === event.lobby);
-    const byTag = new Map(matches.map((each) => [each.tag, each.match]));
+    const matches = (this.hall.view?.matches ?? []).filter((brief) => brief.lobby === event.lobby);
+    const byTag = new Map(matches.map((brief) => [brief.tag, brief.match]));
     fill(this.running, event.running.length
       ? event.running.map((pairing) => pairingLine(pairing, byTag.get(pairing.tag) ?? null))
       : h("li", { class: "muted" }, "No game is being played."));

@@ -87,8 +87,8 @@ class HostForm {
     const form = new ItemForm({
       games: this.list.games, game,
       changed: () => this.#fit(),
-      remove: (each) => {
-        this.#items = this.#items.filter((other) => other !== each);
+      remove: (item) => {
+        this.#items = this.#items.filter((other) => other !== item);
         this.#fit();
       },
     });
@@ -99,8 +99,8 @@ class HostForm {
   /** @param {import("../parts/seat_form.js").SeatKind} kind */
   #addSeat(kind) {
     const { me, ratings } = this;
-    const remove = (/** @type {SeatForm} */ each) => {
-      this.#seats = this.#seats.filter((other) => other !== each);
+    const remove = (/** @type {SeatForm} */ seat) => {
+      this.#seats = this.#seats.filter((other) => other !== seat);
       this.#fit();
     };
     this.#seats.push(new SeatForm({ kind, bots: this.#bots(), ratings, me, remove }));

@@ -227,7 +227,7 @@ class LobbyPage {
       member && sure("Leave", { type: "leave" }, leaving),
       may.close && sure("Close the lobby", { type: "close" }, "Close the lobby? Matches that run are finished first."),
       h("span", { class: "muted" }, waitsFor(view)));
-    const again = [...this.parts.actions.querySelectorAll("button")].find((each) => each.textContent === focused);
+    const again = [...this.parts.actions.querySelectorAll("button")].find((element) => element.textContent === focused);
     again?.focus();
   }
 
@@ -249,7 +249,7 @@ class LobbyPage {
    */
   #drawSeats(view, may) {
     const bySeat = new Map(view.members.map((member) => [member.seat, member]));
-    const trouble = new Map((view.house_trouble ?? []).map((each) => [each.seat, each]));
+    const trouble = new Map((view.house_trouble ?? []).map((line) => [line.seat, line]));
     fill(this.parts.seats,
       h("h2", null, "Seats"),
       h("ol", { class: "lines" }, view.settings.seats.map((spec, seat) => {

@@ -72,8 +72,8 @@ export async function show(root, app) {
  * @param {string} text
  */
 export function tokenIn(text) {
-  const found = /#(?:.*&)?token=([^&]+)/.exec(text);
-  return found ? decodeURIComponent(found[1]) : text.trim();
+  const link = /#(?:.*&)?token=([^&]+)/.exec(text);
+  return link ? decodeURIComponent(link[1]) : text.trim();
 }
 
 /** @param {Refusal} refusal */

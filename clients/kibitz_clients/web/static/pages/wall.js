@@ -44,10 +44,10 @@ export async function show(root, app) {
   const draw = () => {
     const view = hall.view;
     if (!view) return;
-    const running = view.matches.filter((each) => !lobby || each.lobby === lobby);
+    const running = view.matches.filter((brief) => !lobby || brief.lobby === lobby);
     grid.show(running);
-    const finished = view.finished.filter((each) => each.result && (!lobby || each.lobby === lobby));
-    ticker.show(finished.map((each) => [each.match, line(app, each)]));
+    const finished = view.finished.filter((brief) => brief.result && (!lobby || brief.lobby === lobby));
+    ticker.show(finished.map((brief) => [brief.match, line(app, brief)]));
     const all = lobby ? running.length : view.matches_in_all;
     facts.textContent = [
       `${counted(all, "match", "matches")} running`,

@@ -59,7 +59,7 @@ export class BoardGrid extends EventTarget {
    */
   show(running) {
     this.#running = running;
-    const known = new Set(running.map((each) => each.match));
+    const known = new Set(running.map((match) => match.match));
     for (const match of this.#slots.matches) {
       // A match that is gone without an end that was told, such as a void one.
       if (!known.has(match)) this.#slots.end(match, performance.now());
@@ -85,7 +85,7 @@ export class BoardGrid extends EventTarget {
   #update() {
     const { clientWidth: width, clientHeight: height } = this.element;
     if (!width || !height) return;
-    const candidates = this.#running.filter((each) => !this.#refused.has(each.match));
+    const candidates = this.#running.filter((match) => !this.#refused.has(match.match));
     const most = Math.min(MOST, capacity(width, height));
     const changed = this.#slots.update(candidates, most, performance.now());
     if (changed) this.#arrange();

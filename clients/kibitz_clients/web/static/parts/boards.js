@@ -41,8 +41,8 @@ export class Thumbnails {
    * @param {string} id
    */
   board(id) {
-    const found = this.#shown.get(id);
-    if (found) return found.board;
+    const shown = this.#shown.get(id);
+    if (shown) return shown.board;
     if (!customElements.get("kibitz-board")) return null;
     const board = /** @type {KibitzBoard} */ (document.createElement("kibitz-board"));
     board.setAttribute("compact", "");

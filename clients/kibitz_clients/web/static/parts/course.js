@@ -79,8 +79,8 @@ export class Course {
   /** After how many steps so many plies were played first; the end where there are fewer. */
   indexOfPly(/** @type {number} */ ply) {
     if (ply <= this.start.ply) return 0;
-    const found = this.steps.findIndex((step) => step.ply >= ply);
-    return found < 0 ? this.length : found + 1;
+    const index = this.steps.findIndex((step) => step.ply >= ply);
+    return index < 0 ? this.length : index + 1;
   }
 
   /** The next place where there is something to see, forwards (1) or backwards (-1). */

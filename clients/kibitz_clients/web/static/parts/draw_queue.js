@@ -26,15 +26,15 @@ export class DrawQueue {
   /** @type {number | null} */
   #frame = null;
 
-  /** @param {Drawable} each */
-  add(each) {
-    this.#waiting.add(each);
+  /** @param {Drawable} drawable */
+  add(drawable) {
+    this.#waiting.add(drawable);
     this.#frame ??= requestAnimationFrame((now) => this.#run(now));
   }
 
-  /** @param {Drawable} each */
-  remove(each) {
-    this.#waiting.delete(each);
+  /** @param {Drawable} drawable */
+  remove(drawable) {
+    this.#waiting.delete(drawable);
   }
 
   /** @param {number} now */
@@ -42,12 +42,12 @@ export class DrawQueue {
     if (this.#last > 0) this.#adapt(now - this.#last);
     this.#band = this.#nextBand();
     let left = this.#quota;
-    for (const each of this.#waiting) {
+    for (const drawable of this.#waiting) {
       if (left <= 0) break;
-      if ((each.band ?? 0) !== this.#band) continue;
+      if ((drawable.band ?? 0) !== this.#band) continue;
       left -= 1;
-      this.#waiting.delete(each);
-      each.draw();
+      this.#waiting.delete(drawable);
+      drawable.draw();
     }
     // One frame more than there is to draw tells how long the last one took.
     const goesOn = left < this.#quota;
@@ -58,7 +58,7 @@ export class DrawQueue {
 
   /** The next band in which something waits. */
   #nextBand() {
-    const bands = [...this.#waiting].map((each) => each.band ?? 0);
+    const bands = [...this.#waiting].map((drawable) => drawable.band ?? 0);
     const next = bands.filter((band) => band > this.#band);
     return Math.min(...(next.length > 0 ? next : bands));
   }

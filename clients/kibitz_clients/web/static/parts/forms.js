@@ -30,10 +30,10 @@ export function objectForm(schema) {
   const made = Object.entries(schema.properties ?? {}).map(
     ([name, property]) => /** @type {const} */ ([name, field(name, property)]),
   );
-  const element = h("div", { class: "fields" }, made.map(([, each]) => each.element));
+  const element = h("div", { class: "fields" }, made.map(([, part]) => part.element));
   const value = () => {
-    const given = made.map(([name, each]) => [name, each.value()]);
-    return Object.fromEntries(given.filter(([, each]) => each !== undefined));
+    const given = made.map(([name, part]) => [name, part.value()]);
+    return Object.fromEntries(given.filter(([, filled]) => filled !== undefined));
   };
   return { element, value };
 }
@@ -108,7 +108,7 @@ function changed(value, usual) {
  * @returns {Schema}
  */
 export function withoutNull(schema) {
-  const kinds = schema.anyOf?.filter((each) => each.type !== "null");
+  const kinds = schema.anyOf?.filter((kind) => kind.type !== "null");
   if (!kinds) return schema;
   const merged = kinds.length === 1 ? kinds[0] : { type: "scalar" };
   return { examples: schema.examples, ...merged };

@@ -17,8 +17,8 @@ export class ItemForm {
    */
   constructor({ games, game, changed, remove }) {
     this.games = games;
-    this.game = h("select", null, games.map((each) =>
-      h("option", { value: each.name, selected: each.name === game }, each.title)));
+    this.game = h("select", null, games.map((line) =>
+      h("option", { value: line.name, selected: line.name === game }, line.title)));
     this.players = h("select", null);
     this.matches = h("input", { type: "number", min: 1, max: 10_000, placeholder: "as usual", inputmode: "numeric" });
     this.rotate = h("input", { type: "checkbox", checked: true });
@@ -46,7 +46,7 @@ export class ItemForm {
 
   /** @returns {GameLine} */
   get line() {
-    return this.games.find((each) => each.name === this.game.value) ?? this.games[0];
+    return this.games.find((line) => line.name === this.game.value) ?? this.games[0];
   }
 
   /** How many players a match is for. */

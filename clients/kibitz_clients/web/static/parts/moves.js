@@ -67,14 +67,14 @@ export class Moves {
     const text = stepText(step, turn, names);
     if (!text) return null;
     const seat = step.entry.seat ?? (turn ? course.toActAt(at) : undefined);
-    const said = step.entry.comment ? commentText(step.entry.comment) : "";
+    const comment = step.entry.comment ? commentText(step.entry.comment) : "";
     const button = h(
       "button", { type: "button", class: "move", "data-index": at + 1 },
       h("span", { class: "ply" }, turn ? step.ply : ""),
       seat === undefined ? null : seatMark(seat),
       seat === undefined ? null : h("span", { class: "visually-hidden" }, seatName(seat, names)),
       h("span", { class: "move-text" }, text),
-      said && h("span", { class: "said" }, said),
+      comment && h("span", { class: "said" }, comment),
     );
     const item = h("li", null, button);
     this.items.set(at + 1, button);

@@ -25,7 +25,7 @@ const CAUSES = {
 export function resultText(result, names, endings = {}) {
   const lines = result.seats.map((seat, i) => ({ rank: seat.rank, name: names[i] ?? `seat ${i + 1}` }));
   const best = lines.filter((line) => line.rank === 1);
-  const why = CAUSES[result.cause] ?? said(result.reason, endings);
+  const why = CAUSES[result.cause] ?? reasonText(result.reason, endings);
   if (result.cause === "infrastructure" || result.cause === "aborted") return `not played to the end ${why}`;
   if (best.length === lines.length && lines.length > 1) return `drawn ${why}`.trim();
   if (lines.length <= 2) return `${best[0]?.name ?? "nobody"} won ${why}`.trim();
@@ -34,7 +34,7 @@ export function resultText(result, names, endings = {}) {
 }
 
 /** @param {string | undefined} reason @param {Record<string, string>} endings */
-function said(reason, endings) {
+function reasonText(reason, endings) {
   if (!reason) return "";
   return Object.hasOwn(endings, reason) ? endings[reason] : `(${reason})`;
 }

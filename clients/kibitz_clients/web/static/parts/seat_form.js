@@ -110,7 +110,7 @@ export class SeatForm {
   }
 
   #drawBot() {
-    const bot = this.bots.find((each) => each.name === this.bot.value);
+    const bot = this.bots.find((other) => other.name === this.bot.value);
     this.summary.textContent = bot?.summary ?? "";
     const inputs = (bot?.parameters ?? []).map((parameter) => ({ parameter, input: parameterInput(parameter) }));
     this.more.hidden = !inputs.length;

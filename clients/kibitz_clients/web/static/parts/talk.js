@@ -33,7 +33,7 @@ export class Talk {
     const submit = (/** @type {Event} */ event) => {
       event.preventDefault();
       const text = input.value.trim();
-      if (text) say(text).then((done) => this.#said(input, text, done), () => {});
+      if (text) say(text).then((done) => this.#accept(input, text, done), () => {});
     };
     this.form = h("form", { onsubmit: submit }, input, h("button", null, "Say"));
     this.root.append(this.form);
@@ -41,7 +41,7 @@ export class Talk {
   }
 
   /** @param {HTMLInputElement} input @param {string} text @param {unknown} done */
-  #said(input, text, done) {
+  #accept(input, text, done) {
     const { seq } = /** @type {import("../wire/messages.js").Done} */ (done);
     input.value = "";
     this.#own.set(seq ?? 0, text);
@@ -60,12 +60,12 @@ export class Talk {
   draw(course) {
     this.#course = course;
     const steps = [...course.steps.entries()];
-    const said = steps.filter(([, { entry }]) => entry.kind === "comment" || this.#isOwn(entry));
-    if (said.length === this.#shown) return;
-    this.#shown = said.length;
-    this.log.hidden = said.length === 0;
-    this.root.hidden = said.length === 0 && !this.form;
-    fill(this.list, said.map(([at, { entry, ply }]) => h("li", null,
+    const comments = steps.filter(([, { entry }]) => entry.kind === "comment" || this.#isOwn(entry));
+    if (comments.length === this.#shown) return;
+    this.#shown = comments.length;
+    this.log.hidden = comments.length === 0;
+    this.root.hidden = comments.length === 0 && !this.form;
+    fill(this.list, comments.map(([at, { entry, ply }]) => h("li", null,
       h("button", {
         type: "button", class: "quiet small", "aria-label": `Go to ply ${ply}`, onclick: () => this.go(at + 1),
       }, ply),

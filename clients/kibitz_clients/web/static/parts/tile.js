@@ -167,5 +167,5 @@ export class Tile {
 
 /** @param {readonly unknown[]} one @param {readonly unknown[]} other */
 function same(one, other) {
-  return one.length === other.length && one.every((each, index) => each === other[index]);
+  return one.length === other.length && one.every((item, index) => item === other[index]);
 }

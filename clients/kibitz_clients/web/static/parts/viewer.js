@@ -125,7 +125,7 @@ export class Viewer {
     const { playback } = this;
     const speed = h(
       "select", { "aria-label": "Speed", onchange: () => { playback.speed = Number(speed.value); } },
-      SPEEDS.map((each) => h("option", { value: each, selected: each === 1 }, `${each}×`)),
+      SPEEDS.map((speed) => h("option", { value: speed, selected: speed === 1 }, `${speed}×`)),
     );
     return h(
       "div", { class: "controls", role: "group", "aria-label": "Replay" },

@@ -35,7 +35,7 @@ export class WallSlots {
 
   /** Note that a match is over; its end is shown for a while. */
   end(/** @type {string} */ match, /** @type {number} */ now) {
-    const slot = this.slots.find((each) => each.match === match);
+    const slot = this.slots.find((other) => other.match === match);
     if (slot && slot.endedAt === null) slot.endedAt = now;
   }
 
@@ -61,7 +61,7 @@ export class WallSlots {
       }
     }
     const shown = new Set(this.matches);
-    const waiting = [...running].filter((each) => isShowable(each) && !shown.has(each.match));
+    const waiting = [...running].filter((match) => isShowable(match) && !shown.has(match.match));
     this.#seat(waiting, most);
     this.slots = this.slots.filter(
       (slot) => slot.match !== null || now - (slot.emptyAt ?? now) < EMPTY_MS,
@@ -77,11 +77,11 @@ export class WallSlots {
       counts.set(game, (counts.get(game) ?? 0) + 1);
     }
     while (waiting.length > 0) {
-      const slot = this.slots.find((each) => each.match === null);
+      const slot = this.slots.find((other) => other.match === null);
       if (!slot && this.slots.length >= most) return;
-      const count = (/** @type {Candidate} */ each) => counts.get(each.game) ?? 0;
-      const next = waiting.reduce((best, each) => (count(each) < count(best) ? each : best));
-      waiting = waiting.filter((each) => each !== next);
+      const count = (/** @type {Candidate} */ match) => counts.get(match.game) ?? 0;
+      const next = waiting.reduce((best, match) => (count(match) < count(best) ? match : best));
+      waiting = waiting.filter((match) => match !== next);
       counts.set(next.game, count(next) + 1);
       this.games.set(next.match, next.game);
       if (slot) Object.assign(slot, { match: next.match, emptyAt: null });
@@ -90,8 +90,8 @@ export class WallSlots {
   }
 }
 
-function isShowable(/** @type {Candidate} */ each) {
-  return !each.result && !each.void && each.watchable !== false;
+function isShowable(/** @type {Candidate} */ match) {
+  return !match.result && !match.void && match.watchable !== false;
 }
 
 /** How many tiles fit at most. @param {number} width @param {number} height */

@@ -331,7 +331,7 @@ export class Connection extends EventTarget {
     this.#pending.clear();
     this.#openers = [];
     this.#setPhase("closed");
-    for (const each of lost) each.reject(error);
+    for (const request of lost) request.reject(error);
   }
 
   // --- messages ---------------------------------------------------------------------------

@@ -60,14 +60,14 @@ export class Hall extends EventTarget {
  * @returns {HallNews}
  */
 export function changedHall(view, news) {
-  const matches = merged(view.matches, news.matches, news.matches_gone, (each) => each.match, newest);
+  const matches = merged(view.matches, news.matches, news.matches_gone, (brief) => brief.match, newest);
   return {
     type: "hall",
-    lobbies: merged(view.lobbies, news.lobbies, news.lobbies_gone, (each) => each.lobby, newest),
+    lobbies: merged(view.lobbies, news.lobbies, news.lobbies_gone, (brief) => brief.lobby, newest),
     matches: news.plies
       ? matches.map((match) => ({ ...match, ply: news.plies?.[match.match] ?? match.ply })) : matches,
-    finished: merged(view.finished, news.finished, news.finished_gone, (each) => each.match, newest),
-    ladders: merged(view.ladders, news.ladders, news.ladders_gone, (each) => each.game, byGame),
+    finished: merged(view.finished, news.finished, news.finished_gone, (brief) => brief.match, newest),
+    ladders: merged(view.ladders, news.ladders, news.ladders_gone, (table) => table.game, byGame),
     lobbies_in_all: news.lobbies_in_all ?? view.lobbies_in_all,
     matches_in_all: news.matches_in_all ?? view.matches_in_all,
   };

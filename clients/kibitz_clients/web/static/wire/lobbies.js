@@ -60,7 +60,7 @@ export class Lobbies extends EventTarget {
   #setLive(lobby, brief, runs) {
     const view = this.views.get(lobby);
     if (!view) return;
-    const others = view.live.filter((each) => each.match !== brief.match);
+    const others = view.live.filter((other) => other.match !== brief.match);
     this.#tell({ ...view, live: runs ? [...others, brief] : others });
   }
 }

@@ -22,7 +22,7 @@
  * @returns {Rights}
  */
 export function rights(view, me, myName) {
-  const member = view.members.find((each) => each.player === me);
+  const member = view.members.find((other) => other.player === me);
   const host = view.host === me;
   const gathering = view.state === "gathering";
   const over = view.state === "finished";
@@ -47,10 +47,10 @@ export function freeSeatFor(view, name) {
   const free = view.settings.seats.map((spec, seat) => ({ spec, seat })).filter(({ seat }) => !taken.has(seat));
   const same = (/** @type {SeatSpec} */ spec) =>
     spec.kind === "reserved" && spec.name.toLowerCase() === name.toLowerCase();
-  const given = new Set((view.house_trouble ?? []).filter((each) => each.given_up).map((each) => each.seat));
-  const found = free.find(({ spec }) => same(spec))
+  const given = new Set((view.house_trouble ?? []).filter((line) => line.given_up).map((line) => line.seat));
+  const place = free.find(({ spec }) => same(spec))
     ?? free.find(({ spec, seat }) => spec.kind === "open" || given.has(seat));
-  return found?.seat ?? null;
+  return place?.seat ?? null;
 }
 
 /**

@@ -42,13 +42,13 @@ export class Matches extends EventTarget {
    * @returns {MatchModel}
    */
   open(id, { follow = true } = {}) {
-    const found = this.#followed.get(id) ?? { model: new MatchModel(id), users: 0, follow: false };
-    const begin = follow && !found.follow;
-    found.users += 1;
-    found.follow ||= follow;
-    this.#followed.set(id, found);
-    if (begin && !found.model.snapshot) this.#ask(found.model);
-    return found.model;
+    const followed = this.#followed.get(id) ?? { model: new MatchModel(id), users: 0, follow: false };
+    const begin = follow && !followed.follow;
+    followed.users += 1;
+    followed.follow ||= follow;
+    this.#followed.set(id, followed);
+    if (begin && !followed.model.snapshot) this.#ask(followed.model);
+    return followed.model;
   }
 
   /**
@@ -56,12 +56,12 @@ export class Matches extends EventTarget {
    * @param {string} id
    */
   close(id) {
-    const found = this.#followed.get(id);
-    if (!found) return;
-    found.users -= 1;
-    if (found.users > 0 || this.#seated.has(id)) return;
+    const followed = this.#followed.get(id);
+    if (!followed) return;
+    followed.users -= 1;
+    if (followed.users > 0 || this.#seated.has(id)) return;
     this.#followed.delete(id);
-    if (found.follow && found.model.you === null && !found.model.result) {
+    if (followed.follow && followed.model.you === null && !followed.model.result) {
       this.connection.request({ type: "unwatch", match: id }).catch(() => {});
     }
   }
@@ -73,15 +73,15 @@ export class Matches extends EventTarget {
       this.#seat(message.match);
     }
     if (message.type === "finished") this.#seated.delete(message.match);
-    const found = this.#followed.get(message.match);
-    if (!found) return;
-    const had = found.model.gap;
-    found.model.take(message);
+    const followed = this.#followed.get(message.match);
+    if (!followed) return;
+    const had = followed.model.gap;
+    followed.model.take(message);
     if (message.type === "snapshot" && message.why === "started" && message.you !== undefined) {
-      this.dispatchEvent(new CustomEvent("started", { detail: found.model }));
+      this.dispatchEvent(new CustomEvent("started", { detail: followed.model }));
     }
-    if (found.model.gap && !had && found.follow) this.#ask(found.model);
-    if (message.type === "finished" && found.users === 0) this.#followed.delete(message.match);
+    if (followed.model.gap && !had && followed.follow) this.#ask(followed.model);
+    if (message.type === "finished" && followed.users === 0) this.#followed.delete(message.match);
   }
 
   /** @param {string} id */
