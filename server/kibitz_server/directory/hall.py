@@ -7,7 +7,7 @@ disk has. While nobody is subscribed nothing is looked at and nothing is kept. A
 reads too slowly misses changes, and is told the whole hall when it reads again.
 
 It is bounded: of lobbies and of running matches the newest are told, and how many there are in all.
-Ladders are on the disk; they are read beside the event loop, and seldom.
+Rating lists are on the disk; they are read beside the event loop, and seldom.
 
     kibitz_protocol.client.hall_view.apply_hall_change(what was told, change) = what is told now
 """
@@ -34,14 +34,14 @@ _B = TypeVar("_B", LobbyBrief, MatchBrief)
 
 LOG = logging.getLogger("kibitz.hall")
 HALL_INTERVAL_S: Final = 0.25
-LADDER_INTERVAL_S: Final = 5.0
-"""How often the ladders are read again; a match counts there some time after its end anyway."""
+RATING_INTERVAL_S: Final = 5.0
+"""How often the rating lists are read again; a match counts some time after its end anyway."""
 MAX_LOBBIES: Final = 100
 """Lobbies that are told: the newest of them ..."""
 MAX_MATCHES: Final = 200
 """... running matches, as many as a wall shows ..."""
-LADDER_LINES: Final = 10
-"""... and lines of each ladder."""
+RATING_LINES: Final = 10
+"""... and lines of each rating list."""
 _KEY: Final = "the hall"
 """Under which a connection keeps its subscription: no key of a match or a lobby has a space."""
 
@@ -70,10 +70,10 @@ class Hall:
         """The same as a frame, once somebody needs it."""
         self._next_order = count(1)
         """Numbers the matches in the order in which they end, as far as they are told."""
-        self._ladders: list[LadderTable] = []
-        self._ladder_versions: dict[str, int] = {}
-        self._ladders_at = float("-inf")
-        """When the ladders were asked for last."""
+        self._rating_lists: list[LadderTable] = []
+        self._rating_versions: dict[str, int] = {}
+        self._ratings_read_at = float("-inf")
+        """When the rating lists were asked for last."""
         self._timer: TimerHandle | None = None
         self._stopped = False
 
@@ -83,7 +83,7 @@ class Hall:
         """Begin to look at the hall, if nobody is subscribed; `subscribe` is to follow at once."""
         if self._told is None:
             self._told = self._look()
-            self._read_ladders()
+            self._read_ratings()
 
     def subscribe(self, peer: Peer) -> None:
         """Tell a connection the hall, and what changes from now on."""
@@ -127,8 +127,8 @@ class Hall:
 
     def _on_timer(self) -> None:
         self._schedule()
-        if self._loop.time() - self._ladders_at >= LADDER_INTERVAL_S:
-            self._read_ladders()
+        if self._loop.time() - self._ratings_read_at >= RATING_INTERVAL_S:
+            self._read_ratings()
         try:
             self._send_changes()
         except Exception:
@@ -172,7 +172,7 @@ class Hall:
             lobbies=_newest_first([*lobbies_here, *lobbies_there])[:MAX_LOBBIES],
             matches=_newest_first([*matches_here, *matches_there])[:MAX_MATCHES],
             finished=_newest_first(self._finished()),
-            ladders=self._ladders,
+            ladders=self._rating_lists,
             lobbies_in_all=len(lobbies) + len(lobbies_there),
             matches_in_all=len(matches) + len(matches_there),
         )
@@ -190,41 +190,41 @@ class Hall:
                 update={"order": next(self._next_order)}
             )
 
-    # --- ladders ----------------------------------------------------------------------------
+    # --- rating lists -----------------------------------------------------------------------
 
-    def _read_ladders(self) -> None:
-        self._ladders_at = self._loop.time()
-        self._spawn(self._fold_ladders)
+    def _read_ratings(self) -> None:
+        self._ratings_read_at = self._loop.time()
+        self._spawn(self._fold_ratings)
 
-    async def _fold_ladders(self) -> None:
+    async def _fold_ratings(self) -> None:
         try:
-            ladder = await self._rating_log.ladder()
+            rating_list = await self._rating_log.rating_list()
         except Exception:
-            LOG.exception("the ladders cannot be read")
+            LOG.exception("the rating lists cannot be read")
             return
         if self._told is None:
             return
-        versions = {game: ladder.matches(game) for game in ladder.games()}
-        former = {table.game: table for table in self._ladders}
-        self._ladders = [
+        versions = {game: rating_list.matches(game) for game in rating_list.games()}
+        former = {table.game: table for table in self._rating_lists}
+        self._rating_lists = [
             former[game]
-            if game in former and versions[game] == self._ladder_versions.get(game)
+            if game in former and versions[game] == self._rating_versions.get(game)
             else LadderTable(
                 game=game,
-                players=len(lines := ladder.lines(game)),
+                players=len(lines := rating_list.lines(game)),
                 matches=versions[game],
-                lines=lines[:LADDER_LINES],
+                lines=lines[:RATING_LINES],
             )
             for game in versions
         ]
-        self._ladder_versions = versions
+        self._rating_versions = versions
 
     # --- the end ----------------------------------------------------------------------------
 
     def _forget(self) -> None:
         """Keep nothing while nobody is subscribed."""
         self._told = self._whole = None
-        self._ladders, self._ladder_versions = [], {}
+        self._rating_lists, self._rating_versions = [], {}
         self._cancel_timer()
 
     def _cancel_timer(self) -> None:

@@ -20,7 +20,7 @@ from kibitz_server.accounts.accounts import Accounts
 from kibitz_server.lobby.rated_conditions import RatedPlan, rated_problem
 from kibitz_server.lobby.schedule import PlannedMatch
 from kibitz_server.lobby.state import LobbyState
-from kibitz_server.rating import ladder
+from kibitz_server.rating import rating_list
 from kibitz_server.rating.log import RatingLog
 
 
@@ -33,7 +33,7 @@ class RatedMatches:
         self._standard = partial(standard_options, games)
 
     def keys(self, lobby: LobbyState, planned: PlannedMatch) -> list[str] | None:
-        """Return who the players of a match are on the ladder; None where it cannot be rated."""
+        """Return who the players are on the rating list; None where the match cannot be rated."""
         settings, players = lobby.settings, planned.players
         if not settings.rated:
             return None
@@ -41,29 +41,29 @@ class RatedMatches:
         arranged = [("item", planned.item)] if settings.arranged else []
         if rated_problem(RatedPlan(settings, account, self._standard, arranged)) is not None:
             return None
-        rated = ladder.rated_players([self._rated_player(lobby, player) for player in players])
+        rated = rating_list.rated_players([self._rated_player(lobby, player) for player in players])
         return None if rated is None else [counted.key for counted in rated]
 
     def record(self, setup: Setup, result: Result) -> None:
         """Enter a match that is over, in the same turn of the loop that closes its log."""
-        if setup.rated is None or not ladder.is_ratable(result):
+        if setup.rated is None or not rating_list.is_ratable(result):
             return
         players = zip(setup.seats, setup.rated, strict=True)
         self._log.append(
-            ladder.RatedMatch(
+            rating_list.RatedMatch(
                 match=setup.match,
                 game=setup.game,
-                entrants=[_ladder_player(player, key) for player, key in players],
+                entrants=[_listed_player(player, key) for player, key in players],
                 ranks=[seat.rank for seat in result.seats],
                 ended=int(time.time()),
             )
         )
 
-    def _rated_player(self, lobby: LobbyState, player: Player) -> ladder.RatedPlayer | None:
+    def _rated_player(self, lobby: LobbyState, player: Player) -> rating_list.RatedPlayer | None:
         key = lobby.personality(player.player)
         if key is None and self._accounts.is_account(player.player):
             key = player.player
-        return None if key is None else _ladder_player(player, key)
+        return None if key is None else _listed_player(player, key)
 
 
 def standard_options(games: Mapping[str, Game], item: ProgrammeItem) -> bool:
@@ -80,7 +80,7 @@ def standard_options(games: Mapping[str, Game], item: ProgrammeItem) -> bool:
         return True
 
 
-def _ladder_player(player: Player, key: str) -> ladder.RatedPlayer:
-    """Return who a player is on the ladder; house bots go by their personality."""
+def _listed_player(player: Player, key: str) -> rating_list.RatedPlayer:
+    """Return who a player is on the rating list; house bots go by their personality."""
     name = key if player.kind == "house" else player.name
-    return ladder.RatedPlayer(key=key, name=name, kind=player.kind)
+    return rating_list.RatedPlayer(key=key, name=name, kind=player.kind)

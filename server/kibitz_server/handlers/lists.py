@@ -1,4 +1,4 @@
-"""Lists: games, lobbies, matches, the ladder, and the hall, which has them all."""
+"""Lists: games, lobbies, matches, the rating list, and the hall, which has them all."""
 
 from __future__ import annotations
 
@@ -137,15 +137,17 @@ class ListHandlers:
         answer_later(self._directory, peer, request.id, work)
 
     async def _answer_ladder(self, peer: Peer, request: messages.AskLadder) -> None:
-        ladder = await self._directory.rating_log.ladder()
-        games = ladder.games() if request.game is None else [request.game]
+        rating_list = await self._directory.rating_log.rating_list()
+        games = rating_list.games() if request.game is None else [request.game]
         first = request.first - 1
         tables = []
         for game in games:
-            lines = ladder.lines(game)
+            lines = rating_list.lines(game)
             part = lines[first : first + request.count]
             tables.append(
-                LadderTable(game=game, players=len(lines), matches=ladder.matches(game), lines=part)
+                LadderTable(
+                    game=game, players=len(lines), matches=rating_list.matches(game), lines=part
+                )
             )
         peer.answer(Ladders(re=request.id, games=tables))
 

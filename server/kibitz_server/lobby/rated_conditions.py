@@ -7,7 +7,7 @@ that decides a match. So whatever gives a host such a choice is fixed here for r
   rating could belong to.
 - The server draws the seeds, and who begins. In an arranged lobby the seed of an item only says
   which matches share a deal (`schedule.arranged_seed`), and the host has no seat.
-- Seats rotate, and the options are the game's own: one ladder compares one game.
+- Seats rotate, and the options are the game's own: one rating list compares one game.
 - Spectators see what is public, and comments when the match is over.
 - Each seat has `MIN_TIME_MS` at least for a match of `MOVES` moves, a grace of `GRACE_MS`, and as
   many illegal moves as elsewhere. Nobody plays on for a seat.

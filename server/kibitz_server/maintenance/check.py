@@ -27,7 +27,7 @@ from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
 from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash, footer_line
 from kibitz_protocol.wire.records import Footer, Result, Setup
 from kibitz_server.lobby import entries as lobby_entries
-from kibitz_server.rating.ladder import RatedMatch
+from kibitz_server.rating.rating_list import RatedMatch
 from kibitz_server.storage.errors import CommitsMissing
 from kibitz_server.storage.sqlite import journal, watermark
 from kibitz_server.storage.sqlite.connection import (

@@ -11,7 +11,7 @@ there is anything of it.
 * A match is as old as its last entry. A stream that the journal still has entries of is left
   for later: a start reads the journal, and has to find the streams it speaks of.
 * A lobby goes when all its matches are gone, for who hosted it may read their reports.
-* The ladder keeps what it needs in its own table, which nothing is taken from.
+* The rating list keeps what it needs in its own table, which nothing is taken from.
 * A guest, or a house bot, goes who was not here for a while and has no seat or lobby anywhere. Its
   secret is worth nothing from then on. Accounts stay.
 """

@@ -1,8 +1,8 @@
-"""The rating log: which matches were rated, on the disk, and the ladder that they make.
+"""The rating log: which matches were rated, on the disk, and the rating list that they make.
 
 A match is entered in the transaction that closes its log, under its own key. So it is there
 exactly when its result is: a server that dies before has neither, and plays the match to its
-end again; one that dies after has both. Nothing is kept beside it: the ladder is folded from
+end again; one that dies after has both. Nothing is kept beside it: the rating list is folded from
 what is on the disk when somebody asks for it, and each time only from where it got to before.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from pydantic import ValidationError
 
-from kibitz_server.rating.ladder import Ladder, RatedMatch
+from kibitz_server.rating.rating_list import RatedMatch, RatingList
 from kibitz_server.storage.interface import Store
 
 LOG = logging.getLogger("kibitz.rating")
@@ -27,9 +27,9 @@ class RatingLog:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._ladder = Ladder()
+        self._rating_list = RatingList()
         self._folded_to = 0
-        """The last line that the ladder holds."""
+        """The last line that the rating list holds."""
         self._folding = asyncio.Lock()
 
     def append(self, counted: RatedMatch) -> None:
@@ -37,12 +37,12 @@ class RatingLog:
         line = counted.model_dump_json().encode()
         self._store.rate(counted.match, line)
 
-    async def ladder(self) -> Ladder:
-        """Return the ladder as the disk has it; to be read before anything is awaited."""
+    async def rating_list(self) -> RatingList:
+        """Return the rating list as the disk has it; to be read before anything is awaited."""
         async with self._folding:
             while rows := await self._store.ledger(self._folded_to, FOLD_BATCH):
                 await asyncio.to_thread(self._fold, rows)
-        return self._ladder
+        return self._rating_list
 
     def _fold(self, rows: Sequence[tuple[int, bytes]]) -> None:
         for place, line in rows:
@@ -51,7 +51,7 @@ class RatingLog:
             if counted is None:
                 LOG.error("line %d of the ledger is damaged: its match counts for nobody", place)
             else:
-                self._ladder.add(counted)
+                self._rating_list.add(counted)
 
 
 def _read(line: bytes) -> RatedMatch | None:

@@ -204,7 +204,7 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "store.entries": (SQLiteStore, "entries", OVER),
     "store.lines": (SQLiteStore, "lines", ("history",)),
     "accounts.identify": (Accounts, "identify", ("hello",)),
-    "rating_log.ladder": (RatingLog, "ladder", ("ladder",)),
+    "rating_log.rating_list": (RatingLog, "rating_list", ("ladder",)),
     "directory.finished_match": (Directory, "finished_match", ("move", "rejoin")),
     "directory.open_lobby": (Directory, "open_lobby", ("host",)),
     "registry.add": (registry, "_add", ("host", "seek", "leave")),

@@ -184,11 +184,11 @@ async def test_the_ladder_is_the_same_without_its_matches(past: RetentionScenari
         await past.stream(f"old-1-{number}")
         log.append(counted(number))
     await past.settle()
-    before = (await RatingLog(past.store).ladder()).lines("toy")
+    before = (await RatingLog(past.store).rating_list()).lines("toy")
     past.later = DAYS + 1
     await past.retention.delete_due()
     assert await past.keys() == []
-    assert (await RatingLog(past.store).ladder()).lines("toy") == before
+    assert (await RatingLog(past.store).rating_list()).lines("toy") == before
     assert before
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kibitz_server.rating.ladder import RatedMatch, RatedPlayer
 from kibitz_server.rating.log import FOLD_BATCH, RatingLog
+from kibitz_server.rating.rating_list import RatedMatch, RatedPlayer
 from kibitz_server.storage.sqlite.store import SQLiteStore
 from kibitz_server.storage.streams import Stream
 
@@ -43,15 +43,15 @@ def end(store: SQLiteStore, log: RatingLog, number: int) -> None:
     log.append(counted(number))
 
 
-async def test_the_ladder_is_what_is_on_the_disk(store: SQLiteStore) -> None:
+async def test_the_rating_list_is_what_is_on_the_disk(store: SQLiteStore) -> None:
     log = RatingLog(store)
     end(store, log, 1)
     await store.flush()
-    assert (await log.ladder()).matches("toy") == 1
-    assert (await log.ladder()).matches("toy") == 1
+    assert (await log.rating_list()).matches("toy") == 1
+    assert (await log.rating_list()).matches("toy") == 1
     end(store, log, 2)
     await store.flush()
-    assert (await log.ladder()).matches("toy") == 2
+    assert (await log.rating_list()).matches("toy") == 2
 
 
 async def test_a_match_that_is_entered_twice_counts_once(store: SQLiteStore) -> None:
@@ -60,22 +60,22 @@ async def test_a_match_that_is_entered_twice_counts_once(store: SQLiteStore) -> 
     await store.flush()
     log.append(counted(1, winner="bob"))
     await store.flush()
-    ladder = await log.ladder()
-    assert ladder.matches("toy") == 1
-    assert ladder.lines("toy")[0].key == "ada"
+    rating_list = await log.rating_list()
+    assert rating_list.matches("toy") == 1
+    assert rating_list.lines("toy")[0].key == "ada"
 
 
-async def test_a_restart_folds_the_same_ladder(store: SQLiteStore) -> None:
+async def test_a_restart_folds_the_same_rating_list(store: SQLiteStore) -> None:
     before = RatingLog(store)
     for number in range(FOLD_BATCH + 20):
         before.append(counted(number, winner="bob" if number % 3 else "ada"))
         if number % 100 == 0:
             await store.flush()
-            await before.ladder()
+            await before.rating_list()
     await store.flush()
     after = RatingLog(store)
-    assert (await after.ladder()).lines("toy") == (await before.ladder()).lines("toy")
-    assert (await after.ladder()).matches("toy") == FOLD_BATCH + 20
+    assert (await after.rating_list()).lines("toy") == (await before.rating_list()).lines("toy")
+    assert (await after.rating_list()).matches("toy") == FOLD_BATCH + 20
 
 
 async def test_many_may_ask_at_the_same_time(store: SQLiteStore) -> None:
@@ -83,8 +83,8 @@ async def test_many_may_ask_at_the_same_time(store: SQLiteStore) -> None:
     for number in range(FOLD_BATCH + 1):
         log.append(counted(number))
     await store.flush()
-    ladders = await asyncio.gather(*(log.ladder() for _ in range(5)))
-    assert {ladder.matches("toy") for ladder in ladders} == {FOLD_BATCH + 1}
+    rating_lists = await asyncio.gather(*(log.rating_list() for _ in range(5)))
+    assert {rating_list.matches("toy") for rating_list in rating_lists} == {FOLD_BATCH + 1}
 
 
 async def test_result_and_ledger_are_one_transaction(tmp_path: Path) -> None:
@@ -132,6 +132,6 @@ async def test_a_damaged_line_counts_for_nobody_and_the_others_count(
     store.rate("m3", uneven.model_dump_json().encode())
     log.append(counted(4, winner="bob"))
     await store.flush()
-    ladder = await log.ladder()
-    assert ladder.matches("toy") == 2
-    assert [each.matches for each in ladder.lines("toy")] == [2, 2]
+    rating_list = await log.rating_list()
+    assert rating_list.matches("toy") == 2
+    assert [each.matches for each in rating_list.lines("toy")] == [2, 2]

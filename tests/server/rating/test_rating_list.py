@@ -1,4 +1,4 @@
-"""The ladder: what is rated, what it is worth, and that the same list gives the same numbers."""
+"""The rating list: what is rated, what it is worth, and that it is folded the same again."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 from openskill.models import PlackettLuce
 
 from kibitz_protocol.wire.records import Cause, Result, SeatResult
-from kibitz_server.rating.ladder import (
+from kibitz_server.rating.rating_list import (
     ELO_PER_UNIT,
     INITIAL_RATING,
     MODEL,
-    Ladder,
     RatedMatch,
     RatedPlayer,
+    RatingList,
     is_ratable,
     rated_players,
 )
@@ -41,21 +41,21 @@ def counted(
     )
 
 
-def folded(matches: list[RatedMatch]) -> Ladder:
-    ladder = Ladder()
+def folded(matches: list[RatedMatch]) -> RatingList:
+    rating_list = RatingList()
     for each in matches:
-        ladder.add(each)
-    return ladder
+        rating_list.add(each)
+    return rating_list
 
 
-def ratings(ladder: Ladder, game: str = "toy") -> dict[str, float]:
-    return {line.key: line.rating for line in ladder.lines(game)}
+def ratings(rating_list: RatingList, game: str = "toy") -> dict[str, float]:
+    return {line.key: line.rating for line in rating_list.lines(game)}
 
 
-def test_nobody_is_on_an_empty_ladder() -> None:
-    assert Ladder().games() == []
-    assert Ladder().lines("toy") == []
-    assert Ladder().matches("toy") == 0
+def test_nobody_is_on_an_empty_rating_list() -> None:
+    assert RatingList().games() == []
+    assert RatingList().lines("toy") == []
+    assert RatingList().matches("toy") == 0
 
 
 def test_a_match_moves_both_by_what_the_package_says() -> None:
@@ -86,10 +86,10 @@ def test_a_draw_between_equals_moves_nobody_and_tells_something() -> None:
 
 
 def test_six_seats_with_ties() -> None:
-    ladder = folded([counted(*"abcdef", ranks=[1, 2, 2, 4, 5, 6])] * 3)
-    got = ratings(ladder)
+    rating_list = folded([counted(*"abcdef", ranks=[1, 2, 2, 4, 5, 6])] * 3)
+    got = ratings(rating_list)
     assert got["a"] > got["b"] == got["c"] > got["d"] > got["e"] > got["f"]
-    assert {line.matches for line in ladder.lines("toy")} == {3}
+    assert {line.matches for line in rating_list.lines("toy")} == {3}
 
 
 @pytest.mark.parametrize("ranks", [[1, 2, 2, 4], [1, 1, 3, 4], [1, 2, 2, 2], [2, 1, 2, 2]])
@@ -130,14 +130,14 @@ def test_the_same_list_gives_the_same_numbers() -> None:
     assert folded(matches).lines("toy") != folded(matches[::-1]).lines("toy")
 
 
-def test_each_game_has_a_ladder_of_its_own() -> None:
-    ladder = folded([counted("ada", "bob"), counted("bob", "ada", game="hex")])
-    assert ladder.games() == ["hex", "toy"]
-    assert (ladder.matches("toy"), ladder.matches("hex")) == (1, 1)
-    assert [line.key for line in ladder.lines("hex")] == ["bob", "ada"]
+def test_each_game_has_a_rating_list_of_its_own() -> None:
+    rating_list = folded([counted("ada", "bob"), counted("bob", "ada", game="hex")])
+    assert rating_list.games() == ["hex", "toy"]
+    assert (rating_list.matches("toy"), rating_list.matches("hex")) == (1, 1)
+    assert [line.key for line in rating_list.lines("hex")] == ["bob", "ada"]
 
 
-def test_one_lucky_match_does_not_lead_the_ladder() -> None:
+def test_one_lucky_match_does_not_lead_the_rating_list() -> None:
     sure = [counted("veteran", "other") for _ in range(60)]
     lines = folded([*sure, counted("lucky", "other")]).lines("toy")
     assert lines[0].key == "veteran"

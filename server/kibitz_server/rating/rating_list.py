@@ -1,4 +1,4 @@
-"""The ladder: how strong the players of a server are, by the rated matches they played. Pure.
+"""The rating list: how strong the players of a server are, by the rated matches they played. Pure.
 
 It is a fold over the *rated* matches in the order in which the store has them, and over nothing
 else: no date and no chance is in it, so the same list always gives the same numbers.
@@ -14,7 +14,7 @@ losing it on time or by illegal moves, counts as the result says.
 The model is Plackett-Luce (Weng and Lin, "A Bayesian approximation method for online ranking",
 JMLR 12, 2011, as the package openskill has it) with its usual values: a player's strength is
 believed to be normal with mean `mu` and deviation `sigma`, 25 and 25/3 before the first match,
-and matches of any number of seats move all of their players at once. Each game has a ladder of
+and matches of any number of seats move all of their players at once. Each game has a rating list of
 its own. There are no ties in the model, and the paper's formula for them would move two who
 share the second place of six less than who comes fourth; so a match with ties counts as the
 mean of the matches in which those who tied came in one order and the other.
@@ -25,7 +25,7 @@ proportion of 10 to 1. The model gives the stronger of two well-known players
 its units is 400 / (ln(10) * c), about 29.5 points, and its mean of 25 is put at 1500.
 
 Lines are in the order of what a player is worth at least, `rating` less two `deviation`s, so
-that nobody leads the ladder after one lucky match.
+that nobody leads the rating list after one lucky match.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ SkillEstimate: TypeAlias = tuple[float, float]
 
 
 class RatedPlayer(Strict):
-    """Who a seat is on the ladder: an account's key, or a house bot's personality."""
+    """Who a seat is on the rating list: an account's key, or a house bot's personality."""
 
     key: str
     name: str
@@ -95,7 +95,7 @@ class PlayerRating:
         return ELO_PER_UNIT * self.sigma
 
 
-class Ladder:
+class RatingList:
     """The ranks of all players, by game; `add` every rated match once, in order."""
 
     def __init__(self) -> None:
@@ -141,7 +141,7 @@ def has_parameters(entrant: RatedPlayer) -> bool:
 
 
 def rated_players(entrants: Sequence[RatedPlayer | None]) -> list[RatedPlayer] | None:
-    """Return who plays a match on the ladder; None where it cannot be rated."""
+    """Return who plays a match on the rating list; None where it cannot be rated."""
     known = [player for player in entrants if player is not None]
     different = len({player.key for player in known}) == len(entrants)
     return known if different and len(known) > 1 else None
