@@ -21,7 +21,7 @@ from tests.tools.database_link import DatabaseLink, database_link
 from tests.tools.node_history import NodeHistory, install_witness, read_history
 from tests.tools.postgres_server import PostgresCluster
 from tests.tools.server_process import ServerProcess, free_port
-from tests.tools.standby_proxy import StandbyProxy, is_ready
+from tests.tools.standby_proxy import StandbyProxy, is_ready, running_proxy
 
 POLL_S = 0.1
 _OWNERS = "SELECT key, node FROM kibitz.stream WHERE kind = 'lobby' AND state = 'open'"
@@ -160,7 +160,9 @@ async def node_group(
                 if node is nodes[0]:
                     await until(lambda: nodes[0].process.status("/readyz") == 200, 15, "one serves")
             install_witness(cluster.url)
-            proxy = await stack.enter_async_context(_proxy([each.process.port for each in nodes]))
+            proxy = await stack.enter_async_context(
+                running_proxy(NodeProxy([each.process.port for each in nodes]))
+            )
             await until(lambda: bool(proxy.ready), 15, "the proxy knows who is ready")
             yield NodeGroup(cluster, nodes, proxy)
         finally:
@@ -173,19 +175,3 @@ def _process(directory: Path, name: str, link: DatabaseLink) -> ServerProcess:
     port = free_port()
     options = {"db": link.url(name), "node": name, "public_url": f"ws://127.0.0.1:{port}"}
     return ServerProcess(directory, {**options, "unlimited": True}, port=port)
-
-
-@asynccontextmanager
-async def _proxy(targets: Sequence[int]) -> AsyncIterator[NodeProxy]:
-    proxy = NodeProxy(targets)
-    server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
-    proxy.port = server.sockets[0].getsockname()[1]
-    watch = asyncio.create_task(proxy.watch())
-    try:
-        yield proxy
-    finally:
-        watch.cancel()
-        await asyncio.gather(watch, return_exceptions=True)
-        server.close()
-        proxy.close()
-        await server.wait_closed()

@@ -8,10 +8,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TypeVar
 
 POLL_S = 0.2
 CHECK_TIMEOUT_S = 1.0
+P = TypeVar("P", bound="StandbyProxy")
 
 
 class StandbyProxy:
@@ -84,9 +86,8 @@ async def is_ready(port: int) -> bool:
 
 
 @asynccontextmanager
-async def standby_proxy(targets: Sequence[int]) -> AsyncIterator[StandbyProxy]:
-    """Run a proxy to the servers on these ports of this machine."""
-    proxy = StandbyProxy(targets)
+async def running_proxy(proxy: P) -> AsyncIterator[P]:
+    """Run a proxy on a free port of this machine for the length of the block."""
     server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
     proxy.port = server.sockets[0].getsockname()[1]
     watch = asyncio.create_task(proxy.watch())
@@ -98,3 +99,8 @@ async def standby_proxy(targets: Sequence[int]) -> AsyncIterator[StandbyProxy]:
         server.close()
         proxy.close()
         await server.wait_closed()
+
+
+def standby_proxy(targets: Sequence[int]) -> AbstractAsyncContextManager[StandbyProxy]:
+    """Run a proxy to the servers on these ports of this machine."""
+    return running_proxy(StandbyProxy(targets))
