@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from kibitz_bots.budget import Budget
+from kibitz_bots.budget import Budget, Overhead, plan
 from kibitz_bots.running.inprocess import awaited
 from kibitz_bots.sdk import Bot, Match, Move, Turn, parse_answer
 from kibitz_protocol.wire.clocks import TimeControl
@@ -56,13 +56,16 @@ class SeatedBot:
     """A bot that sits down at a match as after a restart: it hears of the match and then of turns.
 
     It is told what its seat sees, as a server would. `match_id` is the id that it is given: bots
-    that draw by chance draw by that, so that the same id brings the same moves. Raises
-    `BotFailedError`.
+    that draw by chance draw by that, so that the same id brings the same moves. It has `ms`
+    milliseconds for a turn; with None, the time that its clock leaves. Raises `BotFailedError`.
     """
 
-    def __init__(self, bot: Bot, match: MatchState, seat: int, ms: int, match_id: str) -> None:
+    def __init__(
+        self, bot: Bot, match: MatchState, seat: int, ms: int | None, match_id: str
+    ) -> None:
         seen = Match.of(MatchViews(match).snapshot(seat, "rejoined", seat))
-        self._match = replace(seen, id=match_id, time_control=TimeControl())
+        control = seen.time_control if ms is None else TimeControl()
+        self._match = replace(seen, id=match_id, time_control=control)
         self._bot = bot
         self._ms = ms
         begin(bot, self._match)
@@ -73,12 +76,22 @@ class SeatedBot:
         Whether the move is legal is left to the caller. Raises `BadAnswer` for what is no move,
         and whatever the bot raises.
         """
+        return parse_answer(*self.choose(match))
+
+    def choose(self, match: MatchState) -> tuple[Any, Turn]:
+        """Return whatever the bot answers, and the turn that it was asked with."""
         turn = self._turn(match)
         answer: Any = self._bot.choose(turn)
         if inspect.isawaitable(answer):
             answer = asyncio.run(awaited(answer))
-        return parse_answer(answer, turn)
+        return answer, turn
 
     def _turn(self, match: MatchState) -> Turn:
-        request = MatchViews(match).your_turn().model_copy(update={"clocks": None})
-        return Turn.of(request, self._match, Budget(self._ms, None, time.monotonic()))
+        request = MatchViews(match).your_turn()
+        if self._ms is not None:
+            budget = Budget(self._ms, None, time.monotonic())
+            return Turn.of(request.model_copy(update={"clocks": None}), self._match, budget)
+        own = request.clocks[request.seat] if request.clocks else None
+        control, reading = self._match.time_control, time.monotonic
+        budget = plan(control, own, request.left_ms, overhead=Overhead(), clock=reading)
+        return Turn.of(request, self._match, budget)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,23 +62,21 @@ def _retry_turn(
     record: Record, seat: int, ply: int | None, from_start: bool, bot: Bot
 ) -> tuple[str, str | None]:
     """Return the answer to a recorded turn, and why it is not legal, if it is not."""
+    from kibitz.analysis.recorded_turns import recorded_turns
+    from kibitz.analysis.seated_bot import SeatedBot
     from kibitz_bots import sdk
     from kibitz_server.match import report as match_report
-    from kibitz_server.match.visibility import MatchViews
 
-    box = load_games("plain")
     require_seat(seat, len(record.setup.seats))
-    game, setup = box[record.setup.game], record.setup
+    game, setup = load_games("plain")[record.setup.game], record.setup
     at, request = match_report.replay_turn(game, setup, record.entries, seat, ply)
-    match = sdk.Match.of(MatchViews(at).snapshot(seat, "rejoined", seat))
-    bot.on_match_start(match)
     try:
-        if from_start:
-            for before in _state_before(record, seat, request.ply):
-                bot.choose(_turn(before, match))
-        turn = _turn(request, match)
+        seated = SeatedBot(bot, at, seat, None, setup.match)
+        for before in recorded_turns(game, record) if from_start else ():
+            if before.seat == seat and before.ply < request.ply:
+                seated.choose(before.before)
         try:
-            answer = bot.choose(turn)
+            answer, turn = seated.choose(at)
         except Exception as error:  # noqa: BLE001 - a bot may raise anything
             echo(traceback.format_exc().rstrip(), err=True)
             return "no answer", f"it crashed: {type(error).__name__}: {error}"
@@ -91,27 +89,6 @@ def _retry_turn(
         close = getattr(bot, "_program", None)
         if close is not None:
             close.close()
-
-
-def _state_before(record: Record, seat: int, ply: int) -> Iterator[Any]:
-    from kibitz_server.match import report as match_report
-
-    game = load_games("plain")[record.setup.game]
-    for entry in record.entries:
-        if entry.kind == "move" and entry.seat == seat and entry.ply < ply:
-            yield match_report.replay_turn(game, record.setup, record.entries, seat, entry.ply)[1]
-
-
-def _turn(request: Any, match: Any) -> Any:
-    import time
-
-    from kibitz_bots.budget import Overhead, plan
-    from kibitz_bots.sdk import Turn
-
-    own = request.clocks[request.seat] if request.clocks else None
-    control, reading = match.time_control, time.monotonic
-    budget = plan(control, own, request.left_ms, overhead=Overhead(), clock=reading)
-    return Turn.of(request, match, budget)
 
 
 def _bot(words: Sequence[str], *, foreign: bool) -> Bot:

@@ -17,7 +17,7 @@ from kibitz.output import echo
 from kibitz_bots.number_types import COUNT
 
 if TYPE_CHECKING:
-    from kibitz_training.experiment import Experiment, Parameters, TrainingRun
+    from kibitz_training.experiment import Experiment, Parameters
 
 
 def _list() -> None:
@@ -93,6 +93,8 @@ def _train(experiment: str, out: Path, seed: int, threads: int, workers: str | N
     from kibitz.workers.thread_bridge import computing
     from kibitz_training import experiments
     from kibitz_training.experiment import ParameterError, TrainingRun
+    from kibitz_training.journal import JournalError
+    from kibitz_training.output import OutputError
 
     try:
         chosen, parameters = experiments.find(experiment)
@@ -103,20 +105,8 @@ def _train(experiment: str, out: Path, seed: int, threads: int, workers: str | N
     command = _command(chosen, parameters, seed, out)
     try:
         with _locked(out), shown() as reporter, computing(workers) as compute:
-            run = TrainingRun(out, seed, threads, command, reporter, compute)
-            _run(chosen, parameters, run)
-    except PoolError as error:
-        raise click.ClickException(str(error)) from None
-
-
-def _run(experiment: Experiment, parameters: Parameters, run: TrainingRun) -> None:
-    """Run an experiment; what a person can mend is a sentence."""
-    from kibitz_training.journal import JournalError
-    from kibitz_training.output import OutputError
-
-    try:
-        experiment.run(parameters, run)
-    except (JournalError, OutputError) as error:
+            chosen.run(parameters, TrainingRun(out, seed, threads, command, reporter, compute))
+    except (PoolError, JournalError, OutputError) as error:
         raise click.ClickException(str(error)) from None
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 
 from kibitz.options.workers import SCHEME
 from kibitz.workers.port import WorkerPool
@@ -11,12 +10,6 @@ from kibitz.workers.process_pool import process_pool
 from kibitz.workers.ray_pool import ray_pool
 
 
-@asynccontextmanager
-async def worker_pool(workers: str) -> AsyncIterator[WorkerPool]:
+def worker_pool(workers: str) -> AbstractAsyncContextManager[WorkerPool]:
     """Give the pool that an option names for the length of the block; raises `PoolError`."""
-    if workers.startswith(SCHEME):
-        async with ray_pool(workers) as cluster:
-            yield cluster
-    else:
-        async with process_pool(int(workers)) as processes:
-            yield processes
+    return ray_pool(workers) if workers.startswith(SCHEME) else process_pool(int(workers))
