@@ -150,7 +150,6 @@ class GomocupServer:
         word, _, rest = text.partition(" ")
         commands: dict[str, Callable[[str], list[str]]] = {
             "START": self._start,
-            "RECTSTART": self._rectangle,
             "RESTART": self._restart,
             "BEGIN": self._begin,
             "TURN": self._turn,
@@ -172,12 +171,6 @@ class GomocupServer:
         self._used = self._used_when_told = 0
         self._chooser.prepare(size, self._exact)
         return ["OK"]
-
-    def _rectangle(self, rest: str) -> list[str]:
-        width, _, height = (part.strip() for part in rest.partition(","))
-        if width != height:
-            raise CommandError(f"expected a square, not {rest[:40]!r}")
-        return self._start(width)
 
     def _restart(self, rest: str) -> list[str]:
         self._started()

@@ -91,7 +91,7 @@ def test_an_engine_introduces_itself() -> None:
         ("START 4", "ERROR expected a size from 5 to 20, not '4'"),
         ("START 21", "ERROR expected a size from 5 to 20, not '21'"),
         ("START", "ERROR expected a size from 5 to 20, not ''"),
-        ("RECTSTART 5,6", "ERROR expected a square, not '5,6'"),
+        ("RECTSTART 5,6", "UNKNOWN RECTSTART"),
         ("BEGIN", "ERROR expected START first"),
         ("TURN 1,1", "ERROR expected START first"),
         ("RESTART", "ERROR expected START first"),

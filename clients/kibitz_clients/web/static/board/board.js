@@ -5,7 +5,7 @@
 // back. With the attribute `compact` it is a picture only.
 
 import { apply } from "../wire/stage.js";
-import { describe, named, seatName } from "./describe.js";
+import { describe, named } from "./describe.js";
 import { Drawing } from "./drawing.js";
 import { nearest, neighbour } from "./geometry.js";
 import { animate, motions } from "./motion.js";
@@ -141,11 +141,6 @@ export class KibitzBoard extends HTMLElement {
   set seatNames(/** @type {readonly string[]} */ names) {
     this.#names = names;
     if (this.#stage) this.#refresh(Object.keys(this.#stage.cells), true);
-  }
-
-  /** The cells that were picked so far. */
-  get picked() {
-    return this.#prefix;
   }
 
   /** Take back the cell that was picked last. */
@@ -481,22 +476,14 @@ export class KibitzBoard extends HTMLElement {
   #pick(prefix) {
     const picked = completed(this.#picks ?? [], prefix);
     if (picked) return this.#play(picked);
-    const changed = prefix.length !== this.#prefix.length ||
-      prefix.some((cell, i) => cell !== this.#prefix[i]);
     this.#prefix = prefix;
     this.#show();
-    if (changed) this.dispatchEvent(new CustomEvent("partial", { detail: { cells: prefix } }));
   }
 
   /** A whole action: nothing more is picked until `picks` are set again. @param {Pick} pick */
   #play(pick) {
     this.picks = null;
     this.dispatchEvent(new CustomEvent("pick", { detail: { action: pick.action, cells: pick.cells } }));
-  }
-
-  /** The name of a seat as this board says it. @param {number} seat */
-  seatName(seat) {
-    return seatName(seat, this.#names);
   }
 }
 

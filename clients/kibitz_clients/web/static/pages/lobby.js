@@ -2,7 +2,7 @@
 
 import { at, link as linkTo, serverAddress } from "../parts/address.js";
 import { loadBoards, Thumbnails } from "../parts/boards.js";
-import { h, fill } from "../parts/dom.js";
+import { h, fill, labelled } from "../parts/dom.js";
 import { KeyedList } from "../parts/keyed.js";
 import { matchCard, matchLine } from "../parts/match_cards.js";
 import { counted, kindMark } from "../parts/names.js";
@@ -356,8 +356,6 @@ function round(value) {
   return Math.round(value * 100) / 100;
 }
 
-let copies = 0;
-
 /**
  * A line of text with a button that copies it.
  * @param {string} label
@@ -365,8 +363,7 @@ let copies = 0;
  * @param {App} app
  */
 function copyable(label, text, app) {
-  const id = `copy-${++copies}`;
-  const input = h("input", { id, readonly: true, value: text, class: "grow", onfocus: () => input.select() });
+  const input = h("input", { readonly: true, value: text, class: "grow", onfocus: () => input.select() });
   const copy = async () => {
     input.select();
     try {
@@ -379,7 +376,8 @@ function copyable(label, text, app) {
     }
     app.say("Copied.", "good");
   };
-  return h("div", { class: "field" }, h("label", { for: id }, label),
-    h("div", { class: "row nowrap" }, input,
-      h("button", { type: "button", class: "small", onclick: () => void copy(), "aria-label": `Copy: ${label}` }, "Copy")));
+  const field = labelled(label, input);
+  field.append(h("div", { class: "row nowrap" }, input,
+    h("button", { type: "button", class: "small", onclick: () => void copy(), "aria-label": `Copy: ${label}` }, "Copy")));
+  return field;
 }
