@@ -144,7 +144,9 @@ class SimulatedStore(SQLiteStore):
             error = sqlite3.OperationalError("database or disk is full")
         elif error is None or chance < 0.5:
             self._writer._commit()
-        self._virtual_loop.call_later(self._simulation.delay(0.01), self._writer._committed, error)
+        writer = self._writer
+        settled = writer._succeeded if error is None else partial(writer._failed, error)
+        self._virtual_loop.call_later(self._simulation.delay(0.01), settled)
 
     def give_up(self, batch: Batch, error: StoreError) -> None:
         self._simulation.losses += 1

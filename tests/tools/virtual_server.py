@@ -71,7 +71,7 @@ class ReliableStore(SimulatedStore):
 
     def _commit_now(self) -> None:
         self._writer._commit()
-        self._writer._committed(None)
+        self._writer._succeeded()
 
 
 class ScriptedClient:

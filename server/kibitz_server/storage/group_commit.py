@@ -36,7 +36,7 @@ from kibitz_protocol.wire.recordfile import chain_hash
 from kibitz_server.storage.errors import StoreError, TakenOver, WriteFailed
 from kibitz_server.storage.interface import UNHURRIED_S
 from kibitz_server.storage.streams import Stream, Waiter
-from kibitz_server.storage.telling import Waiting, describe, tell_durable, tell_lost
+from kibitz_server.storage.telling import Waiting, tell_durable, tell_lost
 
 LOG = logging.getLogger("kibitz.store")
 RETRY_DELAYS_S = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
@@ -217,31 +217,17 @@ class GroupCommit:
         self._writing = None
         # What is released now may append again: those entries gather for the next batch.
         self._begin_scheduled = True
-        of_lobbies: list[Waiting] = []
-        for each in batch.waiting:  # `tell_durable` in place: each move passes here
-            stream, seq, waiter = each
-            if stream is not None:
-                stream.durable = seq
-                if stream.kind == "lobby":
-                    of_lobbies.append(each)
-                    continue
-            if waiter is not None:
-                try:
-                    waiter.durable(seq)
-                except Exception:
-                    LOG.exception("%s: the news that %d is durable", describe(stream), seq)
+        of_lobbies = [each for each in batch.waiting if _is_of_lobby(each[0])]
+        tell_durable([each for each in batch.waiting if not _is_of_lobby(each[0])])
         self._report_commit(batch)
         if of_lobbies:  # what they begin takes as long as many moves, which are written first
-            self._loop.call_soon(self._tell_lobbies, of_lobbies)
+            self._loop.call_soon(self._end_telling, of_lobbies)
         else:
-            self._end_telling()
+            self._end_telling(of_lobbies)
 
-    def _tell_lobbies(self, waiting: Sequence[Waiting]) -> None:
-        tell_durable(waiting)
-        self._end_telling()
-
-    def _end_telling(self) -> None:
-        """Everybody in a batch was told: begin the next one, if there is anything for it."""
+    def _end_telling(self, of_lobbies: Sequence[Waiting]) -> None:
+        """Tell the last ones in a batch, and begin the next one, if there is anything for it."""
+        tell_durable(of_lobbies)
         self._begin_scheduled = False
         if self.gathering.waiting:
             self._schedule_after_input()
@@ -310,3 +296,7 @@ class GroupCommit:
                 self.on_failure(error)
             except Exception:
                 LOG.exception("the news that nothing can be written")
+
+
+def _is_of_lobby(stream: Stream | None) -> bool:
+    return stream is not None and stream.kind == "lobby"

@@ -31,6 +31,7 @@ from collections.abc import Callable
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from kibitz_protocol.wire.refusals import Code
+from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.pending")
 Release: TypeAlias = Callable[[], object]
@@ -38,17 +39,6 @@ Release: TypeAlias = Callable[[], object]
 MAX_POSTPONED = 256
 """How many requests wait for one match or lobby that is being loaded; more are refused."""
 _Runner = TypeVar("_Runner")
-
-
-class Stream(Protocol):
-    """What is needed of a stream (`streams.Stream`)."""
-
-    tail: int
-    """Number of the last entry that was appended."""
-    durable: int
-    """Number of the last entry that is on the disk."""
-    failed: bool
-    """Whether nothing of it is to be written any more."""
 
 
 class Requester(Protocol):

@@ -7,13 +7,7 @@ from dataclasses import dataclass, field
 
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.storage.pending import MAX_POSTPONED, PendingQueue, Request
-
-
-@dataclass
-class FakeStream:
-    tail: int = 0
-    durable: int = 0
-    failed: bool = False
+from kibitz_server.storage.streams import Stream
 
 
 @dataclass
@@ -29,7 +23,7 @@ class Runner:
     """A queue, and what it has told so far."""
 
     def __init__(self) -> None:
-        self.stream = FakeStream()
+        self.stream = Stream(1, "m", "match", durable=0)
         self.errors = 0
         self.told: list[str] = []
         self.pending: PendingQueue[Runner] = PendingQueue("match m", self.stream, self._failed)

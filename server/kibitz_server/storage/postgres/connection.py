@@ -58,6 +58,15 @@ async def connect_async(url: PostgresURL, *, patient: bool = True) -> Connection
     return await psycopg.AsyncConnection.connect(url.url, autocommit=True, **options)
 
 
+@contextlib.contextmanager
+def translate_errors(url: PostgresURL) -> Iterator[None]:
+    """Turn what the driver says of a database into `UnusableDatabase`."""
+    try:
+        yield
+    except (psycopg.Error, OSError) as error:
+        raise UnusableDatabase(describe(url, error)) from error
+
+
 def describe(url: PostgresURL, error: Exception) -> str:
     """Return a sentence about an error, without the password."""
     text = " ".join(str(error).split()) or type(error).__name__
@@ -102,22 +111,41 @@ class StartConnection:
             raise AssertionError("only the start may wait for the database")
         return self._db
 
-    @contextlib.contextmanager
-    def translate_errors(self) -> Iterator[None]:
-        """Turn what the driver raises into `UnusableDatabase`."""
-        try:
-            yield
-        except psycopg.Error as error:
-            raise UnusableDatabase(describe(self._url, error)) from error
-
     def rows(self, sql: str, *values: str | int) -> list[tuple[Any, ...]]:
-        with self.translate_errors():
+        with translate_errors(self._url):
             return self.db.execute(sql, values).fetchall()
 
     def close(self) -> None:
         if self._db is not None:
             self._db.close()
             self._db = None
+
+
+class LastingConnection:
+    """A connection that is made when it is needed, and again after an error."""
+
+    def __init__(self, connect: Callable[[], Awaitable[Connection]], timeout_s: float) -> None:
+        self._connect = connect
+        self._timeout_s = timeout_s
+        self._in_use = asyncio.Lock()
+        self.db: Connection | None = None
+
+    async def use(self, query: Callable[[Connection], Awaitable[_T]]) -> _T:
+        """Return what a query does, one at a time; raises `psycopg.Error` and `OSError`."""
+        async with self._in_use, asyncio.timeout(self._timeout_s):
+            if self.db is None or self.db.closed:
+                self.db = await self._connect()
+            try:
+                return await query(self.db)
+            except BaseException:
+                db, self.db = self.db, None
+                with contextlib.suppress(psycopg.Error):
+                    await db.close()
+                raise
+
+    async def close(self) -> None:
+        if self.db is not None:
+            await self.db.close()
 
 
 class Readers:

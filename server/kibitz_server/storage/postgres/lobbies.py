@@ -24,16 +24,16 @@ class Lobbies:
         """This node's name; None for a server that has the database for itself."""
         self.owned: set[str] = set()
         """The open lobbies that a node owns, or believes that it does."""
-        self._by_number: dict[int, str] = {}
+        self.by_number: dict[int, str] = {}
         """The lobby of each stream that a node has, or had, by the stream's number ..."""
-        self._by_key: dict[str, str] = {}
+        self.by_key: dict[str, str] = {}
         """... and by its key."""
         self._elsewhere: dict[str, str | None] = {}
         """The owners of lobbies that were this node's."""
         self._streams: dict[str, set[str]] = {}
         """The streams of each open lobby by their keys, its own among them: with the lobby they
         are forgotten, since only an open one asks which matches it has had."""
-        self._endings: dict[str, tuple[bytes | None, bytes | None]] = {}
+        self.endings: dict[str, tuple[bytes | None, bytes | None]] = {}
         """Summaries and footers of closed matches of the lobbies that were loaded again."""
         if node is not None:
             self._read_owned(db, node)
@@ -52,7 +52,7 @@ class Lobbies:
             (node,),
         )
         for number, key, lobby in rows:
-            self._by_number[number] = self._by_key[key] = lobby
+            self.by_number[number] = self.by_key[key] = lobby
             self.owned.add(lobby)
 
     # --- which streams there are ----------------------------------------------------------------
@@ -66,13 +66,13 @@ class Lobbies:
         self._note_key(stream.key, owner)
         if self.node is not None:
             lobby = owner or stream.key  # a match without a lobby is owned like one
-            self._by_number[stream.number] = self._by_key[stream.key] = lobby
+            self.by_number[stream.number] = self.by_key[stream.key] = lobby
             self.owned.add(lobby)
 
     def closed(self, stream: Stream) -> None:
         """Note that the end of a stream is on the disk: no batch is about it any more."""
-        self._by_number.pop(stream.number, None)
-        self._by_key.pop(stream.key, None)
+        self.by_number.pop(stream.number, None)
+        self.by_key.pop(stream.key, None)
         self.owned.discard(stream.key)
         self._forget(stream.key)
 
@@ -81,35 +81,19 @@ class Lobbies:
         for known in self._streams.values():
             known -= set(keys)
 
-    def note_ending(self, key: str, summary: bytes | None, footer: bytes | None) -> None:
-        """Note how a match ended, whose lobby is loaded again."""
-        self._endings[key] = summary, footer
-
-    def ending(self, key: str) -> tuple[bytes | None, bytes | None]:
-        """Return the summary and the footer of a match whose lobby was loaded again."""
-        return self._endings.get(key, (None, None))
-
     def _note_key(self, key: str, owner: str | None) -> None:
         self._streams.setdefault(owner or key, set()).add(key)
 
     def _forget(self, key: str) -> None:
         """Forget the streams of a lobby, if it is one, that nobody asks about any more."""
         for each in self._streams.pop(key, ()):
-            self._endings.pop(each, None)
+            self.endings.pop(each, None)
 
     # --- which are this node's ------------------------------------------------------------------
 
-    def of_stream(self, number: int) -> str | None:
-        """Return the lobby of a stream that a node has."""
-        return self._by_number.get(number)
-
-    def of_key(self, key: str) -> str | None:
-        """Return the lobby of a stream that a node has."""
-        return self._by_key.get(key)
-
     def of_batch(self, batch: Batch) -> set[str]:
         """Return the lobbies that a batch is about, as far as they have owners."""
-        of = self._by_number
+        of = self.by_number
         found = {of[each[0]] for each in batch.entries if each[0] in of}
         return found | {each.lobby for each in batch.statements if each.lobby is not None}
 
@@ -124,8 +108,8 @@ class Lobbies:
         self.owned.add(key)
         for each in (key, *matches):
             self._note_key(each, key)
-        self._by_number.update(dict.fromkeys((number, *matches.values()), key))
-        self._by_key.update(dict.fromkeys((key, *matches), key))
+        self.by_number.update(dict.fromkeys((number, *matches.values()), key))
+        self.by_key.update(dict.fromkeys((key, *matches), key))
 
     def lost(self, owners: Mapping[str, str | None]) -> dict[str, str | None]:
         """Note which lobbies are another node's; return those that are news, and their owners."""
@@ -145,13 +129,13 @@ class Lobbies:
         for batch in batches:
             kept: list[Waiting] = []
             for each in batch.waiting:
-                lobby = None if each[0] is None else self._by_number.get(each[0].number)
+                lobby = None if each[0] is None else self.by_number.get(each[0].number)
                 if lobby is not None and lobby in self._elsewhere:
                     lost.setdefault(lobby, []).append(each)
                 else:
                     kept.append(each)
             batch.waiting = kept
-            of, elsewhere = self._by_number, self._elsewhere
+            of, elsewhere = self.by_number, self._elsewhere
             batch.entries = [each for each in batch.entries if of.get(each[0]) not in elsewhere]
             batch.closing = [each for each in batch.closing if of.get(each.number) not in elsewhere]
             batch.statements = [each for each in batch.statements if each.lobby not in elsewhere]

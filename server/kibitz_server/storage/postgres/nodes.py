@@ -15,22 +15,19 @@ its link hangs: a pipeline without its end is no idle transaction, so no timeout
 applies. Who finds nothing to take ends such transactions of dead nodes, which it knows by the lock
 of a node's name: the session that writes has it.
 
-Heartbeats decide only who may take what when; what excludes a former owner is `batch.Ownership`,
-however late it wakes up.
+Heartbeats decide only who may take what when; what excludes a former owner is
+`ownership.Ownership`, however late it wakes up.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import secrets
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, TypeVar
-
-import psycopg
 
 from kibitz_protocol.wire.recordfile import chain_hash
 from kibitz_server.storage.errors import (
@@ -51,18 +48,19 @@ from kibitz_server.storage.interface import (
 )
 from kibitz_server.storage.location import SINGLE_SERVER, NodeIdentity, PostgresURL
 from kibitz_server.storage.postgres import followed_streams
-from kibitz_server.storage.postgres.batch import LOCK_OWNERS, Ownership
 from kibitz_server.storage.postgres.connection import (
     IDLE_TRANSACTION_MS,
     Connection,
+    LastingConnection,
     Readers,
     SyncConnection,
     connect,
     connect_async,
-    describe,
+    translate_errors,
 )
 from kibitz_server.storage.postgres.hall_lines import HallLines
 from kibitz_server.storage.postgres.lobbies import Lobbies
+from kibitz_server.storage.postgres.ownership import LOCK_OWNERS, Ownership
 from kibitz_server.storage.postgres.schema import NODE_LOCKS, SCHEMA_LOCK, ensure_schema
 from kibitz_server.storage.streams import Stream
 from kibitz_server.storage.telling import tell_lost
@@ -173,12 +171,9 @@ def _leave_single(db: SyncConnection) -> None:
 
 def read_nodes(url: PostgresURL) -> list[NodeEntry]:
     """Return the nodes, the longest alive first. It blocks; raises `StoreError`."""
-    try:
-        with connect(url) as db:
-            ensure_schema(db, url)
-            rows = db.execute(_NODES, (SINGLE_SERVER,)).fetchall()
-    except psycopg.Error as error:
-        raise UnusableDatabase(describe(url, error)) from error
+    with translate_errors(url), connect(url) as db:
+        ensure_schema(db, url)
+        rows = db.execute(_NODES, (SINGLE_SERVER,)).fetchall()
     found: list[NodeEntry] = []
     for name, address, leaving, beat_s, lobbies, matches in rows:
         served = any(each.state == "serving" and each.url == address for each in found)
@@ -244,8 +239,9 @@ class PostgresNodes:
         self._owner = ownership.owner
         self._expires_s = expires_s
         self._lines = HallLines(identity.name, ownership.owner, expires_s)
-        self._asking = asyncio.Lock()
-        self._db: Connection | None = None
+        self._connection = LastingConnection(
+            lambda: connect_async(url, patient=False), BEAT_TIMEOUT_S
+        )
         """The connection of heartbeats and take-overs, which waits for no batch."""
         self._readers = Readers(url)
         """Those for what other nodes write: neither heartbeats nor pages wait for them."""
@@ -445,21 +441,9 @@ class PostgresNodes:
 
     async def close(self) -> None:
         await self._readers.close()
-        if self._db is not None:
-            await self._db.close()
+        await self._connection.close()
 
     async def _ask(self, query: Callable[[Connection], Awaitable[_T]]) -> _T:
-        """Use the connection of this node, which is made again after an error."""
-        try:
-            async with self._asking, asyncio.timeout(BEAT_TIMEOUT_S):
-                if self._db is None or self._db.closed:
-                    self._db = await connect_async(self._url, patient=False)
-                try:
-                    return await query(self._db)
-                except BaseException:
-                    db, self._db = self._db, None
-                    with contextlib.suppress(psycopg.Error):
-                        await db.close()
-                    raise
-        except (psycopg.Error, OSError) as error:
-            raise UnusableDatabase(describe(self._url, error)) from error
+        """Use the connection of this node."""
+        with translate_errors(self._url):
+            return await self._connection.use(query)

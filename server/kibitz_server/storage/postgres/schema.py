@@ -9,11 +9,9 @@ them which guests are no more.
 
 from __future__ import annotations
 
-import psycopg
-
-from kibitz_server.storage.errors import ForeignDatabase, UnusableDatabase
+from kibitz_server.storage.errors import ForeignDatabase
 from kibitz_server.storage.location import PostgresURL
-from kibitz_server.storage.postgres.connection import SyncConnection, describe
+from kibitz_server.storage.postgres.connection import SyncConnection, translate_errors
 
 SCHEMA_LOCK = 0x6B69627A01
 """Advisory locks: who creates the tables; who serves; who changes accounts beside a server."""
@@ -85,21 +83,18 @@ def ensure_schema(db: SyncConnection, url: PostgresURL) -> None:
 
     One transaction under an advisory lock: two programs that start at once do it once.
     """
-    try:
-        with db.transaction():
-            db.execute("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
-            version = _version(db)
-            if version is None:
-                _create(db)
-            elif version != SCHEMA_VERSION:
-                age = " from before kibitz 0.1" if version < SCHEMA_VERSION else ""
-                raise ForeignDatabase(
-                    f"{str(url)!r} has schema version {version}{age}, this server reads"
-                    f" {SCHEMA_VERSION}; start it with another database or with the version that"
-                    " wrote this one"
-                )
-    except psycopg.Error as error:
-        raise UnusableDatabase(describe(url, error)) from error
+    with translate_errors(url), db.transaction():
+        db.execute("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
+        version = _version(db)
+        if version is None:
+            _create(db)
+        elif version != SCHEMA_VERSION:
+            age = " from before kibitz 0.1" if version < SCHEMA_VERSION else ""
+            raise ForeignDatabase(
+                f"{str(url)!r} has schema version {version}{age}, this server reads"
+                f" {SCHEMA_VERSION}; start it with another database or with the version that"
+                " wrote this one"
+            )
 
 
 def _version(db: SyncConnection) -> int | None:

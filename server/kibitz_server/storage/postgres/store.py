@@ -26,6 +26,7 @@ from kibitz_server.storage.postgres.connection import (
     Connection,
     Readers,
     StartConnection,
+    translate_errors,
 )
 from kibitz_server.storage.postgres.expiry import PostgresExpiry
 from kibitz_server.storage.postgres.lobbies import Lobbies
@@ -77,7 +78,7 @@ class PostgresStore:
         """Why streams were set aside."""
         self._start = StartConnection(url)
         try:
-            with self._start.translate_errors():
+            with translate_errors(self._url):
                 self._open(retries, observe, lock_attempts)
         except BaseException:
             self._start.close()
@@ -155,13 +156,13 @@ class PostgresStore:
                     stream.chain,
                     node,
                 ),
-                lobby=self._lobbies.of_stream(stream.number),
+                lobby=self._lobbies.by_number.get(stream.number),
             )
         )
         self.commits.wait(stream, 0, waiter)
 
     def append(self, stream: Stream, seq: int, line: bytes, waiter: Waiter | None) -> None:
-        self._lobbies.require_owned(self._lobbies.of_stream(stream.number))
+        self._lobbies.require_owned(self._lobbies.by_number.get(stream.number))
         self.commits.append(stream, seq, line, waiter)
 
     def finish(
@@ -171,7 +172,7 @@ class PostgresStore:
             "UPDATE stream SET state = 'closed', footer = %s, summary = %s, tail = %s"
             " WHERE number = %s"
         )
-        lobby = self._lobbies.of_stream(stream.number)
+        lobby = self._lobbies.by_number.get(stream.number)
         self._lobbies.require_owned(lobby)
         values = (footer, summary, stream.tail, stream.number)
         checkpoint = "DELETE FROM checkpoint WHERE stream = %s"
@@ -188,7 +189,7 @@ class PostgresStore:
                 " ON CONFLICT (stream) DO UPDATE SET seq = excluded.seq, link = excluded.link,"
                 " data = excluded.data",
                 (stream.number, stream.tail, stream.chain, data),
-                lobby=self._lobbies.of_stream(stream.number),
+                lobby=self._lobbies.by_number.get(stream.number),
             )
         )
 
@@ -196,11 +197,11 @@ class PostgresStore:
         self._aside[key] = reason
         sql = "UPDATE stream SET state = 'damaged', reason = %s, noticed = %s WHERE key = %s"
         values = (reason, noticed, key)
-        self.commits.execute(Statement(sql, values, lobby=self._lobbies.of_key(key)))
+        self.commits.execute(Statement(sql, values, lobby=self._lobbies.by_key.get(key)))
 
     def rate(self, match: str, line: bytes) -> None:
         sql = "INSERT INTO ledger (match, line) VALUES (%s, %s) ON CONFLICT DO NOTHING"
-        written = Statement(sql, (match, line), lobby=self._lobbies.of_key(match))
+        written = Statement(sql, (match, line), lobby=self._lobbies.by_key.get(match))
         # Other nodes read on from the last place that they saw.
         in_order = () if self.nodes is None else (IN_ORDER,)
         self.commits.execute(*in_order, written)
@@ -238,7 +239,7 @@ class PostgresStore:
         for *row, seq, link, data in rows:
             kept = None if seq is None else StoredCheckpoint(seq, link, data)
             try:
-                with self._start.translate_errors():
+                with translate_errors(self._url):
                     found.append(streams.load(self._start.db, tuple(row), kept))
             except DamagedStream as error:
                 sql = "UPDATE stream SET state = 'damaged', sound = %s, reason = %s WHERE key = %s"
@@ -249,7 +250,7 @@ class PostgresStore:
     def load_from_head(self, stored: Stored) -> Stored:
         sql = "SELECT number, key, kind, head, link, tail, state FROM stream WHERE number = %s"
         [row] = self._start.rows(sql, stored.stream.number)
-        with self._start.translate_errors():
+        with translate_errors(self._url):
             return streams.load(self._start.db, row, None)
 
     def damaged(self) -> list[Damaged]:
@@ -279,7 +280,7 @@ class PostgresStore:
 
     def _ending(self, key: str) -> tuple[bytes | None, bytes | None]:
         if not self._start.open:
-            return self._lobbies.ending(key)
+            return self._lobbies.endings.get(key, (None, None))
         sql = "SELECT summary, footer FROM stream WHERE key = %s AND state = 'closed'"
         rows = self._start.rows(sql, key)
         return (rows[0][0], rows[0][1]) if rows else (None, None)
@@ -293,7 +294,7 @@ class PostgresStore:
                 "SELECT key, summary, footer FROM stream WHERE owner = ANY(%s) AND state = 'closed'"
             )
             async for key, summary, footer in await db.execute(sql, (list(keys),)):
-                self._lobbies.note_ending(key, summary, footer)
+                self._lobbies.endings[key] = summary, footer
             return await streams.reload(db, keys)
 
         if self._start.open:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Self
 
-import psycopg
-
-from kibitz_server.storage.errors import UnusableDatabase
 from kibitz_server.storage.interface import PlayerRow, Registration, TokenEntry
 from kibitz_server.storage.location import PostgresURL
-from kibitz_server.storage.postgres.connection import SyncConnection, connect, describe
+from kibitz_server.storage.postgres.connection import SyncConnection, connect, translate_errors
 from kibitz_server.storage.postgres.players import PLAYER, values_of
 from kibitz_server.storage.postgres.schema import ACCOUNTS_LOCK, ensure_schema
 
@@ -37,12 +34,9 @@ class PostgresTokenRegister:
         self._db.close()
 
     def transaction(self, change: Callable[[Registration], int]) -> int:
-        try:
-            with self._db.transaction():
-                self._db.execute("SELECT pg_advisory_xact_lock(%s)", (ACCOUNTS_LOCK,))
-                return change(_PostgresRegistration(self._db))
-        except psycopg.Error as error:
-            raise UnusableDatabase(describe(self._url, error)) from error
+        with translate_errors(self._url), self._db.transaction():
+            self._db.execute("SELECT pg_advisory_xact_lock(%s)", (ACCOUNTS_LOCK,))
+            return change(_PostgresRegistration(self._db))
 
     def tokens(self) -> list[TokenEntry]:
         rows = self._db.execute(

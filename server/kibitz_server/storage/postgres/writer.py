@@ -2,7 +2,7 @@
 
 A batch costs two round trips whatever is in it, on a connection of its own. After an error nothing
 is known of a commit that was sent. Before anything else is written, or a stream is read again,
-`batch.Ownership.settle` looks the commit up, and makes sure that it cannot happen later.
+`ownership.Ownership.settle` looks the commit up, and makes sure that it cannot happen later.
 """
 
 from __future__ import annotations
@@ -10,27 +10,27 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Mapping
 
 import psycopg
 
-from kibitz_server.storage.errors import DatabaseInUse, TakenOver, UnusableDatabase, WriteFailed
+from kibitz_server.storage.errors import DatabaseInUse, TakenOver, WriteFailed
 from kibitz_server.storage.group_commit import Batch, Done
 from kibitz_server.storage.location import NodeIdentity, PostgresURL
-from kibitz_server.storage.postgres.batch import LobbiesElsewhere, Ownership, Transaction
 from kibitz_server.storage.postgres.connection import (
     Connection,
+    LastingConnection,
     StartConnection,
     SyncConnection,
     connect_async,
     describe,
+    translate_errors,
 )
 from kibitz_server.storage.postgres.lobbies import Lobbies
+from kibitz_server.storage.postgres.ownership import LobbiesElsewhere, Ownership, Transaction
 from kibitz_server.storage.postgres.schema import NODE_LOCKS, SERVER_LOCK
 
 LOG = logging.getLogger("kibitz.store")
-_T = TypeVar("_T")
 WRITE_TIMEOUT_S = 5.0
 """Seconds after which an attempt at a batch counts as failed."""
 
@@ -84,9 +84,7 @@ class PostgresWriter:
         self._transaction: Transaction | None = None
         """The batch that is under way, or was written or given up."""
         self._attempting: asyncio.Task[None] | None = None
-        self._db: Connection | None = None
-        self._in_use = asyncio.Lock()
-        """Who uses that connection."""
+        self._connection = LastingConnection(self._connect, WRITE_TIMEOUT_S)
 
     def write(self, batch: Batch, done: Done) -> None:
         """Begin an attempt at a batch, as `GroupCommit` says."""
@@ -98,16 +96,15 @@ class PostgresWriter:
     async def _write(self, transaction: Transaction, done: Done) -> None:
         error: WriteFailed | None = None
         try:
-            await self._use(lambda db: self._attempt(db, transaction))
+            await self._connection.use(lambda db: self._attempt(db, transaction))
             transaction.apply()
             for stream in transaction.batch.closing:
                 self._lobbies.closed(stream)
         except TakenOver as taken:
             error = taken
-        except (psycopg.Error, OSError) as failed:
-            error = WriteFailed(describe(self._url, failed))
         except Exception as failed:
-            LOG.exception("a batch cannot be written")
+            if not isinstance(failed, psycopg.Error | OSError):
+                LOG.exception("a batch cannot be written")
             error = WriteFailed(describe(self._url, failed))
         done(error)
 
@@ -130,24 +127,8 @@ class PostgresWriter:
         """See to it that what a commit in doubt may have written is there, or never will be."""
         if not self._ownership.in_doubt:
             return
-        try:
-            await self._use(self._ownership.settle)
-        except TakenOver:
-            raise
-        except Exception as error:
-            raise UnusableDatabase(describe(self._url, error)) from error
-
-    async def _use(self, use: Callable[[Connection], Awaitable[_T]]) -> _T:
-        """Use the connection, which is made again after an error."""
-        async with self._in_use, asyncio.timeout(WRITE_TIMEOUT_S):
-            if self._db is None or self._db.closed or self._db.broken:
-                self._db = await self._connect()
-            try:
-                return await use(self._db)
-            except BaseException:
-                db, self._db = self._db, None
-                await db.close()
-                raise
+        with translate_errors(self._url):
+            await self._connection.use(self._ownership.settle)
 
     async def _connect(self) -> Connection:
         """Connect, and take the lock over from the start, or again after an error.
@@ -164,5 +145,4 @@ class PostgresWriter:
         if self._attempting is not None:
             self._attempting.cancel()
             await asyncio.gather(self._attempting, return_exceptions=True)
-        if self._db is not None:
-            await self._db.close()
+        await self._connection.close()

@@ -22,6 +22,8 @@ import logging
 import secrets
 import sqlite3
 import threading
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -76,10 +78,9 @@ class SQLiteWriter:
             if self._doubtful_checks is not None:
                 self._resolve_doubt(batch)
             self._insert(batch)
-        except sqlite3.Error as error:
-            self._failed(error)
         except Exception as error:
-            LOG.exception("a batch cannot be written")
+            if not isinstance(error, sqlite3.Error):
+                LOG.exception("a batch cannot be written")
             self._failed(error)
         else:
             self._commits.put(True)
@@ -130,22 +131,15 @@ class SQLiteWriter:
     def _run(self) -> None:
         """Wait for the disk, once a batch: the thread."""
         while self._commits.get():
-            error: sqlite3.Error | None = None
+            settled: Callable[[], None] = self._succeeded
             try:
                 self._commit()
-            except sqlite3.Error as failure:
-                error = failure
-            self._loop.call_soon_threadsafe(self._committed, error)
+            except sqlite3.Error as error:
+                settled = partial(self._failed, error)
+            self._loop.call_soon_threadsafe(settled)
 
     def _commit(self) -> None:
         self.db.execute("COMMIT")
-
-    def _committed(self, error: sqlite3.Error | None) -> None:
-        """The thread is done with a batch."""
-        if error is not None:
-            self._failed(error)
-        else:
-            self._succeeded()
 
     def _succeeded(self) -> None:
         batch, self._batch = self._batch, None

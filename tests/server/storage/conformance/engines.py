@@ -14,9 +14,9 @@ import psycopg
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.interface import Nodes, Store
 from kibitz_server.storage.location import Database, NodeIdentity, PostgresURL
-from kibitz_server.storage.postgres.batch import Ownership
 from kibitz_server.storage.postgres.connection import Connection
 from kibitz_server.storage.postgres.nodes import EXPIRES_S, PostgresNodes
+from kibitz_server.storage.postgres.ownership import Ownership
 from kibitz_server.storage.postgres.store import PostgresStore
 from kibitz_server.storage.sqlite import journal
 from kibitz_server.storage.sqlite.store import SQLiteStore

@@ -16,13 +16,13 @@ from kibitz_server.storage.errors import DatabaseInUse, StoreError, TakenOver
 from kibitz_server.storage.interface import PlayerRow, Registration, TakenLobby
 from kibitz_server.storage.location import PostgresURL
 from kibitz_server.storage.opening import open_register
-from kibitz_server.storage.postgres.batch import Ownership, Transaction
 from kibitz_server.storage.postgres.connection import (
     IDLE_TRANSACTION_MS,
     Connection,
     connect_async,
 )
 from kibitz_server.storage.postgres.nodes import PostgresNodes, read_nodes
+from kibitz_server.storage.postgres.ownership import Ownership, Transaction
 from kibitz_server.storage.postgres.store import PostgresStore
 from tests.server.storage.conformance.engines import (
     SHARED_URL,
@@ -344,7 +344,7 @@ async def test_a_node_that_stands_still_in_the_middle_of_a_batch_keeps_no_lobby(
     waiter = RecordingWaiter()
     lobby, _ = lobby_with_match(first, waiter)
     await first.flush()
-    db = first._writer._db
+    db = first._writer._connection.db
     assert db is not None
     with contextlib.suppress(psycopg.OperationalError):
         async with db.pipeline():

@@ -13,8 +13,8 @@ from kibitz_server.storage.group_commit import Batch
 from kibitz_server.storage.location import NodeIdentity, PostgresURL
 from kibitz_server.storage.opening import open_register
 from kibitz_server.storage.postgres import schema
-from kibitz_server.storage.postgres.batch import Ownership, Transaction
 from kibitz_server.storage.postgres.connection import Connection, connect_async
+from kibitz_server.storage.postgres.ownership import Ownership, Transaction
 from kibitz_server.storage.postgres.store import PostgresStore
 from kibitz_server.storage.streams import Stored
 from tests.server.storage.conformance.engines import RecordingWaiter, appended, lines, written
@@ -216,9 +216,9 @@ async def test_a_store_forgets_what_only_an_open_lobby_asks_about(url: PostgresU
     lobbies = store._lobbies
     kept = (
         lobbies._streams,
-        lobbies._endings,
-        lobbies._by_number,
-        lobbies._by_key,
+        lobbies.endings,
+        lobbies.by_number,
+        lobbies.by_key,
         lobbies.owned,
     )
     assert [len(each) for each in kept] == [1, 0, 0, 0, 0]

@@ -111,7 +111,7 @@ class StepStore(SQLiteStore):
 
     def settle(self, error: sqlite3.Error | None) -> None:
         self.waiting = None
-        self._writer._committed(error)
+        self._writer._succeeded() if error is None else self._writer._failed(error)
 
     def fail(self, error: Exception) -> None:
         if not isinstance(error, sqlite3.Error):  # the disk's errors are all that is planted

@@ -1,4 +1,4 @@
-"""A batch: what was given in one moment, and the transaction that writes it.
+"""A batch as a transaction of PostgreSQL, and the fence that it passes.
 
 The row of the server in `node` is both fence and receipt. A batch begins with a compare-and-set
 of that row: it must still have this server's `owner` and the `last` that this server wrote, and
