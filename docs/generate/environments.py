@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Mapping
 
 from docs.generate.markdown import between, table
+from kibitz_games.core import learning
 from kibitz_games.core.game import Game
 from kibitz_games.core.position import Position
 
@@ -23,11 +24,11 @@ def page(text: str, games: Mapping[str, Game]) -> str:
 def _row(game: Game) -> list[str]:
     """Return what is true with the usual options and the fewest seats."""
     position = Position(game)
-    shape = game.observation_shape(position.state)
+    shape = learning.observation_shape(game, position.state)
     text = (inspect.getdoc(game.features) or "").partition("\n")[0]
     return [
         f"`{game.info.name}`",
         " x ".join(map(str, shape)),
-        f"{game.num_dense_actions(position.state):,}",
+        f"{learning.num_dense_actions(game, position.state):,}",
         text.partition(";")[0].removeprefix("Return ").rstrip("."),
     ]

@@ -28,7 +28,7 @@ from gymnasium import spaces
 
 from kibitz_bots.adapters.opponents import Factories, Opponent, SeatedBots, Thinking
 from kibitz_bots.adapters.pettingzoo import Observation, observation, space, view_of
-from kibitz_games.core import registry
+from kibitz_games.core import learning, registry
 from kibitz_games.core.game import TERMINAL, Game, Json, Model
 from kibitz_games.core.integers import integer
 from kibitz_games.core.position import Position
@@ -70,7 +70,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):
         self.seat = seat or 0
         chosen = self.game.Options.model_validate(dict(options or {}))
         self.play = Position(self.game, chosen, self.seats)
-        self.action_space = spaces.Discrete(self.game.num_dense_actions(self.play.state))
+        self.action_space = spaces.Discrete(learning.num_dense_actions(self.game, self.play.state))
         self.observation_space = space(self.play)
         self._others: SeatedBots | None = None
 
@@ -110,11 +110,11 @@ class SoloEnv(gymnasium.Env[Any, Any]):
         assert self._others is not None, "call reset() before step()"
         number = integer(action)
         if number is None:
-            most = self.game.num_dense_actions(self.play.state) - 1
+            most = learning.num_dense_actions(self.game, self.play.state) - 1
             raise TypeError(f"expected an action from 0 to {most}, not {action!r:.80}")
         if not self._is_legal(number):
             return self._seen(), -1.0, True, False, self._info() | {"illegal": number}
-        self.play.push(self.game.dense_action(self.play.state, number))
+        self.play.push(learning.dense_action(self.game, self.play.state, number))
         self._others.act(self.play, self.seat, self._thinking)
         over = self.play.to_act == TERMINAL
         if over:
@@ -123,7 +123,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):
 
     def _is_legal(self, action: int) -> bool:
         """Return whether a dense number stands for an action that the learner may take now."""
-        mask = self.game.action_mask(self.play.state)
+        mask = learning.action_mask(self.game, self.play.state)
         return self.play.to_act == self.seat and 0 <= action < len(mask) and bool(mask[action])
 
     def _seen(self) -> Observation:

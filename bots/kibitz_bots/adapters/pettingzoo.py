@@ -38,7 +38,7 @@ from pettingzoo.utils.env_logger import EnvLogger
 from pydantic_core import from_json
 
 from kibitz_games.conformance.playthrough import render_text
-from kibitz_games.core import registry
+from kibitz_games.core import learning, registry
 from kibitz_games.core.game import TERMINAL, Game, IllegalAction, Json, Model
 from kibitz_games.core.integers import integer
 from kibitz_games.core.position import Position
@@ -87,8 +87,8 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self._source = np.random.default_rng()
         chosen = self.game.Options.model_validate(dict(options or {}))
         self.play = Position(self.game, chosen, self.seats)
-        self._actions = self.game.num_dense_actions(self.play.state)
-        self._shape = self.game.observation_shape(self.play.state)
+        self._actions = learning.num_dense_actions(self.game, self.play.state)
+        self._shape = learning.observation_shape(self.game, self.play.state)
         self._nothing = np.zeros(self._actions, np.int8)
         self._mask, self._to_act = self._nothing, TERMINAL
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
@@ -131,7 +131,7 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         mask = self._mask if seat == self._to_act else self._nothing
         out = np.empty(self._shape, np.float32)
         return {
-            "observation": self.game.observe(self.play.state, seat, out),
+            "observation": learning.observe(self.game, self.play.state, seat, out),
             "action_mask": mask.copy(),
         }
 
@@ -145,7 +145,7 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
             raise IllegalAction(f"{action!r} is not a legal action of {self.agent_selection}")
         self._cumulative_rewards[self.agent_selection] = 0.0
         self._clear_rewards()
-        self.play.push(self.game.dense_action(self.play.state, number))
+        self.play.push(learning.dense_action(self.game, self.play.state, number))
         self._see()
         if self._to_act == TERMINAL:
             self._conclude()
@@ -173,7 +173,7 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self._mask = self._nothing
         if self._to_act != TERMINAL:
             self.agent_selection = self.possible_agents[self._to_act]
-            self._mask = self.game.action_mask(self.play.state, self._actions)
+            self._mask = learning.action_mask(self.game, self.play.state, self._actions)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         seat = self._seat_of[self.agent_selection]
         if self._views:
@@ -267,18 +267,19 @@ def observation(play: Position, seat: int) -> Observation:
     """Return what a seat may know of a play, and which actions it may take now."""
     game, state = play.game, play.state
     if play.to_act == seat:
-        mask = game.action_mask(state)
+        mask = learning.action_mask(game, state)
     else:
-        mask = np.zeros(game.num_dense_actions(state), np.int8)
-    return {"observation": game.observe(state, seat), "action_mask": mask}
+        mask = np.zeros(learning.num_dense_actions(game, state), np.int8)
+    return {"observation": learning.observe(game, state, seat), "action_mask": mask}
 
 
 def space(play: Position) -> spaces.Space[Any]:
     """Return the space of the observations of plays with the options and seats of this one."""
-    shape = play.game.observation_shape(play.state)
+    shape = learning.observation_shape(play.game, play.state)
+    actions = learning.num_dense_actions(play.game, play.state)
     return spaces.Dict(
         {
             "observation": spaces.Box(-1.0, 1.0, shape, np.float32),
-            "action_mask": spaces.Box(0, 1, (play.game.num_dense_actions(play.state),), np.int8),
+            "action_mask": spaces.Box(0, 1, (actions,), np.int8),
         }
     )

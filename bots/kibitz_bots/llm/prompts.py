@@ -14,6 +14,7 @@ from typing import Final
 from kibitz_bots.llm.settings import PromptName
 from kibitz_bots.sdk import Match, Turn
 from kibitz_games.core import rulebook
+from kibitz_games.core.text_view import scene_text
 from kibitz_protocol import printable
 
 SYSTEM: Final = """\
@@ -69,7 +70,7 @@ def turn_text(prompt: PromptName, turn: Turn, legal: Sequence[str]) -> str:
     if turn.has_rules:
         seats = range(1, len(turn.match.players) + 1)
         names = [f"seat {seat}" + " (you)" * (seat == turn.seat + 1) for seat in seats]
-        position = turn.match.game_rules.text_view(turn.view, names)
+        position = scene_text(turn.match.game_rules.scene(turn.view), names)
     else:
         position = json.dumps(dict(turn.observation))
     return ASKS[prompt].format(position=position, legal=" ".join(legal))

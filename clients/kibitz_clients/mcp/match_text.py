@@ -17,6 +17,7 @@ from kibitz_clients.matches.timeline import Frame, Timeline
 from kibitz_clients.wording import descriptions
 from kibitz_clients.wording.move_input import MoveOption
 from kibitz_games.core.game import TERMINAL, Game, GameError
+from kibitz_games.core.text_view import scene_text
 from kibitz_protocol import printable
 from kibitz_protocol.wire.messages import YourTurn
 
@@ -117,7 +118,7 @@ def _board(frame: Frame, game: Game | None, names: Sequence[str]) -> str:
         return ""
     if game is not None:
         try:
-            return game.text_view(game.View.model_validate(frame.view), names)
+            return scene_text(game.scene(game.View.model_validate(frame.view)), names)
         except (GameError, ValidationError):
             pass  # of a newer version of the game than the one installed here
     return f"position as JSON: {json.dumps(frame.view)}"

@@ -100,7 +100,7 @@ A game needs `generate`, and either `apply` or all of `play`, `undo` and `comput
 else has a default, except `set_side_to_move`, without which some searches do not play a game:
 ``offers(state.dtype, "set_side_to_move")`` tells. The defaults of `play`, `undo`, `compute_key`,
 `returns` and `forfeit` are for states that `snapshot.state_type` declared; that of `points` counts
-nothing, and that of `observe` raises: ask `offers`, or use ``Game.observe``, which then goes
+nothing, and that of `observe` raises: ask `offers`, or use `core.learning.observe`, which then goes
 through the view.
 Actions that are no denser than they are numbered need no `dense_index`.
 """
@@ -262,7 +262,7 @@ def generate_stage(st: Record, k: Int, moves: Moves) -> Any:
 @default_operation
 def observe(st: Record, seat: Int, out: Planes) -> None:
     """Write the numbers of ``Game.features`` for `seat` into `out`; raise where there is none."""
-    raise TypeError("no 'observe' for records of this type: use Game.observe")
+    raise TypeError("no 'observe' for records of this type: use core.learning.observe")
 
 
 @_writes_seats

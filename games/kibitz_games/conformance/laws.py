@@ -21,6 +21,7 @@ import numpy as np
 from pydantic_core import to_json
 
 from kibitz_games.compiled import operations as op
+from kibitz_games.core import learning
 from kibitz_games.core.game import TERMINAL, Game, IllegalAction, Model, State
 
 Spellings = Callable[[Game, State], Iterable[Model]]
@@ -221,14 +222,14 @@ def _check_view(game: Game, state: State, viewer: int | None) -> None:
 def _check_observation(game: Game, state: State, seat: int) -> None:
     """Check what a learner is given: what the view says, and what is legal by dense numbers."""
     seen = game.features(game.view(state, seat), seat)
-    _require(np.array_equal(game.observe(state, seat), seen), "observe is features(view)")
-    numbers = [game.dense_index(state, action) for action in game.legal(state)]
+    _require(np.array_equal(learning.observe(game, state, seat), seen), "observe is features(view)")
+    numbers = [learning.dense_index(game, state, action) for action in game.legal(state)]
     _require(
-        [game.dense_action(state, number) for number in numbers] == game.legal(state),
+        [learning.dense_action(game, state, number) for number in numbers] == game.legal(state),
         "dense_action(dense_index(action)) = action",
     )
     _require(
-        np.flatnonzero(game.action_mask(state)).tolist() == sorted(numbers),
+        np.flatnonzero(learning.action_mask(game, state)).tolist() == sorted(numbers),
         "the mask has the legal actions",
     )
 
@@ -276,13 +277,8 @@ def _check_picks(game: Game, state: State) -> None:
     scene, legal = game.scene(game.view(state, game.to_act(state))), game.legal(state)
     names = {cell.name for cell in scene.cells}
     _require(len(names) == len(scene.cells), "the cells of a scene have names of their own")
-    picks = game.picks(state, legal)
-    _require(len(picks) == len(legal), "there is a pick for each action")
+    picks = [game.move_cells(game.encode(state, action)) for action in legal]
     _require(names >= set(chain(*picks)), "a move is picked by cells of the mover's scene")
-    _require(
-        picks == [game.move_cells(game.encode(state, action)) for action in legal],
-        "an action is picked by the cells of its move",
-    )
     # Sorted, what begins with a pick stands right behind it.
     for pick, following in pairwise(sorted(picks)):
         _require(following[: len(pick)] != pick, "no pick is the beginning of another")

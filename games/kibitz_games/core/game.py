@@ -215,7 +215,9 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         if seats not in self.info.seats:
             allowed = " or ".join(map(str, self.info.seats))
             raise InvalidSetup("seats", f"expected {allowed} players, not {seats}")
-        state = self._snapshot.new_state(self.state_type, seats)
+        from kibitz_games.compiled import snapshot
+
+        state = snapshot.new_state(self.state_type, seats)
         self.set_up(state, options, deal)
         state["key"] = self._calls.compute_key(state)
         return cast(State, state)
@@ -336,17 +338,12 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         return (self.format_move(move),)
 
     def move_cells(self, move: MoveT) -> tuple[str, ...]:
-        """Return the names of the scene's cells that a person picks, in order, to make a move."""
-        return (self.format_move(move),)
+        """Return the names of the scene's cells that a person picks, in order, to make a move.
 
-    def picks(self, state: State, actions: Sequence[int]) -> list[tuple[str, ...]]:
-        """Return the cells that the seat to act picks, in order, for each of its legal `actions`.
-
-        They are `move_cells`; a game whose turns have many may answer from a table. No action is
-        picked by the beginning of what another is picked by, so that the last cell decides. Only
-        an action that is the only one, such as a pass, may be picked by no cell.
+        No move of a turn is picked by the beginning of what another is picked by, so that the last
+        cell decides. Only a move that is the only one, such as a pass, may be picked by no cell.
         """
-        return [self.move_cells(self.encode(state, action)) for action in actions]
+        return (self.format_move(move),)
 
     def num_distinct_actions(self, state: State) -> int:
         """Return how many actions there are in plays like the one of `state`: all are smaller."""
@@ -380,16 +377,6 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
 
         return grid.board_scene(view, self.symbols, action_names=self.action_names)
 
-    def text_view(self, view: ViewT, names: Sequence[str] = ()) -> str:
-        """Return a view as compact text, with the players' `names` by seat where they are given.
-
-        It is for readers without a picture, such as language models, and tells what `scene` draws:
-        places by the names that moves use (`text_view.scene_text`).
-        """
-        from kibitz_games.core.text_view import scene_text
-
-        return scene_text(self.scene(view), names)
-
     def features(self, view: ViewT, seat: int) -> Features:
         """Return what a learner in `seat` sees of a view: numbers from -1 to 1.
 
@@ -400,67 +387,6 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         from kibitz_games.core import grid
 
         return grid.board_features(view, self.symbols, seat)
-
-    def observe(self, state: State, seat: int, out: Features | None = None) -> Features:
-        """Return ``features(view(state, seat), seat)``, in `out` if given.
-
-        `out` is a contiguous array of float32 with the shape `observation_shape`: machine code
-        would write beyond a smaller one. Raises `ValueError` for another kind of array.
-        Where the operation `observe` is implemented for `state_type` the numbers come straight
-        from the state, in a microsecond or two; otherwise they go through the view.
-        """
-        if self._offers("observe"):
-            if out is None:
-                out = np.empty(self.observation_shape(state), np.float32)
-            self._calls.observe(state, seat, out)
-            return out
-        seen = self.features(self.view(state, seat), seat)
-        if out is None:
-            return seen
-        out[...] = seen
-        return out
-
-    def observation_shape(self, state: State) -> tuple[int, ...]:
-        """Return the shape of the observations of plays like the one of `state`."""
-        return cast("tuple[int, ...]", self.features(self.view(state, 0), 0).shape)
-
-    # ----------------------------------------------------------------------- dense action numbers
-    # What learners use: from 0 and without holes, as far as options and geometry tell.
-
-    def num_dense_actions(self, state: State) -> int:
-        """Return how many dense action numbers there are in plays like the one of `state`."""
-        if self._offers("num_dense"):
-            return cast(int, self._calls.num_dense(state))
-        return self.num_distinct_actions(state)
-
-    def dense_index(self, state: State, action: int) -> int:
-        """Return the dense number of an action: itself, unless the operation says otherwise."""
-        if not self._offers("dense_index"):
-            return action
-        return cast(int, self._calls.dense_index(state, action))
-
-    def dense_action(self, state: State, index: int) -> int:
-        """Return the action that has a dense number."""
-        if not self._offers("dense_action"):
-            return index
-        return cast(int, self._calls.dense_action(state, index))
-
-    def action_mask(
-        self, state: State, count: int | None = None
-    ) -> np.ndarray[Any, np.dtype[np.int8]]:
-        """Return int8 with 1 for each action that is legal now, by dense number.
-
-        `count` is what `num_dense_actions` says, for callers that know it.
-        """
-        mask = np.zeros(self.num_dense_actions(state) if count is None else count, np.int8)
-        self._calls.write_mask(state, mask)
-        return mask
-
-    @functools.cache  # noqa: B019 -- games are few and live as long as the program
-    def _offers(self, name: str) -> bool:
-        from kibitz_games.compiled import operations
-
-        return operations.offers(self.state_type, name)
 
     def view_json(self, state: State, seat: int | None) -> bytes:
         """Return the view of `seat` as the JSON that travels: that of its model.
@@ -483,12 +409,6 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
     def _plays_by_operations(self) -> bool:
         own = type(self)
         return own.play is Game.play and own.to_act is Game.to_act
-
-    @functools.cached_property
-    def _snapshot(self) -> Any:
-        from kibitz_games.compiled import snapshot
-
-        return snapshot
 
     @functools.cached_property
     def _codec(self) -> Any:

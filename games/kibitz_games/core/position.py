@@ -19,6 +19,7 @@ from typing import Any, Self, TypeAlias
 from kibitz_games.core.game import TERMINAL, Game, IllegalAction, Json, Model, Outcome, State
 from kibitz_games.core.integers import integer
 from kibitz_games.core.scene import Scene
+from kibitz_games.core.text_view import scene_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +202,7 @@ class Position:
 
     def text_view(self, seat: int | None = None) -> str:
         """Return what a seat, or the public, may know as text."""
-        return self.game.text_view(self.view(seat))
+        return scene_text(self.scene(seat))
 
     def random_playout(self, source: random.Random) -> Outcome:
         """Play a copy to its end with uniformly random legal actions; return the outcome.

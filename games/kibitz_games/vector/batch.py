@@ -24,7 +24,7 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 import numpy as np
 
 from kibitz_games.compiled import operations, records
-from kibitz_games.core import registry
+from kibitz_games.core import learning, registry
 from kibitz_games.core.game import Features, Game, Json, State
 from kibitz_games.core.position import Position
 from kibitz_games.vector import kernels
@@ -100,8 +100,8 @@ class VectorGame:
 
     def _allocate(self, state: State) -> None:
         game, count, dtype = self.game, self.count, state.dtype
-        self.num_actions = game.num_dense_actions(state)
-        self.observation_shape = game.observation_shape(state)
+        self.num_actions = learning.num_dense_actions(game, state)
+        self.observation_shape = learning.observation_shape(game, state)
         self._states, self._raw = new_states(dtype, count)
         self._direct = operations.offers(dtype, "observe")
         self._moves = np.zeros((count, operations.max_actions(dtype)), np.int32)
@@ -207,4 +207,4 @@ class VectorGame:
         """Write the observations of a game that has none in machine code."""
         for play in range(0 if self._direct else self.count):
             seat = max(int(self.seats[play]), 0)
-            self.game.observe(self.state(play), seat, self.observations[play])
+            learning.observe(self.game, self.state(play), seat, self.observations[play])

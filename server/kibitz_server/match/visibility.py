@@ -484,7 +484,7 @@ class MatchViews:
             "seat": state.to_act,
             "ply": state.ply,
             "view": None if wanted in ("none", "drawn") else self.view(state.to_act),
-            "legal": None if listed is None else self._dump_moves(listed),
+            "legal": None if listed is None else self._to_wire(listed),
             "picks": self._picks(legal) if drawn and legal is not None else None,
             "legal_rule": rule,
             "legal_count": count,
@@ -504,16 +504,15 @@ class MatchViews:
         legal = game.legal(state)
         return legal, len(legal)
 
-    def _dump_moves(self, actions: Sequence[int]) -> list[Fields]:
+    def _to_wire(self, actions: Sequence[int]) -> list[Fields]:
         game, state = self.state.game, self.state.game_state
         return [game.encode(state, action).to_wire() for action in actions]
 
     def _picks(self, legal: Sequence[int]) -> list[Pick] | None:
         game, state = self.state.game, self.state.game_state
-        actions = self._dump_moves(legal)
+        moves = [game.encode(state, action) for action in legal]
         try:
-            both = zip(game.picks(state, legal), actions, strict=True)
-            return [{"cells": list(cells), "action": action} for cells, action in both]
+            return [{"cells": [*game.move_cells(move)], "action": move.to_wire()} for move in moves]
         except Exception:  # as with the drawing: it is this player's loss alone
             LOG.exception("the picks of %s cannot be told", game.info.name)
             return None

@@ -23,6 +23,7 @@ from kibitz_bots.sdk import Match, Turn
 from kibitz_bots.spec import SpecError
 from kibitz_games.core import registry
 from kibitz_games.core.position import Position
+from kibitz_games.core.text_view import scene_text
 from kibitz_protocol.wire.records import Player
 from tests.tools.chat_endpoint import Answer, ChatScript, completion, first_legal
 
@@ -69,7 +70,7 @@ async def test_the_model_is_told_the_rules_the_position_and_what_is_legal() -> N
     system, question = script.asked[0]["messages"]
     assert system["role"] == "system"
     assert "# Connect Four" in system["content"]
-    assert GAME.text_view(asked.view, ["seat 1 (you)", "seat 2"]) in question["content"]
+    assert scene_text(GAME.scene(asked.view), ["seat 1 (you)", "seat 2"]) in question["content"]
     assert "The legal moves are: a b c d e f g" in question["content"]
     assert said_of(asked).startswith("I begin with the first one. move: a (50 tokens so far, ")
 

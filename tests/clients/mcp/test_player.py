@@ -12,6 +12,7 @@ import pytest
 
 from kibitz_clients.mcp.player import CallError, ToolPlayer, tool_player
 from kibitz_games.core.game import Game
+from kibitz_games.core.text_view import scene_text
 from kibitz_protocol.client.errors import ClosedError, RefusedError
 from kibitz_protocol.client.session import MatchLost
 from kibitz_protocol.wire.lobbies import LobbyBrief
@@ -65,7 +66,7 @@ async def test_a_turn_has_the_board_the_clocks_and_the_legal_moves(
     turn = testing.your_turn(game, running)
     names = [each.name for each in running.setup.seats]
     names[turn.seat] += " (you)"
-    assert game.text_view(game.View.model_validate(turn.view), names) in text
+    assert scene_text(game.scene(game.View.model_validate(turn.view)), names) in text
     assert "it is your turn" in text
     assert "clocks: " in text
     assert turn.legal is not None

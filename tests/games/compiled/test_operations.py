@@ -8,7 +8,7 @@ import pytest
 from kibitz_games.compiled import dispatch, kernels
 from kibitz_games.compiled import operations as op
 from kibitz_games.compiled.kernels import Int, kernel
-from kibitz_games.core import registry
+from kibitz_games.core import learning, registry
 from kibitz_games.core.game import Game
 
 GAME = registry.get("chinese-checkers")
@@ -135,10 +135,10 @@ def test_a_workspace_has_room_for_every_depth_and_extra_fields() -> None:
 
 
 def _run_learners_operations(game: Game, state: Any, plain: dict[str, Any], action: int) -> None:
-    seen = np.full(game.observation_shape(state), np.nan, np.float32)
+    seen = np.full(learning.observation_shape(game, state), np.nan, np.float32)
     plain["observe"](state, 0, seen.reshape(-1))
     np.testing.assert_array_equal(seen, game.features(game.view(state, 0), 0))
-    assert plain["num_dense"](state) == game.num_dense_actions(state)
+    assert plain["num_dense"](state) == learning.num_dense_actions(game, state)
     if "dense_index" in plain:
         assert plain["dense_action"](state, plain["dense_index"](state, action)) == action
     if "points" in plain:

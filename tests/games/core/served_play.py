@@ -87,13 +87,13 @@ def show(game: Game, state: Any, seats: int) -> None:
     """Ask for what a turn, an event and a drawing need."""
     game.count_legal(state)
     game.legal_json(state, 1000)
-    game.picks(state, game.legal(state))
+    for action in game.legal(state):
+        game.move_cells(game.encode(state, action))
     for viewer in (None, *range(seats)):
         view = game.view(state, viewer)
         view.to_wire()
         game.view_json(state, viewer)
         drawing.stage_of(game.scene(view))
-        game.text_view(view)
     game.scene(game.referee_view(state))
 
 

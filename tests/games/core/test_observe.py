@@ -14,7 +14,7 @@ import pytest
 
 from kibitz_games.compiled import operations as op
 from kibitz_games.conformance.laws import epsilon_greedy
-from kibitz_games.core import registry
+from kibitz_games.core import learning, registry
 from kibitz_games.core.game import TERMINAL, Game, Model, State
 from kibitz_games.core.position import Position
 from tests.games import cases
@@ -39,20 +39,20 @@ def check_observations(game: Game, state: State) -> None:
     for seat in range(int(state["seats"])):
         expected = game.features(game.view(state, seat), seat)
         out = np.full(expected.shape, np.nan, np.float32)
-        assert game.observe(state, seat, out) is out
+        assert learning.observe(game, state, seat, out) is out
         np.testing.assert_array_equal(out, expected)
-        np.testing.assert_array_equal(game.observe(state, seat), expected)
-    assert game.observation_shape(state) == expected.shape
+        np.testing.assert_array_equal(learning.observe(game, state, seat), expected)
+    assert learning.observation_shape(game, state) == expected.shape
     assert state.tobytes() == before
 
 
 def check_dense_actions(game: Game, state: State) -> None:
     """Dense numbers stand for the legal actions, one each, and the mask has them."""
-    count, legal = game.num_dense_actions(state), game.legal(state)
-    numbers = [game.dense_index(state, action) for action in legal]
+    count, legal = learning.num_dense_actions(game, state), game.legal(state)
+    numbers = [learning.dense_index(game, state, action) for action in legal]
     assert all(0 <= number < count for number in numbers)
-    assert [game.dense_action(state, number) for number in numbers] == legal
-    assert np.flatnonzero(game.action_mask(state)).tolist() == sorted(numbers)
+    assert [learning.dense_action(game, state, number) for number in numbers] == legal
+    assert np.flatnonzero(learning.action_mask(game, state)).tolist() == sorted(numbers)
 
 
 @pytest.mark.parametrize(("game", "options", "seats"), CASES)
@@ -105,7 +105,9 @@ def test_worlds_that_are_the_same_for_a_seat_give_it_the_same_numbers(name: str)
         for seat in range(int(play.state["seats"])):
             world = game.sample(game.view(play.state, seat), source.randrange(2**32))
             other_worlds += world.tobytes() != play.state.tobytes()
-            np.testing.assert_array_equal(game.observe(world, seat), game.observe(play.state, seat))
+            np.testing.assert_array_equal(
+                learning.observe(game, world, seat), learning.observe(game, play.state, seat)
+            )
     assert other_worlds > 100
 
 
@@ -123,10 +125,12 @@ def test_every_shipped_game_has_its_own(name: str) -> None:
 def test_every_dense_number_is_an_action_of_its_own(name: str) -> None:
     for game, options, seats in cases.setups(name):
         state = Position(game, options, seats).state
-        count = game.num_dense_actions(state)
-        actions = [game.dense_action(state, number) for number in range(count)]
+        count = learning.num_dense_actions(game, state)
+        actions = [learning.dense_action(game, state, number) for number in range(count)]
         assert len(set(actions)) == count
-        assert [game.dense_index(state, action) for action in actions] == list(range(count))
+        assert [learning.dense_index(game, state, action) for action in actions] == list(
+            range(count)
+        )
         assert max(actions) < game.num_distinct_actions(state)
 
 
@@ -134,7 +138,7 @@ def test_boards_have_no_padding() -> None:
     five = registry.get("five-in-a-row")
     sizes = {"size": 10}, {"size": 10, "swap": True}
     states = [Position(five, five.Options.model_validate(size)).state for size in sizes]
-    assert [five.num_dense_actions(state) for state in states] == [100, 102]
+    assert [learning.num_dense_actions(five, state) for state in states] == [100, 102]
 
 
 def test_a_game_without_the_operation_goes_through_its_view(
@@ -144,12 +148,12 @@ def test_a_game_without_the_operation_goes_through_its_view(
     play = Position(game)
     for action in (3, 3, 2):
         play.push(action)
-    expected = game.observe(play.state, 1)
+    expected = learning.observe(game, play.state, 1)
     monkeypatch.setattr(type(game), "_offers", lambda self, name: False)
-    np.testing.assert_array_equal(game.observe(play.state, 1), expected)
+    np.testing.assert_array_equal(learning.observe(game, play.state, 1), expected)
     out = np.full(expected.shape, np.nan, np.float32)
-    np.testing.assert_array_equal(game.observe(play.state, 1, out), expected)
-    assert game.num_dense_actions(play.state) == 7
+    np.testing.assert_array_equal(learning.observe(game, play.state, 1, out), expected)
+    assert learning.num_dense_actions(game, play.state) == 7
 
 
 def test_points_are_the_games_own_count() -> None:
@@ -166,8 +170,8 @@ def test_points_are_the_games_own_count() -> None:
 def test_an_array_of_another_kind_is_refused() -> None:
     """What machine code wrote into a copy of it would be lost."""
     play = Position(registry.get("tanks"))
-    shape = play.game.observation_shape(play.state)
+    shape = learning.observation_shape(play.game, play.state)
     others: list[Any] = [np.zeros(shape), np.zeros(shape[::-1], np.float32).T]
     for out in others:
         with pytest.raises(ValueError, match="out: expected a contiguous array of float32"):
-            play.game.observe(play.state, 0, out)
+            learning.observe(play.game, play.state, 0, out)

@@ -101,12 +101,11 @@ def test_every_place_is_told(game: Game, options: Model, seats: int) -> None:
 def test_the_lines_of_the_scene_come_first_with_names(
     game: Game, options: Model, seats: int
 ) -> None:
-    view = Position(game, options, seats=seats).view(0)
-    text = game.text_view(view, PLAYERS)
-    scene = game.scene(view)
+    scene = Position(game, options, seats=seats).scene(0)
+    text = scene_text(scene, PLAYERS)
     assert len(text.splitlines()) >= len(scene.text)
     assert "seat 1" not in text
-    assert game.text_view(view).splitlines()[: len(scene.text)] == [*scene.text]
+    assert scene_text(scene).splitlines()[: len(scene.text)] == [*scene.text]
 
 
 def test_a_board_of_squares() -> None:

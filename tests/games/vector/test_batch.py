@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kibitz_games.core import registry
+from kibitz_games.core import learning, registry
 from kibitz_games.core.game import TERMINAL, Game, InvalidSetup
 from kibitz_games.core.position import Position
 from kibitz_games.vector import VectorGame
@@ -30,8 +30,8 @@ def assert_equal(games: VectorGame, play: int, single: Position) -> None:
     assert games.state(play).tobytes() == state.tobytes()
     assert games.seats[play] == single.to_act
     seat = max(single.to_act, 0)
-    np.testing.assert_array_equal(games.observations[play], game.observe(state, seat))
-    np.testing.assert_array_equal(games.masks[play], game.action_mask(state))
+    np.testing.assert_array_equal(games.observations[play], learning.observe(game, state, seat))
+    np.testing.assert_array_equal(games.masks[play], learning.action_mask(game, state))
 
 
 @pytest.mark.parametrize("name", registry.names())
@@ -46,7 +46,7 @@ def test_batched_play_is_single_play(name: str, seed: int) -> None:
             actions = games.sample().copy()
             step = games.step(actions)
             for play, single in enumerate(singles):
-                single.push(games.game.dense_action(single.state, int(actions[play])))
+                single.push(learning.dense_action(games.game, single.state, int(actions[play])))
                 outcome = single.outcome
                 assert step.over[play] == (outcome is not None)
                 scores = outcome.scores if outcome else [0.5] * games.seats_of_play
