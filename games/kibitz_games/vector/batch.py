@@ -84,8 +84,8 @@ class VectorGame:
         self.seats_of_play = min(self.game.info.seats) if seats is None else seats
         self.count, self.auto_reset, self._deals = count, auto_reset, deals
         self._slices = Slices(min(count, threads or os.cpu_count() or 1))
-        self._counted = self._check_rewards(rewards)
-        self._allocate(Position(self.game, self.options, self.seats_of_play).state)
+        counts_points = self._check_rewards(rewards)
+        self._allocate(Position(self.game, self.options, self.seats_of_play).state, counts_points)
         self.reset(seed)
 
     def _check_rewards(self, rewards: str) -> bool:
@@ -98,23 +98,34 @@ class VectorGame:
             raise ValueError(f"rewards: {self.game.info.name} counts no points")
         return rewards == "points"
 
-    def _allocate(self, state: State) -> None:
+    def _allocate(self, state: State, counts_points: bool) -> None:
         game, count, dtype = self.game, self.count, state.dtype
         self.num_actions = learning.num_dense_actions(game, state)
         self.observation_shape = learning.observation_shape(game, state)
-        self._states, self._raw = new_states(dtype, count)
-        self._direct = operations.offers(dtype, "observe")
-        self._moves = np.zeros((count, operations.max_actions(dtype)), np.int32)
-        self._counts, self._episodes = np.zeros(count, np.int32), np.zeros(count, np.int64)
         self._chances = np.zeros(count, np.uint64)
-        self._points = np.zeros((count, operations.MAX_SEATS))
         self._actions = np.zeros(count, np.int32)
-        self._over = np.zeros(count, np.bool_)
-        self._rewards = np.zeros((count, self.seats_of_play), np.float32)
         self.observations = np.zeros((count, *self.observation_shape), np.float32)
-        self._flat = self.observations.reshape(count, -1)
         self.masks = np.zeros((count, self.num_actions), np.int8)
         self.seats = np.zeros(count, np.int32)
+        states, raw = new_states(dtype, count)
+        self._plays = kernels.Plays(
+            states=states,
+            raw=raw,
+            starts=raw[:0],
+            seed=np.uint64(0),
+            episodes=np.zeros(count, np.int64),
+            points=np.zeros((count, operations.MAX_SEATS)),
+            moves=np.zeros((count, operations.max_actions(dtype)), np.int32),
+            counts=np.zeros(count, np.int32),
+            masks=self.masks,
+            seats=self.seats,
+            seen=self.observations.reshape(count, -1),
+            over=np.zeros(count, np.bool_),
+            rewards=np.zeros((count, self.seats_of_play), np.float32),
+            observes=operations.offers(dtype, "observe"),
+            counts_points=counts_points,
+            auto_reset=self.auto_reset,
+        )
 
     # ---------------------------------------------------------------------------- what users call
 
@@ -127,7 +138,7 @@ class VectorGame:
         which = np.ones(self.count, np.bool_) if chosen is None else np.asarray(chosen, np.bool_)
         if which.shape != (self.count,):
             raise ValueError(f"chosen: expected {self.count} truth values, not {which.shape}")
-        self._slices.run(kernels.begin, self.count, *self._plays(), which)
+        self._slices.run(kernels.begin, self.count, self._plays, which)
         self._see_through_views()
 
     def step(self, actions: Any) -> Step:
@@ -145,31 +156,30 @@ class VectorGame:
         bad = int(kernels.first_illegal(self.masks, self.seats, taken, 0, self.count))
         if bad >= 0:
             raise ValueError(f"actions: {actions[bad]} is not legal in play {bad}")
-        done = (taken, self._over, self._rewards, self._counted, self.auto_reset)
-        self._slices.run(kernels.step, self.count, *self._plays(), *done)
+        self._slices.run(kernels.step, self.count, self._plays, taken)
         self._see_through_views()
-        return Step(self._rewards, self._over)
+        return Step(self._plays.rewards, self._plays.over)
 
     def sample(self) -> Ints:
         """Draw a legal action for each play, all as likely as each other; -1 where it is over."""
-        arrays = (self._chances, self._moves, self._counts, self._actions)
+        arrays = (self._chances, self._plays.moves, self._plays.counts, self._actions)
         kernels.sample(*arrays, 0, self.count)  # done sooner than other threads would be awake
         return self._actions
 
     def state(self, play: int) -> State:
         """Return a copy of the state of a play."""
         state = records.new(self.game.state_type)
-        records.as_bytes(state)[:] = self._raw[play]
+        records.as_bytes(state)[:] = self._plays.raw[play]
         return state
 
     def start(self, play: int, episode: int) -> Position:
         """Return the position that a play begins from in an episode; the first one is 1."""
-        at = int(kernels.pick(np.uint64(self._key), play, episode, len(self._starts)))
+        at = int(kernels.pick(self._plays.seed, play, episode, len(self._seeds)))
         return Position(self.game, self.options, self.seats_of_play, seed=self._seeds[at])
 
     def episode(self, play: int) -> int:
         """Return how often a play has begun."""
-        return int(self._episodes[play])
+        return int(self._plays.episodes[play])
 
     def close(self) -> None:
         """End the threads."""
@@ -186,25 +196,20 @@ class VectorGame:
     def _seed(self, seed: int) -> None:
         """Draw the starts and the random numbers of each play."""
         source = np.random.default_rng(seed)
-        self._key = int(source.integers(2**63))
+        key = np.uint64(source.integers(2**63))
         self._chances[:] = source.integers(0, 2**64, size=self.count, dtype=np.uint64)
-        self._episodes[:] = 0
+        self._plays.episodes[:] = 0
         first = self.game.deal(self.options, self.seats_of_play, 0)
         self._seeds = source.integers(2**53, size=self._deals if first else 1).tolist()
         starts = [
-            Position(self.game, self.options, self.seats_of_play, seed=each).state
-            for each in self._seeds
+            Position(self.game, self.options, self.seats_of_play, seed=start).state
+            for start in self._seeds
         ]
-        self._starts = np.stack([records.as_bytes(state) for state in starts])
-
-    def _plays(self) -> tuple[Any, ...]:
-        """Return the plays and what is shown of them, as the kernels take them."""
-        starts = (self._states, self._raw, self._starts, np.uint64(self._key), self._episodes)
-        shown = (self._moves, self._counts, self.masks, self.seats)
-        return (*starts, self._points, *shown, self._direct, self._flat)
+        raw = np.stack([records.as_bytes(state) for state in starts])
+        self._plays = self._plays._replace(seed=key, starts=raw)
 
     def _see_through_views(self) -> None:
         """Write the observations of a game that has none in machine code."""
-        for play in range(0 if self._direct else self.count):
+        for play in range(0 if self._plays.observes else self.count):
             seat = max(int(self.seats[play]), 0)
             learning.observe(self.game, self.state(play), seat, self.observations[play])

@@ -7,7 +7,7 @@ looked at, while its state is in the processor's cache.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,40 @@ Array: TypeAlias = Any
 i64 = kernels.int64_cast()
 
 
+class Plays(NamedTuple):
+    """A batch of plays, and what is shown of them."""
+
+    states: Array
+    raw: Array
+    """The bytes of each state."""
+    starts: Array
+    """The bytes of the states that plays begin from."""
+    seed: Any
+    """What chooses among the starts."""
+    episodes: Array
+    """How often each play has begun."""
+    points: Array
+    """What each seat had after the last step, by the game's own count."""
+    moves: Array
+    """The legal actions by their dense numbers, `counts` of them."""
+    counts: Array
+    masks: Array
+    """1 for each legal action, by its dense number."""
+    seats: Array
+    """The seat to act, -1 in a play that is over."""
+    seen: Array
+    """What the seat to act knows, where the game says so in machine code."""
+    over: Array
+    """Whether the last step ended the play."""
+    rewards: Array
+    observes: Any
+    """Whether the game says in machine code what a seat knows."""
+    counts_points: Any
+    """Whether points are rewarded, instead of outcomes."""
+    auto_reset: Any
+    """Whether a play that has ended begins again at once."""
+
+
 @kernel
 def pick(seed: Any, play: Int, episode: Int, n: Int) -> Int:
     """Return which of `n` starts a play begins from, in its episode."""
@@ -29,70 +63,43 @@ def pick(seed: Any, play: Int, episode: Int, n: Int) -> Int:
 
 
 @kernel
-def _show(
-    states: Array,
-    moves: Array,
-    counts: Array,
-    masks: Array,
-    seats: Array,
-    direct: Any,
-    seen: Array,
-    i: Int,
-) -> None:
+def _show(plays: Plays, i: Int) -> None:
     """Find out who is to act in a play, what is legal, and what the seat to act knows.
 
     The mask has the last legal actions before. Of a play that is over seat 0 is shown what it
     knows.
     """
-    st = states[i]
-    for k in range(counts[i]):
+    st, moves, masks = plays.states[i], plays.moves, plays.masks
+    for k in range(plays.counts[i]):
         masks[i, moves[i, k]] = 0
     n = i64(op.generate(st, moves[i]))
     for k in range(n):
         number = i64(op.dense_index(st, i64(moves[i, k])))
         moves[i, k] = number
         masks[i, number] = 1
-    counts[i] = n
+    plays.counts[i] = n
     seat = i64(op.to_act(st))
-    seats[i] = seat
-    if direct:
-        op.observe(st, max(seat, i64(0)), seen[i])
+    plays.seats[i] = seat
+    if plays.observes:
+        op.observe(st, max(seat, i64(0)), plays.seen[i])
 
 
 @kernel
-def _begin(
-    states: Array, raw: Array, starts: Array, seed: Any, episodes: Array, points: Array, i: Int
-) -> None:
+def _begin(plays: Plays, i: Int) -> None:
     """Let a play begin again, from the start that is next for it."""
-    episodes[i] += 1
-    start = pick(seed, i, i64(episodes[i]), i64(len(starts)))
-    raw[i, :] = starts[start, :]
-    op.points(states[i], points[i])
+    plays.episodes[i] += 1
+    start = pick(plays.seed, i, i64(plays.episodes[i]), i64(len(plays.starts)))
+    plays.raw[i, :] = plays.starts[start, :]
+    op.points(plays.states[i], plays.points[i])
 
 
 @kernel
-def begin(
-    states: Array,
-    raw: Array,
-    starts: Array,
-    seed: Any,
-    episodes: Array,
-    points: Array,
-    moves: Array,
-    counts: Array,
-    masks: Array,
-    seats: Array,
-    direct: Any,
-    seen: Array,
-    chosen: Array,
-    first: Int,
-    end: Int,
-) -> None:
+def begin(plays: Plays, chosen: Array, first: Int, end: Int) -> None:
     """Let the chosen plays begin again."""
     for i in range(first, end):
         if chosen[i]:
-            _begin(states, raw, starts, seed, episodes, points, i)
-            _show(states, moves, counts, masks, seats, direct, seen, i)
+            _begin(plays, i)
+            _show(plays, i)
 
 
 @kernel
@@ -124,48 +131,24 @@ def _reward_points(st: op.Record, values: Array, points: Array, rewards: Array) 
 
 
 @kernel
-def step(
-    states: Array,
-    raw: Array,
-    starts: Array,
-    seed: Any,
-    episodes: Array,
-    points: Array,
-    moves: Array,
-    counts: Array,
-    masks: Array,
-    seats: Array,
-    direct: Any,
-    seen: Array,
-    actions: Array,
-    over: Array,
-    rewards: Array,
-    counted: Any,
-    again: Any,
-    first: Int,
-    end: Int,
-) -> None:
-    """Play the actions in the plays that go on, reward them, and show what has come of them.
-
-    Points are rewarded where they are `counted`, and outcomes otherwise. A play that has ended
-    begins `again`, where it is to.
-    """
+def step(plays: Plays, actions: Array, first: Int, end: Int) -> None:
+    """Play the actions in the plays that go on, reward them, and show what has come of them."""
     values = np.zeros(op.MAX_SEATS)
     for i in range(first, end):
-        goes_on = seats[i] >= 0
-        st = states[i]
+        goes_on = plays.seats[i] >= 0
+        st = plays.states[i]
         if goes_on:
             op.play(st, i64(op.dense_action(st, i64(actions[i]))))
         is_over = goes_on and op.terminal(st)
-        over[i] = is_over
-        if counted:
-            _reward_points(st, values, points[i], rewards[i])
+        plays.over[i] = is_over
+        if plays.counts_points:
+            _reward_points(st, values, plays.points[i], plays.rewards[i])
         else:
-            _reward_outcome(st, is_over, values, rewards[i])
-        if is_over and again:
-            _begin(states, raw, starts, seed, episodes, points, i)
+            _reward_outcome(st, is_over, values, plays.rewards[i])
+        if is_over and plays.auto_reset:
+            _begin(plays, i)
         if goes_on:
-            _show(states, moves, counts, masks, seats, direct, seen, i)
+            _show(plays, i)
 
 
 @kernel

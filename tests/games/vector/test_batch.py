@@ -163,7 +163,7 @@ def test_a_game_without_compiled_observations_is_seen_through_its_view(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with VectorGame("connect-four", count=3, seed=1) as games:
-        monkeypatch.setattr(games, "_direct", False)
+        monkeypatch.setattr(games, "_plays", games._plays._replace(observes=False))
         monkeypatch.setattr(Game, "_offers", lambda self, name: False)
         for _ in range(50):
             games.step(games.sample())

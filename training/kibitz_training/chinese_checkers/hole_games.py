@@ -11,7 +11,7 @@ Chinese Checkers has it, where a peg that was left behind prevents a win.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -116,62 +116,67 @@ def _distance(st: op.Record, own: Any, seat: Int) -> Any:
     return total
 
 
-@kernel
-def play_games(
-    states: Any,
-    raw: Any,
-    start: Any,
-    arrays: Any,
-    turned: Any,
-    others: Any,
-    judged: Any,
-    ev: op.Record,
-    own_seats: Any,
-    first_game: Int,
-    games: Int,
-    most_restarts: Int,
-    stuck_is_start: Any,
-    by_own: Any,
-    chances: Any,
-    out: Any,
-    first: Int,
-    end: Int,
-) -> None:
-    """Play `games` games of each individual from `first` up to before `end`.
+class Games(NamedTuple):
+    """Games of individuals, each with an array of numbers, against opponents that are the same."""
 
-    `turned` [seats, holes] says where a seat finds the number of a hole in an individual's array;
-    `others` [seats, holes] has what the opponents play by, unless they are `judged` to play by the
-    evaluation `ev`. The individual takes `own_seats` in
-    turn, game by game. How far it was from winning is measured by its own array where `by_own` says
-    so, and by its opponents' otherwise; after as many restarts as there may be, it is as far as at
-    the start where `stuck_is_start` says so.
+    states: Any
+    """The state that each individual plays on."""
+    raw: Any
+    """The bytes of each."""
+    start: Any
+    """The bytes of the start."""
+    arrays: Any
+    turned: Any
+    """Where a seat finds the number of a hole in an individual's array, [seats, holes]."""
+    others: Any
+    """What the opponents play by, [seats, holes], unless they are judged by an evaluation."""
+    judged: Any
+    own_seats: Any
+    """The seats that the individual takes in turn, game by game."""
+    first_game: Any
+    games: Any
+    most_restarts: Any
+    stuck_is_start: Any
+    """After as many restarts as there may be, whether it is as far from winning as at the start."""
+    by_own: Any
+    """Whether its own array measures how far from winning it was, instead of its opponents'."""
+    chances: Any
+    out: Any
+    """What came of each game of each individual: see `WON` and the others."""
+
+
+@kernel
+def play_games(games: Games, ev: op.Record, first: Int, end: Int) -> None:
+    """Play the games of each individual from `first` up to before `end`.
+
+    `ev` is the evaluation that the opponents play by, where they are judged by one.
     """
-    seats, holes = others.shape[0], others.shape[1]
+    others, seats, holes = games.others, games.others.shape[0], games.others.shape[1]
     moves = np.empty(rules.MAX_ACTIONS, np.int32)
     tables = np.zeros((seats, holes))
     for i in range(first, end):
-        st = states[i]
-        for game in range(games):
-            seat = i64(own_seats[(first_game + game) % len(own_seats)])
+        st, chance = games.states[i], games.chances[i]
+        for game in range(games.games):
+            seat = i64(games.own_seats[(games.first_game + game) % len(games.own_seats)])
             for other in range(seats):
                 for hole in range(holes):
                     tables[other, hole] = others[other, hole]
             for hole in range(holes):
-                tables[seat, hole] = arrays[i, turned[seat, hole]]
+                tables[seat, hole] = games.arrays[i, games.turned[seat, hole]]
             restarts = i64(0)
-            raw[i, :] = start
-            winner = _play_out(st, tables, judged, ev, seat, moves, chances[i])
-            while winner < 0 and restarts < most_restarts:
+            games.raw[i, :] = games.start
+            winner = _play_out(st, tables, games.judged, ev, seat, moves, chance)
+            while winner < 0 and restarts < games.most_restarts:
                 restarts += 1
-                raw[i, :] = start
-                winner = _play_out(st, tables, judged, ev, seat, moves, chances[i])
-            out[i, game, WON] = 1.0 if winner == seat else 0.0
-            out[i, game, PLIES] = i64(st.ply)
-            if winner < 0 and stuck_is_start:
-                raw[i, :] = start
-            measure = tables if by_own else others
-            out[i, game, LOST_BY] = _distance(st, measure[seat], seat)
-            out[i, game, RESTARTS] = restarts
+                games.raw[i, :] = games.start
+                winner = _play_out(st, tables, games.judged, ev, seat, moves, chance)
+            games.out[i, game, WON] = 1.0 if winner == seat else 0.0
+            games.out[i, game, PLIES] = i64(st.ply)
+            if winner < 0 and games.stuck_is_start:
+                games.raw[i, :] = games.start
+            measure = tables if games.by_own else others
+            games.out[i, game, LOST_BY] = _distance(st, measure[seat], seat)
+            games.out[i, game, RESTARTS] = restarts
 
 
 TASK = "hole-games"
@@ -231,14 +236,24 @@ class HoleGames:
         states, raw = new_states(dtype, count)
         out = np.zeros((count, games, 4))
         chances = np.array(seeds, np.uint64).reshape(count, 1)
-        everything: Any = (
-            *(states, raw, records.as_bytes(self._start)),
-            *(np.ascontiguousarray(arrays), self._turned, self._others),
-            *(self._judged, self._evaluation, self._own_seats),
-            *(first_game, games, self.most_restarts, self._stuck_is_start, self._by_own),
-            *(chances, out),
+        batch = Games(
+            states=states,
+            raw=raw,
+            start=records.as_bytes(self._start),
+            arrays=np.ascontiguousarray(arrays),
+            turned=self._turned,
+            others=self._others,
+            judged=self._judged,
+            own_seats=self._own_seats,
+            first_game=first_game,
+            games=games,
+            most_restarts=self.most_restarts,
+            stuck_is_start=self._stuck_is_start,
+            by_own=self._by_own,
+            chances=chances,
+            out=out,
         )
-        self._slices.run(play_games, count, *everything)
+        self._slices.run(play_games, count, batch, self._evaluation)
         return out
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ has won.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -90,45 +90,54 @@ def _lead(st: op.Record, seats: Int, mask: Int) -> float:
     return total / pairs
 
 
-@kernel
-def play_plans(
-    states: Any,
-    raw: Any,
-    start: Any,
-    arrays: Any,
-    others: Any,
-    turned: Any,
-    masks: Any,
-    seeds: Any,
-    opening: Int,
-    out: Any,
-    first: Int,
-    end: Int,
-) -> None:
-    """Play the games of each array from `first` up to before `end`.
+class Games(NamedTuple):
+    """Games of arrays: each plays one for each of `masks`."""
 
-    There is one for each of `masks`, the array in its seats, the others' array in the rest.
-    """
-    seats, holes = turned.shape[0], turned.shape[1]
+    states: Any
+    """The state that each array plays on."""
+    raw: Any
+    """The bytes of each."""
+    start: Any
+    """The bytes of the start."""
+    arrays: Any
+    others: Any
+    """The array that plays in the other seats of each game."""
+    turned: Any
+    """Where a seat finds the number of a hole in an array, [seats, holes]."""
+    masks: Any
+    """The array's own seats in each game, as bits."""
+    seeds: Any
+    """What the opening of each game is drawn from."""
+    opening: Any
+    """How many moves are drawn at the beginning."""
+    out: Any
+    """What each game is worth to each array."""
+
+
+@kernel
+def play_plans(games: Games, first: Int, end: Int) -> None:
+    """Play the games of each array from `first` up to before `end`."""
+    seats, holes = games.turned.shape[0], games.turned.shape[1]
     moves = np.empty(rules.MAX_ACTIONS, np.int32)
     after = np.empty(rules.MAX_ACTIONS, np.int32)
     tables = np.zeros((seats, holes))
     for i in range(first, end):
-        st = states[i]
-        for game in range(masks.shape[0]):
+        st = games.states[i]
+        for game in range(len(games.masks)):
+            mask = i64(games.masks[game])
             for seat in range(seats):
-                mine = (masks[game] >> seat) & 1
                 for hole in range(holes):
-                    at = turned[seat, hole]
-                    tables[seat, hole] = arrays[i, at] if mine else others[game, at]
-            raw[i, :] = start
-            chance = seeds[game : game + 1].copy()
-            for _ in range(opening):
+                    at = games.turned[seat, hole]
+                    own = (mask >> seat) & 1
+                    tables[seat, hole] = games.arrays[i, at] if own else games.others[game, at]
+            games.raw[i, :] = games.start
+            chance = games.seeds[game : game + 1].copy()
+            for _ in range(games.opening):
                 n = i64(op.generate(st, moves))
                 op.play(st, i64(moves[draw(chance, i64(0), n)]))
             while st.placed == 0 and st.side >= 0:
                 op.play(st, plan_move(st, tables[st.side], moves, after))
-            out[i, game] = _lead(st, i64(seats), i64(masks[game]))
+            games.out[i, game] = _lead(st, i64(seats), mask)
 
 
 class PlanGames:
@@ -155,12 +164,19 @@ class PlanGames:
         masks = np.tile(self._masks, len(seeds))
         which = np.repeat(np.arange(len(seeds)) % len(others), len(self._masks))
         out = np.zeros((len(arrays), len(masks)))
-        everything: Any = (
-            *(states, raw, records.as_bytes(self._start)),
-            *(np.ascontiguousarray(arrays), np.ascontiguousarray(others[which]), self._turned),
-            *(masks, np.repeat(seeds.astype(np.uint64), len(self._masks)), self._opening, out),
+        games = Games(
+            states=states,
+            raw=raw,
+            start=records.as_bytes(self._start),
+            arrays=np.ascontiguousarray(arrays),
+            others=np.ascontiguousarray(others[which]),
+            turned=self._turned,
+            masks=masks,
+            seeds=np.repeat(seeds.astype(np.uint64), len(self._masks)),
+            opening=self._opening,
+            out=out,
         )
-        self._slices.run(play_plans, len(arrays), *everything)
+        self._slices.run(play_plans, len(arrays), games)
         return out
 
     def close(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,45 +21,51 @@ Kind = Literal["report", "eyes"]
 i64 = kernels.int64_cast()
 
 
-@kernel
-def play_games(
-    states: Any,
-    raw: Any,
-    start: Any,
-    minds: Any,
-    weights: Any,
-    scale: float,
-    with_eyes: bool,
-    seats: Any,
-    seeds: Any,
-    whole: bool,
-    out: Any,
-    first: Int,
-    end: Int,
-) -> None:
-    """Play the games of each network from `first` up to before `end`; write the points.
+class Games(NamedTuple):
+    """Games of networks against random players."""
 
-    `seats` [games] has where the network sits, `seeds` [networks, games] what the others draw from.
-    A game is played to its end where it is to be `whole`, and as far as the network lives else.
-    """
+    states: Any
+    """The state that each network plays on."""
+    raw: Any
+    """The bytes of each."""
+    start: Any
+    """The bytes of the start."""
+    minds: Any
+    """What each network remembers."""
+    weights: Any
+    scale: Any
+    with_eyes: Any
+    seats: Any
+    """Where the network sits in each game."""
+    seeds: Any
+    """What the others draw from, [networks, games]."""
+    whole: Any
+    """Whether games are played to their end, instead of as far as the network lives."""
+    out: Any
+    """The points, [networks, games, seats]."""
+
+
+@kernel
+def play_games(games: Games, first: Int, end: Int) -> None:
+    """Play the games of each network from `first` up to before `end`; write the points."""
     chance = np.zeros(1, np.uint64)
     for i in range(first, end):
-        st, mind = states[i], minds[i]
-        for game in range(len(seats)):
-            raw[i, :] = start
+        st, mind, weights = games.states[i], games.minds[i], games.weights[i]
+        for game in range(len(games.seats)):
+            games.raw[i, :] = games.start
             networks.reset_mind(mind)
-            chance[0] = seeds[i, game]
-            seat = i64(seats[game])
-            while st.side >= 0 and (whole or st.fell[seat] == 0):
-                if st.side != seat:
+            chance[0] = games.seeds[i, game]
+            own_seat = i64(games.seats[game])
+            while st.side >= 0 and (games.whole or st.fell[own_seat] == 0):
+                if st.side != own_seat:
                     action = rules.UP + draw(chance, i64(0), rules.MAX_ACTIONS)
-                elif with_eyes:
-                    action = networks.eyes_action(mind, weights[i], st)
+                elif games.with_eyes:
+                    action = networks.eyes_action(mind, weights, st)
                 else:
-                    action = networks.report_action(weights[i], scale, st)
+                    action = networks.report_action(weights, games.scale, st)
                 rules.play(st, action)
-            for each in range(rules.SEATS):
-                out[i, game, each] = rules.score(st, i64(each))
+            for seat in range(rules.SEATS):
+                games.out[i, game, seat] = rules.score(st, i64(seat))
 
 
 TASK = "network-games"
@@ -107,18 +113,26 @@ class NetworkGames:
         count, dtype = len(weights), self._start.dtype
         (states, raw), (minds, _) = new_states(dtype, count), new_states(networks.MIND, count)
         out = np.zeros((count, len(seats), rules.SEATS))
-        everything: Any = (
-            *(states, raw, records.as_bytes(self._start), minds),
-            *(np.ascontiguousarray(weights, np.float64), self._scale, self._with_eyes),
-            *(np.asarray(seats, np.int64), np.asarray(seeds, np.uint64), whole, out),
+        games = Games(
+            states=states,
+            raw=raw,
+            start=records.as_bytes(self._start),
+            minds=minds,
+            weights=np.ascontiguousarray(weights, np.float64),
+            scale=self._scale,
+            with_eyes=self._with_eyes,
+            seats=np.asarray(seats, np.int64),
+            seeds=np.asarray(seeds, np.uint64),
+            whole=whole,
+            out=out,
         )
-        self._slices.run(play_games, count, *everything)
+        self._slices.run(play_games, count, games)
         return out
 
     def own_points(self, weights: Array, seats: Any, seeds: Any) -> Array:
         """Return the points of the networks, [networks, games]."""
-        found = self.play(weights, seats, seeds)
-        own: Array = found[:, np.arange(len(seats)), np.asarray(seats)]
+        points = self.play(weights, seats, seeds)
+        own: Array = points[:, np.arange(len(seats)), np.asarray(seats)]
         return own
 
     def close(self) -> None:
