@@ -23,8 +23,8 @@ import pytest
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.failover import Failover
 from kibitz_server.net.loop_clock import ServerClock
+from kibitz_server.storage.group_commit import tell_durable
 from kibitz_server.storage.postgres.nodes import EXPIRES_S
-from kibitz_server.storage.telling import tell_durable
 from tests.tools.fake_database import Batch, FakeDatabase
 from tests.tools.fake_nodes import FakeNodes
 from tests.tools.fake_store import FakeNodeStore

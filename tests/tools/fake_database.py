@@ -24,11 +24,11 @@ from typing import Literal, TypeAlias, TypeVar
 
 from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash
 from kibitz_server.storage.errors import UnusableDatabase, WriteFailed
+from kibitz_server.storage.group_commit import Waiting
 from kibitz_server.storage.interface import PlayerRow
 from kibitz_server.storage.location import NodeIdentity
 from kibitz_server.storage.postgres.nodes import EXPIRES_S
 from kibitz_server.storage.streams import Closed, Kind, Stored, Stream
-from kibitz_server.storage.telling import Waiting
 
 _T = TypeVar("_T")
 Fate: TypeAlias = Literal["", "before", "after"]

@@ -21,10 +21,10 @@ from kibitz_server.storage.errors import (
     UnusableDatabase,
     WriteFailed,
 )
+from kibitz_server.storage.group_commit import Waiting, tell_durable, tell_lost
 from kibitz_server.storage.interface import CLOSE_TIMEOUT_S, Expiry, PlayerRow, TokenRow
 from kibitz_server.storage.location import NodeIdentity
 from kibitz_server.storage.streams import Closed, Damaged, Kind, Stored, Stream, Transcript, Waiter
-from kibitz_server.storage.telling import Waiting, tell_durable, tell_lost
 from tests.tools.fake_database import (
     Batch,
     FakeLink,

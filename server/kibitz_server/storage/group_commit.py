@@ -28,7 +28,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -36,13 +36,16 @@ from kibitz_protocol.wire.recordfile import chain_hash
 from kibitz_server.storage.errors import StoreError, TakenOver, WriteFailed
 from kibitz_server.storage.interface import UNHURRIED_S
 from kibitz_server.storage.streams import Stream, Waiter
-from kibitz_server.storage.telling import Waiting, tell_durable, tell_lost
 
 LOG = logging.getLogger("kibitz.store")
 RETRY_DELAYS_S = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Seconds before each new attempt at a batch that failed."""
 PROBE_AFTER_S = 2.0
 """Seconds after a batch was given up until an empty one is tried, to see how the disk is."""
+
+
+Waiting: TypeAlias = tuple[Stream | None, int, Waiter | None]
+"""A stream, or None for a row of another table; the number of an entry; who is told of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,3 +303,38 @@ class GroupCommit:
 
 def _is_of_lobby(stream: Stream | None) -> bool:
     return stream is not None and stream.kind == "lobby"
+
+
+# --- who waits: one that raises stops nobody else -----------------------------------------------
+
+
+def tell_durable(waiting: Iterable[Waiting]) -> None:
+    """Tell everybody, in order, that an entry is on the disk."""
+    for stream, seq, waiter in waiting:
+        if stream is not None:
+            stream.durable = seq
+        if waiter is not None:
+            try:
+                waiter.durable(seq)
+            except Exception:
+                LOG.exception("%s: the news that %d is durable", describe(stream), seq)
+
+
+def tell_lost(waiting: Sequence[Waiting], error: StoreError) -> None:
+    """Tell everybody, once each and after all streams have failed, that entries are lost."""
+    told: dict[int, tuple[Stream | None, Waiter]] = {}
+    for stream, _, waiter in waiting:
+        if stream is not None:
+            stream.failed = True
+        if waiter is not None:
+            told.setdefault(id(waiter), (stream, waiter))
+    for stream, waiter in told.values():
+        try:
+            waiter.lost(error)
+        except Exception:
+            LOG.exception("%s: the news that entries are lost", describe(stream))
+
+
+def describe(stream: Stream | None) -> str:
+    """Return how a log names what was appended to."""
+    return "a statement" if stream is None else f"{stream.kind} {stream.key}"

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from kibitz_server.storage.errors import OwnedElsewhere
-from kibitz_server.storage.group_commit import Batch
+from kibitz_server.storage.group_commit import Batch, Waiting
 from kibitz_server.storage.postgres.connection import SyncConnection
 from kibitz_server.storage.streams import Stream
-from kibitz_server.storage.telling import Waiting
 
 
 class Lobbies:

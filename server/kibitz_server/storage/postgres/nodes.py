@@ -37,7 +37,7 @@ from kibitz_server.storage.errors import (
     UnusableDatabase,
     WriteFailed,
 )
-from kibitz_server.storage.group_commit import Batch, GroupCommit
+from kibitz_server.storage.group_commit import Batch, GroupCommit, tell_lost
 from kibitz_server.storage.interface import (
     HallExchange,
     MatchHead,
@@ -63,7 +63,6 @@ from kibitz_server.storage.postgres.lobbies import Lobbies
 from kibitz_server.storage.postgres.ownership import LOCK_OWNERS, Ownership
 from kibitz_server.storage.postgres.schema import NODE_LOCKS, SCHEMA_LOCK, ensure_schema
 from kibitz_server.storage.streams import Stream
-from kibitz_server.storage.telling import tell_lost
 
 LOG = logging.getLogger("kibitz.store")
 _T = TypeVar("_T")
