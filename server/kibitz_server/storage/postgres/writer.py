@@ -106,6 +106,8 @@ class PostgresWriter:
             if not isinstance(failed, psycopg.Error | OSError):
                 LOG.exception("a batch cannot be written")
             error = WriteFailed(describe(self._url, failed))
+            if transaction.batch.attempts == 0:
+                LOG.error("%s; it is tried again", error)
         done(error)
 
     async def _attempt(self, db: Connection, transaction: Transaction) -> None:
