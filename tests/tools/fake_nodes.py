@@ -254,8 +254,8 @@ class FakeNodes:
 
     def _write_lines(self, lines: Mapping[str, bytes | None], *, whole: bool) -> None:
         hall, change = self._database.hall, next(self._database.numbers)
-        before = {key for key, row in hall.items() if row.node == self.name and row.line}
-        gone = dict.fromkeys(before.difference(lines)) if whole else {}
+        before = [key for key, row in hall.items() if row.node == self.name and row.line]
+        gone = dict.fromkeys(key for key in before if key not in lines) if whole else {}
         for key, line in {**gone, **lines}.items():
             if line is None:
                 allowed = key not in hall or hall[key].node == self.name
