@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from kibitz_games.core import learning, registry
-from kibitz_games.core.game import TERMINAL, Game, InvalidSetup
+from kibitz_games.core.game import TERMINAL, InvalidSetup
 from kibitz_games.core.position import Position
 from kibitz_games.vector import VectorGame
 
@@ -164,7 +164,7 @@ def test_a_game_without_compiled_observations_is_seen_through_its_view(
 ) -> None:
     with VectorGame("connect-four", count=3, seed=1) as games:
         monkeypatch.setattr(games, "_plays", games._plays._replace(observes=False))
-        monkeypatch.setattr(Game, "_offers", lambda self, name: False)
+        monkeypatch.setattr(learning, "_offers", lambda game, name: False)
         for _ in range(50):
             games.step(games.sample())
             for play in range(3):
