@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from pydantic import ValidationError
-
-from kibitz_games.core.game import GameError
 from kibitz_protocol.wire import messages
-from kibitz_protocol.wire.lobbies import ProgrammeItem, SeekTerms
+from kibitz_protocol.wire.lobbies import SeekTerms
 from kibitz_protocol.wire.messages import Capabilities, Done
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
@@ -85,7 +82,9 @@ class SeekHandler:
         """Answer a player who seeks already, once the disk has that seek."""
 
         def answer() -> None:
-            if self._same(seeks.terms_of(own.engine.state), request.terms):
+            if seeks.same_terms(
+                self._directory.games, seeks.terms_of(own.engine.state), request.terms
+            ):
                 peer.answer(Done(re=request.id, lobby=own.key))
             else:
                 message = f"a player has one seek at a time, and yours is lobby {own.key}"
@@ -140,7 +139,11 @@ class SeekHandler:
             if lobby.closed or not seeks.is_open(state):
                 continue
             here = state.host.player in lobby.engine.presence.connected
-            if here and self._same(seeks.terms_of(state), terms) and _admits(lobby, join):
+            if (
+                here
+                and seeks.same_terms(self._directory.games, seeks.terms_of(state), terms)
+                and _admits(lobby, join)
+            ):
                 yield lobby
 
     def _seek_elsewhere(self, terms: SeekTerms) -> Elsewhere | None:
@@ -152,29 +155,9 @@ class SeekHandler:
             brief = line.brief
             if brief is None or brief.state != "gathering" or brief.members == brief.places:
                 continue
-            if self._same(brief.seek, terms):
+            if seeks.same_terms(self._directory.games, brief.seek, terms):
                 return others.lobby(line.lobby)
         return None
-
-    def _same(self, one: SeekTerms | None, other: SeekTerms) -> bool:
-        """Whether terms are the same, however their options are written."""
-        if one is None or one.rated != other.rated:
-            return False
-        bare = [lobby.item.model_copy(update={"options": {}}) for lobby in (one, other)]
-        if bare[0] != bare[1]:
-            return False
-        if one.item.options == other.item.options:
-            return True
-        options = [self._options(lobby.item) for lobby in (one, other)]
-        return options[0] is not None and options[0] == options[1]
-
-    def _options(self, item: ProgrammeItem) -> object:
-        """Return options as the game takes them; None where it does not."""
-        game = self._directory.games.get(item.game)
-        try:
-            return None if game is None else game.Options.from_wire(item.options)
-        except (ValidationError, GameError):
-            return None
 
 
 def _capabilities(peer: Peer) -> Capabilities:

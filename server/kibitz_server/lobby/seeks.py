@@ -10,7 +10,12 @@ A seek is a lobby with one item, a seat for each of its players, and these rules
 
 from __future__ import annotations
 
-from kibitz_protocol.wire.lobbies import LobbySettings, OpenSeat, SeekTerms
+from collections.abc import Mapping
+
+from pydantic import ValidationError
+
+from kibitz_games.core.game import Game, GameError
+from kibitz_protocol.wire.lobbies import LobbySettings, OpenSeat, ProgrammeItem, SeekTerms
 from kibitz_server.lobby.state import LobbyState
 
 
@@ -30,6 +35,28 @@ def terms_of(state: LobbyState) -> SeekTerms | None:
     if state.opened.seek_s is None:
         return None
     return SeekTerms(item=state.settings.programme[0], rated=state.settings.rated)
+
+
+def same_terms(games: Mapping[str, Game], one: SeekTerms | None, other: SeekTerms) -> bool:
+    """Return whether terms are the same, however their options are written."""
+    if one is None or one.rated != other.rated:
+        return False
+    bare = [terms.item.model_copy(update={"options": {}}) for terms in (one, other)]
+    if bare[0] != bare[1]:
+        return False
+    if one.item.options == other.item.options:
+        return True
+    options = [_options(games, terms.item) for terms in (one, other)]
+    return options[0] is not None and options[0] == options[1]
+
+
+def _options(games: Mapping[str, Game], item: ProgrammeItem) -> object:
+    """Return options as the game reads them; None if it refuses them."""
+    game = games.get(item.game)
+    try:
+        return None if game is None else game.Options.from_wire(item.options)
+    except (ValidationError, GameError):
+        return None
 
 
 def is_open(state: LobbyState) -> bool:

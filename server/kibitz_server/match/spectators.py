@@ -8,15 +8,12 @@ is revealed when the match is over.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Literal, TypeAlias
 
-from kibitz_protocol.wire.messages import Snapshot
-from kibitz_protocol.wire.records import Left, Player, Replaced, Returned
-from kibitz_protocol.wire.visibility import Viewer, WantedViews, spectator_viewer
-from kibitz_server.match.state import MatchState
+from kibitz_protocol.wire.visibility import WantedViews, spectator_viewer
+from kibitz_server.match.spectator_delay import DelayedView
 from kibitz_server.match.visibility import EntryView, MatchViews
 from kibitz_server.net.send_queue import SendQueue
 
@@ -210,106 +207,3 @@ class LastNews:
     def send_snapshot(self, queue: SendQueue) -> None:
         queue.caught_up(self)
         queue.send(self._frames)
-
-
-class DelayedView:
-    """The moment that delayed spectators see, and the entries between it and the present."""
-
-    __slots__ = (
-        "_current_ply",
-        "_shown",
-        "_spectating",
-        "_viewer",
-        "_waiting",
-        "away",
-        "ply",
-        "seats",
-        "seq",
-        "shown",
-    )
-
-    def __init__(self, state: MatchState, viewer: Viewer) -> None:
-        setup = state.setup
-        start = state if state.seq == 0 else MatchState(state.game, setup)
-        self._spectating = setup.spectating
-        self._viewer = viewer
-        self._waiting: deque[tuple[int, EntryView]] = deque()
-        self._current_ply = start.ply
-        """Plies that were played in the present."""
-        self.seq = 0
-        self.ply = start.ply
-        self.away: frozenset[int] = frozenset()
-        self.seats: tuple[Player, ...] = tuple(setup.seats)
-        self.shown = MatchViews(start).present()
-        """What may be known of the moment that is shown."""
-        self.shown.of(viewer)  # looked at now: the match goes on
-        self._shown: dict[str, object] = {"to_act": start.to_act, "clocks": start.clocks}
-
-    def restore(self, views: Iterable[EntryView], now: int) -> None:
-        entries = list(views)
-        newest = entries[-1].entry.at_ms if entries else 0
-        for view in entries:
-            self.add(view, now - (newest - view.entry.at_ms))
-        self.take_due(now)
-
-    def add(self, view: EntryView, now: int) -> None:
-        view.view(self._viewer)  # looked at now: the match goes on while it waits
-        self._current_ply = view.ply
-        self._waiting.append((now + self._spectating.delay_ms, view))
-
-    def take_due(self, now: int) -> list[EntryView]:
-        """Return the entries that may be shown now, the moment moving on with them."""
-        shown: list[EntryView] = []
-        plies = self._spectating.delay_plies
-        while self._waiting:
-            due, view = self._waiting[0]
-            if due > now or view.ply > self._current_ply - plies:
-                break
-            self._waiting.popleft()
-            self._advance(view)
-            shown.append(view)
-        return shown
-
-    def take_rest(self) -> list[EntryView]:
-        views = [view for _, view in self._waiting]
-        self._waiting.clear()
-        return views
-
-    def deadline(self) -> int | None:
-        if not self._waiting:
-            return None
-        due, view = self._waiting[0]
-        plies = self._spectating.delay_plies
-        return due if view.ply <= self._current_ply - plies else None
-
-    def rewind(self, snapshot: Snapshot) -> Snapshot:
-        """Return a snapshot of the present as one of the moment that is shown."""
-        moment = {
-            "seq": self.seq,
-            "ply": self.ply,
-            "away": sorted(self.away),
-            "seats": list(self.seats),
-            "result": None,
-            "left_ms": None,
-            "view": self.shown.of(self._viewer),
-            **self._shown,
-        }
-        return snapshot.model_copy(update=moment)
-
-    def _advance(self, view: EntryView) -> None:
-        self.seq = view.entry.seq
-        self.ply = view.ply
-        self._shown["to_act"] = view.to_act
-        self._shown["clocks"] = view.clocks
-        if view.after is not None:
-            self.shown = view.after
-        match view.entry:
-            case Left(seat=seat):
-                self.away |= {seat}
-            case Returned(seat=seat):
-                self.away -= {seat}
-            case Replaced(seat=seat, player=player):
-                self.away -= {seat}
-                self.seats = (*self.seats[:seat], player, *self.seats[seat + 1 :])
-            case _:
-                pass
