@@ -149,7 +149,7 @@ def test_a_game_without_the_operation_goes_through_its_view(
     for action in (3, 3, 2):
         play.push(action)
     expected = learning.observe(game, play.state, 1)
-    monkeypatch.setattr(type(game), "_offers", lambda self, name: False)
+    monkeypatch.setattr(learning, "_offers", lambda game, name: False)
     np.testing.assert_array_equal(learning.observe(game, play.state, 1), expected)
     out = np.full(expected.shape, np.nan, np.float32)
     np.testing.assert_array_equal(learning.observe(game, play.state, 1, out), expected)

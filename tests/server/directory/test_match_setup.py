@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from kibitz_games.core import registry
 from kibitz_games.core.game import Json
@@ -17,7 +17,7 @@ from kibitz_server.lobby.commands import BeginMatch
 from kibitz_server.lobby.entries import Opened
 from kibitz_server.lobby.schedule import PlannedMatch
 from kibitz_server.lobby.state import LobbyState
-from tests.server.match.toy_games import Grid
+from tests.server.match.toy_games import Grid, GridOptions
 
 
 def lobby_of(game: str, seats: int) -> LobbyState:
@@ -65,11 +65,14 @@ class BadDeal(Grid):
         return {"cards": object()}  # type: ignore[dict-item]
 
 
+class NestedOptions(GridOptions):
+    board: dict[str, int] = Field(default_factory=lambda: {"columns": 3})
+
+
 class BadOptions(Grid):
     """A game whose options do not travel as flat fields."""
 
-    def dump(self, model: Any) -> dict[str, Any]:
-        return {"board": {"columns": 3}}
+    Options = NestedOptions
 
 
 @pytest.mark.parametrize(("game", "field"), [(BadDeal, "cards"), (BadOptions, "board")])

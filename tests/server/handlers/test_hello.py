@@ -13,8 +13,8 @@ from kibitz_protocol.client.client import Client
 from kibitz_server.app import Config, running
 from kibitz_server.maintenance.backup import back_up
 from kibitz_server.maintenance.check import check_database
+from kibitz_server.storage import group_commit
 from kibitz_server.storage.interface import UNHURRIED_S
-from kibitz_server.storage.sqlite import store as store_module
 from tests.server.fakes import wait_until
 from tests.tools.mnk import GAME
 from tests.tools.simulation import make_template
@@ -96,7 +96,7 @@ def test_a_backup_has_whom_it_names_and_may_lack_who_has_just_come(
 @pytest.fixture
 def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that are in no hurry wait for so long that only something else can write them."""
-    monkeypatch.setattr(store_module, "UNHURRIED_S", 600.0)
+    monkeypatch.setattr(group_commit, "UNHURRIED_S", 600.0)
 
 
 @pytest.mark.usefixtures("no_hurry")
