@@ -1,10 +1,10 @@
-"""Who may join a lobby, and which seat it gets. Pure; every check raises `Refusal`.
+"""Rules about who may join a lobby, and in which seat. Pure; every check raises `Refusal`.
 
 - The host, the player of a reserved seat, and the house bot of a seat need no invite code;
-  `joinable` holds for everybody else.
-- A player whom the host removed may not come back.
+  `joinable` applies to everybody else.
+- A player whom the host removed may not rejoin.
 - A rated lobby is for accounts and house bots; a host that arranges rated matches has no seat.
-- Nobody joins a programme that runs. An arranged lobby can be joined until it closes.
+- Nobody joins a running programme. Players can join an arranged lobby until it closes.
 - A bot that could play nothing here, or that would leave an item with too few players, is refused.
 """
 
@@ -23,7 +23,7 @@ from kibitz_server.lobby.state import LobbyState
 
 
 def seat_for(state: LobbyState, join: Join) -> int:
-    """Return the seat that a player gets who is not a member yet, or raise `Refusal`."""
+    """Return the seat for a player who is not a member yet, or raise `Refusal`."""
     _require_admission(state, join)
     seat = _choose_seat(state, join)
     _require_useful(state, join.player, join.capabilities or Capabilities(), seat)
@@ -31,7 +31,7 @@ def seat_for(state: LobbyState, join: Join) -> int:
 
 
 def could_seat(spec: SeatSpec, item: ProgrammeItem) -> bool:
-    """Whether whoever comes to such a seat might play `item`."""
+    """Return whether a future player of such a seat might play `item`."""
     return not isinstance(spec, HouseSeat) or spec.personality.partition("/")[0] == item.game
 
 
@@ -48,7 +48,7 @@ def _require_admission(state: LobbyState, join: Join) -> None:
 
 
 def _require_ratable(state: LobbyState, join: Join) -> None:
-    """Refuse who cannot have a rating, and a host that says who plays whom."""
+    """Refuse players who cannot have a rating, and a host that arranges its own matches."""
     if not join.account and join.house_seat is None:
         raise Refusal(
             Code.UNAUTHORIZED,
@@ -63,7 +63,7 @@ def _require_ratable(state: LobbyState, join: Join) -> None:
 
 
 def _is_expected(state: LobbyState, join: Join) -> bool:
-    """Whether the host let this player in by name, by choosing it as a house bot, or is it."""
+    """Return whether this player is the host, or the host let it in by name or as a house bot."""
     return (
         join.player.player == state.host.player
         or join.house_seat is not None
@@ -105,7 +105,7 @@ def _house_seat(state: LobbyState, seat: int) -> int:
 
 
 def _reserved_for(state: LobbyState, player: Player) -> int | None:
-    """Return the free seat that is kept for a player: by its key, or else by its name."""
+    """Return the free seat that is reserved for a player: by its key, or else by its name."""
     look = skeleton(player.name)
     for seat in state.free_seats():
         spec = state.seat_spec(seat)
@@ -139,7 +139,7 @@ def _require_useful(
 
 
 def _count_able(state: LobbyState, item: ProgrammeItem, *, without: int) -> int:
-    """Count the members who can play `item`, and the seats where such may yet come."""
+    """Count the members who can play `item`, and the free seats whose players might."""
     members = state.members.values()
     able = sum(1 for member in members if not unable_reason(item, member.capabilities))
     free = [state.seat_spec(seat) for seat in state.free_seats() if seat != without]

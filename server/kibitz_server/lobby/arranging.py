@@ -1,7 +1,7 @@
-"""Which matches a host may arrange. Pure; every check raises `Refusal`.
+"""Rules about which matches a host may arrange. Pure; every check raises `Refusal`.
 
-A match is known by its tag: one that is known is never played again, asking for it tells how it
-stands.
+A match is identified by its tag. A known tag is never played again; the request returns the status
+of its match.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAX_MATCHES = 20_000
 
 
 def new_arrangements(state: LobbyState, command: Arrange) -> list[Arrangement]:
-    """Return those of the matches that are not known yet, all of which can be played."""
+    """Return the new ones of the matches, after checking that all of them can be played."""
     if not state.settings.arranged:
         raise Refusal(
             Code.WRONG_STATE,

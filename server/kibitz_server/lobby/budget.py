@@ -1,8 +1,8 @@
-"""How much is appended to the log of one lobby. Pure.
+"""Limits on what is appended to the log of one lobby. Pure.
 
 Every kind of entry that a client can cause has a bound, because the log of a lobby is read whole
-after a restart. `BOUNDS` says for each kind what bounds it. Budgets are by the clock and forget
-what was used when the server starts again; house bots, which the server starts, have none.
+after a restart. `BOUNDS` names the bound of each kind. Budgets refill with time and start anew with
+the server. The server's own house bots have no limits.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kibitz_server.net.rate_limit import Bucket, Rate, RateLimits, SharedBuckets
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LobbyLimits:
-    """How much may happen in one lobby."""
+    """The limits of one lobby."""
 
     changes: Rate
     """Joins, ready flags and rematches, of everybody together ..."""
@@ -66,11 +66,11 @@ BOUNDS: Final[Mapping[type[Entry], str]] = MappingProxyType(
         entries.TakenOver: "is made by the nodes of a cluster",
     }
 )
-"""What bounds the entries of each kind: a field of `LobbyLimits`, or a reason."""
+"""The bound of each kind of entry: a field of `LobbyLimits`, or a reason."""
 
 
 class LobbyBudget:
-    """What is left of the limits of one lobby. Times are the caller's monotonic milliseconds."""
+    """The rest of one lobby's limits. Times are the caller's monotonic milliseconds."""
 
     __slots__ = ("_arranged", "_changes", "_matches", "_players")
 
@@ -101,11 +101,11 @@ class LobbyBudget:
         return max(0, math.floor(self._matches.level(now / 1000)))
 
     def charge_matches(self, count: int, now: int) -> None:
-        """Charge for matches that begin, of which there are enough left."""
+        """Charge for matches that begin; `matches_left` has allowed them."""
         self._matches.charge(count, now / 1000)
 
 
 def _wait_ms(bucket: Bucket, cost: float, now: int) -> int:
-    """Return after how long a bucket has enough, 0 for now."""
+    """Return the milliseconds until a bucket has enough, 0 for now."""
     missing = cost - bucket.level(now / 1000)
     return 0 if missing <= 0 else max(1, round(missing / bucket.rate.per_second * 1000))

@@ -1,8 +1,8 @@
-"""What has changed in a lobby since those who follow it were told. Pure.
+"""The changes of a lobby since the last news to its followers. Pure.
 
-Everybody who follows a lobby was told all of it once, and every change since; a change says how
-something is now and not how it came about, so whoever knows it already may be told again. The
-matches that run are not part of it: of them tell `match_started` and `match_ended`.
+Every follower of a lobby has received all of it once, and every change since. A change gives the
+new value and not the difference, so receiving it twice does no harm. Running matches are not
+included: `match_started` and `match_ended` announce them.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from kibitz_server.lobby.state import LobbyState, SeatedMember
 from kibitz_server.lobby.views import house_trouble, member, ranked_players
 
 _NOTHING = {name: field.default for name, field in LobbyChanged.model_fields.items()}
-"""The fields of news that tell nothing; `construct` needs all of them."""
+"""The fields of empty news; `construct` needs all of them."""
 _COUNTS = ("state", "round", "spectators", "planned", "done", "void", "stopped")
 
 
 class ToldLobby:
-    """What the followers of one lobby know of it.
+    """The parts of one lobby that its followers have received.
 
-    Of members and of lines of the table it keeps just enough to tell that they have changed.
+    Of members and of lines of the table it keeps just enough to detect changes.
     """
 
     __slots__ = ("_counts", "_members", "_played", "_trouble")
 
     def __init__(self) -> None:
-        """Nothing was told yet."""
+        """Start with nothing sent."""
         self._counts: tuple[object, ...] = (None,) * len(_COUNTS)
         self._members: dict[str, tuple[SeatedMember, bool]] = {}
         self._played: dict[str, tuple[int, int]] = {}
-        """The round of each line of the table, and how many matches it counts."""
+        """The round of each line of the table, and the number of its matches."""
         self._trouble: tuple[object, ...] = ()
 
     def take_changes(
         self, state: LobbyState, connected: Collection[str], spectators: int
     ) -> LobbyChanged | None:
-        """Return what is new, which counts as told now; None where nothing is."""
+        """Return the changes, which count as sent now, or None."""
         changes = self._changed_counts(state, spectators)
         changes |= self._changed_members(state, connected)
         changes |= self._changed_standings(state)

@@ -1,8 +1,8 @@
-"""What a lobby is asked for (commands) and what it asks of its caller (effects).
+"""The commands to a lobby, and the effects that it asks of its caller.
 
 `LobbyEngine.handle` takes one command and returns one `Step`: the effects, in the order in which
 they have to be carried out, and the next deadline. Everything here is a frozen dataclass without
-behaviour.
+behavior.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ from kibitz_server.lobby.schedule import PlannedMatch
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Take a seat. `house_seat` is the seat whose house bot the caller knows this player to be, and
-    `account` whether it has an account.
+    """Take a seat.
+
+    `house_seat` is the seat for whose house bot the caller has started this player, and `account`
+    whether it has an account.
     """
 
     player: Player
@@ -36,14 +38,14 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """Give the own seat up. Leaving a running round voids the player's waiting matches."""
+    """Give up one's seat. Leaving a running round voids the player's waiting matches."""
 
     player: str
 
 
 @dataclass(frozen=True, slots=True)
 class Kick:
-    """The host removes a member, which cannot come back."""
+    """The host removes a member for good."""
 
     by: str
     player: str
@@ -51,7 +53,7 @@ class Kick:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A member says that it is ready to play, or not any more."""
+    """A member declares itself ready to play, or no longer ready."""
 
     player: str
     ready: bool = True
@@ -92,21 +94,21 @@ class Arrange:
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """Somebody is here: a member, the host, or a spectator. Not answered."""
+    """A member, the host or a spectator has connected. Not answered."""
 
     player: str
 
 
 @dataclass(frozen=True, slots=True)
 class Disconnected:
-    """Somebody has no connection any more. Not answered."""
+    """A player has lost its last connection. Not answered."""
 
     player: str
 
 
 @dataclass(frozen=True, slots=True)
 class MatchFinished:
-    """A match that this lobby began is over. Told twice, it counts once. Not answered."""
+    """A match that this lobby began is over. Idempotent. Not answered."""
 
     match: str
     result: Result
@@ -122,11 +124,11 @@ class BotFailed:
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """First command after `LobbyEngine.restore`. Not answered.
+    """The first command after `LobbyEngine.restore`. Not answered.
 
-    `matches` are those of this lobby that exist, running or finished; all others that the log
-    says have begun are begun again, under the same identifier. The caller tells `MatchFinished`
-    for the finished ones, before or after.
+    `matches` are the existing matches of this lobby, running or finished. All others that began
+    according to the log are begun again, under the same identifier. The caller sends
+    `MatchFinished` for the finished ones, before or after.
     """
 
     matches: Collection[str]
@@ -150,7 +152,7 @@ Command: TypeAlias = (
 
 
 def sender(command: Command) -> str:
-    """Return who is answered when `command` is refused."""
+    """Return the player to answer when `command` is refused."""
     match command:
         case Join(player):
             return player.player
@@ -208,7 +210,7 @@ class Refuse:
 
 @dataclass(frozen=True, slots=True)
 class StartBot:
-    """Start a process for a house seat; `player` is who it was before, to come back as."""
+    """Start a process for a house seat; `player` is its former identity, to resume."""
 
     seat: int
     personality: str
@@ -249,7 +251,7 @@ class NotifyRemoved:
 
 @dataclass(frozen=True, slots=True)
 class LobbyOver:
-    """The lobby is gone; the last effect that it ever has."""
+    """The lobby is gone; its last effect."""
 
     reason: CloseReason
 
@@ -269,9 +271,9 @@ Effect: TypeAlias = (
 
 
 class Step(NamedTuple):
-    """What one call of the engine asks of its caller."""
+    """The result of one call of the engine."""
 
     effects: list[Effect]
     """To be carried out in this order."""
     deadline: int | None
-    """When `LobbyEngine.tick` is due if nothing happens before, in the caller's milliseconds."""
+    """The time at which `LobbyEngine.tick` is due, in the caller's milliseconds."""

@@ -6,37 +6,36 @@ anything after it. A command is either done, with entries in the log, or refused
 changed. Time is an argument: `now` is a monotonic clock in milliseconds, and `tick` is due when
 the deadline of the last step has come.
 
-Rules that are nobody else's:
+The rules of a lobby:
 
-- The host need not sit. Whoever hosted keeps the host's rights, in or out of the lobby, for
-  its whole life, and enters without an invite code.
-- A reserved seat lets in whoever has the name (or one that looks like it), whatever `joinable`
-  says. A player whom the host removed may not come back.
-- A house bot takes the seat that its process was started for. It says ready, as every bot,
-  once it is warm; a rematch keeps it ready. When its process fails it is started again, up to
-  `MAX_BOT_FAILURES` failures in a round; then its seat is open to anybody, and its matches are
-  void.
+- The host need not take a seat. The player who opened the lobby keeps the host's rights for the
+  lobby's whole life, even after leaving it, and enters without an invite code.
+- A reserved seat admits the player with that name (or one that looks like it), regardless of
+  `joinable`. A player whom the host removed may not rejoin.
+- A house bot takes the seat that its process was started for. Like every bot, it declares itself
+  ready once it is warm; a rematch keeps it ready. When its process fails, the server restarts it,
+  up to `MAX_BOT_FAILURES` failures in a round; then its seat is open to anybody, and its matches
+  are void.
 - A match begins once all of its players are connected; others go on meanwhile. A member who
   is disconnected for longer than the matches' grace, and at least `MIN_GRACE_MS`, has left.
-- When a member leaves a running programme, its matches that have not begun are void: they
-  count for nobody, and the others play on. Nobody joins until the round is over.
-- A match that the server's own trouble ended is played once more; a second time it counts as
-  aborted, and for nobody. One that the operator aborted counts so at once.
+- When a member leaves a running programme, its matches that have not begun become void: they count
+  for nobody, and the other members continue. Nobody joins until the round is over.
+- A match that ended because of a server failure is played once more; after a second failure it is
+  aborted and counts for nobody. A match that the operator aborts is not repeated.
 - The host removes nobody while a rated match of the lobby runs, and nobody from a seek.
-- In an arranged lobby the host says match by match what is played, from its start until it
-  closes. It starts when the host says, whoever has come by then; who comes later, or comes
-  back, may still join, and plays once it has said ready. A match is known by its tag: one that
-  is known is never played again, asking for it tells how it stands. There is no rematch.
+- In an arranged lobby the host says match by match what is played, from its start until it closes.
+  It starts when the host says, with the members present. Others may join or rejoin later, and play
+  once they are ready. A match is identified by its tag. A known tag is never played again; the
+  request returns the status of its match. There is no rematch.
 - A rematch keeps earlier results in the log only: the standings are of the present round.
 - Seeds that a host writes into a programme are shown to the host alone.
 - A lobby that was opened by `seek` has rules of its own, which are in `seeks`.
 - A lobby where nobody is connected (house bots aside) and nothing is played expires.
 
-Each of these rules is in one place: who may join in `admission`, members in `membership`, house
-bots in `house_seats`, rounds and matches in `match_flow`, what may be arranged in `arranging`, who
-is connected in `presence`, what is shown in `views`, which matches are planned and begun in
-`schedule`, and what entries change in `state`. What they append and ask for is gathered in a
-`Transaction`.
+Each of these rules is in one module: joining in `admission`, members in `membership`, house bots in
+`house_seats`, rounds and matches in `match_flow`, and arranged matches in `arranging`. `presence`
+tracks who is connected, `views` builds what is shown, `schedule` plans and begins matches, and
+`state` applies entries. A `Transaction` collects their entries and effects.
 """
 
 from __future__ import annotations
@@ -78,15 +77,15 @@ from kibitz_server.lobby.transaction import Transaction
 from kibitz_server.net.rate_limit import RateLimits
 
 MIN_GRACE_MS = 30_000
-"""A member may be disconnected at least this long, however short the matches' grace is."""
+"""The time that a member may be disconnected at least, however short the matches' grace is."""
 IDLE_MS = 15 * 60_000
-"""How long a lobby stays where nobody is."""
+"""The time after which an empty lobby expires."""
 DEFAULT_LIMITS = lobby_limits(RateLimits())
 UNLIMITED_ROOM = Room()
 
 
 class LobbyEngine:
-    """Decides what a command changes. Make one with `new` or `restore`."""
+    """The engine of one lobby. Make one with `new` or `restore`."""
 
     __slots__ = (
         "_flow",
@@ -146,8 +145,8 @@ class LobbyEngine:
     def handle(self, command: Command, now: int) -> Step:
         """Carry a command out, or refuse it.
 
-        When this or `tick` raises anything, nothing of it may be carried out, and the lobby is of
-        no use any more if `state.seq` has gone on: it is ahead of its log.
+        When this or `tick` raises anything, carry out nothing of it. If `state.seq` has advanced,
+        the lobby is ahead of its log and no longer usable.
         """
         self._transaction.now = now
         try:
@@ -163,7 +162,7 @@ class LobbyEngine:
             raise
 
     def tick(self, now: int) -> Step:
-        """Drop members who are away for too long, and close the lobby if nobody is here."""
+        """Drop members whose grace is over, and close the lobby if it has been empty too long."""
         if self.state.phase == "closed":
             return Step([], None)
         self._transaction.now = now

@@ -1,7 +1,7 @@
 """The entries of a lobby's log, one JSON line each. Pure.
 
-The first entry is `opened`; each further one has the next number. What an entry changes is decided
-by `LobbyState.apply` alone. Stored logs are read by these models: fields may be added, with
+The first entry is `opened`; each further one has the next number. `LobbyState.apply` alone decides
+the change that an entry makes. These models also read stored logs: fields may be added, with
 defaults, and none may be renamed.
 """
 
@@ -17,11 +17,11 @@ from kibitz_protocol.wire.records import Player, Result
 from kibitz_protocol.wire.values import Key, Line, Seq, Strict, Tag
 
 CloseReason: TypeAlias = Literal["closed", "expired", "failed"]
-"""By its host, for nobody was there any more, or because the server could not go on with it."""
+"""Closed by its host, expired without anybody there, or failed because of a server error."""
 LobbyKey: TypeAlias = Annotated[
     str, Field(min_length=1, max_length=16, pattern=r"^[A-Za-z0-9_-]+$")
 ]
-"""A lobby's identifier, short enough to begin the identifiers of its matches."""
+"""A lobby's identifier, short enough to prefix the identifiers of its matches."""
 
 
 class EntryBase(Strict):
@@ -31,9 +31,9 @@ class EntryBase(Strict):
 
 
 class Opened(EntryBase):
-    """All that is fixed for the lobby's life. `seed` is secret: every round's comes of it.
+    """All that is fixed for the lobby's life. `seed` is secret; every round's seed derives from it.
 
-    So is `address`, by which the limits of an address hold after a restart too.
+    `address` is secret too: it keeps the limits of an address in force after a restart.
     """
 
     kind: Literal["opened"] = "opened"
@@ -96,7 +96,7 @@ class HouseLost(EntryBase):
 
 
 class Started(EntryBase):
-    """The round's programme is planned, by rule `rule`, for who is a member now."""
+    """The round's programme is planned by rule `rule`, for the present members."""
 
     kind: Literal["started"] = "started"
     round: int
@@ -114,14 +114,14 @@ class ArrangedMatch(Strict):
 
 
 class Arranged(EntryBase):
-    """The host wants these matches played; they are numbered on from the last one."""
+    """The host wants these matches played; their numbers continue from the last one."""
 
     kind: Literal["arranged"] = "arranged"
     matches: list[ArrangedMatch]
 
 
 class MatchBegun(EntryBase):
-    """From this entry on the match exists; who finds that it does not makes it."""
+    """The match exists from this entry on; if it is missing after a restart, it is made again."""
 
     kind: Literal["match_begun"] = "match_begun"
     number: int
@@ -137,14 +137,15 @@ class MatchEnded(EntryBase):
 
 
 class Stopped(EntryBase):
-    """What has not begun of the round is not played: matches have failed one after the other."""
+    """The unbegun matches of the round are not played: matches have failed one after the other."""
 
     kind: Literal["stopped"] = "stopped"
     reason: Line
 
 
 class Rematched(EntryBase):
-    """Back to gathering for round `round`; everybody but house bots says ready again."""
+    """The lobby gathers again for round `round`; all members but house bots must get ready
+    again."""
 
     kind: Literal["rematched"] = "rematched"
     round: int
@@ -162,9 +163,9 @@ class Closed(EntryBase):
 
 
 class TakenOver(EntryBase):
-    """A server node owns the lobby from this entry on; what its former owner would append collides.
+    """A server node owns the lobby from this entry on; appends by its former owner now collide.
 
-    `former` is that owner's name, absent where it was a server without one.
+    `former` is that owner's name, absent if it was a server without one.
     """
 
     kind: Literal["taken_over"] = "taken_over"

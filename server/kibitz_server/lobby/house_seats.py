@@ -1,4 +1,4 @@
-"""The seats that house bots are started for: their processes come, fail, and come again. Pure."""
+"""The seats that house bots are started for: starting and restarting their processes. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _REASON_CHARS = 200
 
 
 class HouseSeats:
-    """Starts the house bots of one lobby, and gives a seat up whose bot fails again and again."""
+    """Starts the house bots of one lobby, and opens a seat whose bot fails again and again."""
 
     __slots__ = ("_lobby",)
 
@@ -20,7 +20,7 @@ class HouseSeats:
         self._lobby = lobby
 
     def start(self, seat: int) -> None:
-        """Have the process of a seat started, where a house bot belongs there."""
+        """Have the process of a seat started, if a house bot belongs there."""
         state = self._lobby.state
         spec = state.seat_spec(seat)
         if isinstance(spec, HouseSeat):
@@ -28,7 +28,7 @@ class HouseSeats:
             self._lobby.ask(StartBot(seat, spec.personality, bot.player if bot else None))
 
     def start_missing(self) -> None:
-        """Start those that are not there; a new process is not warm, and says ready anew."""
+        """Start missing house bots; a new process is not warm, and must get ready again."""
         state = self._lobby.state
         for seat in self.empty():
             bot = state.occupant(seat)

@@ -34,11 +34,11 @@ class MatchFlow:
         self._house = house
         self._goes_on = False
         self.retry_at: int | None = None
-        """When matches may begin for which there was no room; None where none wait for that."""
+        """The time at which matches without room may begin, or None."""
 
     @property
     def goes_on(self) -> bool:
-        """Whether `advance` has to be called again: it has not looked at every match yet."""
+        """Whether `advance` must be called again because it has not looked at every match yet."""
         return self._goes_on
 
     # --- what the host asks for -----------------------------------------------------------
@@ -121,7 +121,7 @@ class MatchFlow:
     # --- the matches ----------------------------------------------------------------------
 
     def finish_match(self, match: str, result: Result) -> None:
-        """Count a match that is over; one that is not running was counted already."""
+        """Count a match that is over; if it is not running, it was counted already."""
         planned = self._lobby.state.running.get(match)
         if planned is None:
             return
@@ -130,7 +130,7 @@ class MatchFlow:
         self._lobby.append(entries.MatchEnded, number=planned.number, match=match, result=result)
 
     def resume(self, matches: Collection[str]) -> None:
-        """Go on after a restart, where of the running matches only `matches` exist."""
+        """Continue after a restart that only the running matches in `matches` have survived."""
         state = self._lobby.state
         if state.phase == "closed":
             return
@@ -141,7 +141,7 @@ class MatchFlow:
                 self._lobby.ask(BeginMatch(match, planned))
 
     def advance(self) -> None:
-        """Do what the state now allows without being asked."""
+        """Make the changes that the state now allows."""
         state = self._lobby.state
         self._goes_on = False
         if not state.started and self._starts_by_itself():
@@ -174,9 +174,10 @@ class MatchFlow:
         self._lobby.append(entries.Started, round=state.round, base_seed=state.round_seed())
 
     def _stop_failing(self) -> None:
-        """Stop a programme of which the server cannot play anything; an arranged one is its host's.
+        """Stop a programme whose matches keep failing; hosts stop arranged ones themselves.
 
-        Without this a game that cannot begin would be tried for every match of the programme.
+        Without this, the server would try a game that cannot begin for every match of the
+        programme.
         """
         state = self._lobby.state
         if state.failing and state.waiting and not state.settings.arranged:
@@ -214,9 +215,9 @@ class MatchFlow:
             lobby.ask(BeginMatch(match, state.running[match]))
 
     def _capacity(self) -> tuple[dict[str, int], bool]:
-        """Return how many matches each connected member plays at the same time.
+        """Return how many matches each connected member may play at the same time.
 
-        And whether it is fewer for anybody than it could play, because of what it plays elsewhere.
+        The second value is whether matches elsewhere reduce that number for any member.
         """
         state, connected = self._lobby.state, self._lobby.presence.connected
         wanted = {

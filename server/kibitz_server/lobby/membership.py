@@ -1,4 +1,4 @@
-"""Who comes to a lobby and who goes, and who is ready. Pure."""
+"""The members of a lobby: joining, leaving, and getting ready. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kibitz_server.lobby.transaction import Transaction
 
 
 class Membership:
-    """Carries out what concerns the members of one lobby."""
+    """Carries out the commands about the members of one lobby."""
 
     __slots__ = ("_house", "_lobby")
 
@@ -75,11 +75,11 @@ class Membership:
         lobby.accept(player)
 
     def disconnected(self, player: str, now: int) -> None:
-        """A player has no connection any more; a member is waited for."""
+        """Note that a player has no connection any more; a member keeps its seat for a grace."""
         self._lobby.presence.depart(player, now, member=player in self._lobby.state.members)
 
     def drop_absent(self, now: int, grace_ms: int) -> None:
-        """Remove who is away for too long; a house bot for which this happens has failed."""
+        """Remove members whose grace is over; an absent house bot has failed."""
         lobby = self._lobby
         for player in lobby.presence.overdue(now, grace_ms):
             member = lobby.state.members.get(player)

@@ -1,12 +1,12 @@
 """News of a lobby to its host, its members and its spectators.
 
 A connection follows the lobby from the moment at which its player hosts, joins or watches on it, or
-says hello on it as the host or a member. So each of the open pages of one player shows the lobby as
-it is. Whoever follows is told the whole lobby once. From then on everybody is told the same: what
-has changed (`changes`), at most every `NEWS_INTERVAL_S`, the first at once and
-later ones together, and each match that begins or ends. Changes wait until nothing of the lobby
-waits for the disk, so nobody is told what a crash could take back. A connection that reads too
-slowly misses changes, and is told the whole lobby when it reads again.
+says hello on it as the host or a member. So all open pages of one player show the present lobby. A
+new follower receives the whole lobby once. From then on all followers receive the same: the changes
+(`changes`), at most every `NEWS_INTERVAL_S`, the first at once and later ones together, and each
+match that begins or ends. Changes wait until nothing of the lobby waits for the disk, so no news is
+sent that a crash could take back. A connection that reads too slowly misses changes, and receives
+the whole lobby when it reads again.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class NewsFeed:
         engine: LobbyEngine,
         pending: PendingQueue[Any],
     ) -> None:
-        """`plies` returns those of running matches, as spectators may know them."""
+        """`plies` returns the plies of running matches, as spectators may see them."""
         self.insiders: dict[Peer, str] = {}
-        """The connections of the host and the members, and whose each is."""
+        """The connections of the host and the members, with their players' keys."""
         self.spectators: dict[Peer, None] = {}
         self._loop = loop
         self._plies = plies
@@ -64,7 +64,7 @@ class NewsFeed:
         self._stopped = False
 
     def schedule(self) -> None:
-        """Tell everybody soon what has changed."""
+        """Schedule news of the changes to all followers."""
         if self._timer is None and not self._stopped:
             wait = max(0.0, self._last_sent_at + NEWS_INTERVAL_S - self._loop.time())
             self._timer = self._loop.call_later(wait, self._on_timer)
@@ -72,17 +72,17 @@ class NewsFeed:
     # --- who follows --------------------------------------------------------------------------
 
     def follow(self, peer: Peer, player: str) -> None:
-        """Send the host or a member the lobby on this connection, and what changes from now on."""
+        """Send the host or a member the lobby on this connection, and all changes from now on."""
         self.insiders[peer] = player
         self._send_whole(peer, player)
 
     def watch(self, peer: Peer) -> None:
-        """Send a spectator the lobby, and what changes from now on."""
+        """Send a spectator the lobby, and all changes from now on."""
         self.spectators[peer] = None
         self._send_whole(peer, None)
 
     def followers(self) -> dict[Peer, None]:
-        """Return the connections that are told news, each once."""
+        """Return the connections that receive news, each once."""
         return {**dict.fromkeys(self.insiders), **self.spectators}
 
     def peers_of(self, player: str) -> list[Peer]:
@@ -90,7 +90,7 @@ class NewsFeed:
         return [peer for peer, follower in self.insiders.items() if follower == player]
 
     def _viewers(self) -> list[tuple[Peer, str | None]]:
-        """Return who is told news, and as whom; a player who watches too stands there twice."""
+        """Return the receivers of news and their roles; a player who also watches appears twice."""
         return [*self.insiders.items(), *((peer, None) for peer in self.spectators)]
 
     def _follows(self, peer: Peer, viewer: str | None) -> bool:
@@ -107,13 +107,13 @@ class NewsFeed:
         queue.caught_up(self)
 
     def broadcast(self, message: ServerMessage) -> None:
-        """Tell everybody once, also a host or member who watches on the same connection."""
+        """Send a frame to all followers once, including a host or member who also watches."""
         frame = message_frame(message)
         for peer in self.followers():
             peer.send_queue.send(frame)
 
     def send_changes(self) -> None:
-        """Tell everybody now what has changed, if all of it is on the disk; also after `stop`."""
+        """Send the changes now, if all of them are on the disk; also works after `stop`."""
         if not self._pending.durable_to_tail:
             return
         self._last_sent_at = self._loop.time()
@@ -124,7 +124,7 @@ class NewsFeed:
                 peer.send_queue.send_droppable(frame, self)
 
     def stop(self) -> None:
-        """Schedule no more news: the server goes down, or the lobby is closed."""
+        """Schedule no more news: the server is shutting down, or the lobby is closed."""
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()

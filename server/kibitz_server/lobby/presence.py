@@ -1,7 +1,7 @@
-"""Who is connected to a lobby, since when members are away, and since when nobody is here. Pure.
+"""The connections to a lobby: who is connected, and how long members have been away. Pure.
 
-None of it is in the log: it does not outlive the server. Times are the caller's monotonic
-milliseconds.
+It also tracks since when the lobby is empty. None of this is in the log: it does not outlive the
+server. Times are the caller's monotonic milliseconds.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ class Presence:
     __slots__ = ("_away", "_connected", "_empty_since")
 
     def __init__(self, members: Iterable[str], now: int) -> None:
-        """Nobody is connected yet: every member has been away since `now`."""
+        """Start with nobody connected: every member has been away since `now`."""
         self._connected: set[str] = set()
         self._away = dict.fromkeys(members, now)
-        """Since when each member that is not connected has been away."""
+        """The start of the absence of each member that is not connected."""
         self._empty_since: int | None = now
-        """Since when nobody but house bots is connected; None while somebody is."""
+        """The time since which nobody but house bots is connected, or None."""
 
     @property
     def connected(self) -> Collection[str]:
@@ -28,26 +28,27 @@ class Presence:
         return self._connected
 
     def arrive(self, player: str) -> None:
-        """`player` has a connection."""
+        """Note that `player` has a connection."""
         self._connected.add(player)
         self._away.pop(player, None)
 
     def depart(self, player: str, now: int, *, member: bool) -> None:
-        """`player` has no connection any more; a member is waited for."""
+        """Note that `player` has no connection any more; a member keeps its seat for a grace."""
         self._connected.discard(player)
         if member:
             self._away.setdefault(player, now)
 
     def remove(self, player: str) -> None:
-        """`player` is a member no longer, so it is not waited for; its connection may stay."""
+        """Note that `player` is no longer a member: its absence ends, and its connection may
+        stay."""
         self._away.pop(player, None)
 
     def disconnect(self, player: str) -> None:
-        """`player` left, or was removed: its connection does not count any more."""
+        """Note that `player` left or was removed: its connection no longer counts."""
         self._connected.discard(player)
 
     def clear_absences(self) -> None:
-        """Wait for nobody any more: the lobby is closed."""
+        """Forget all absences: the lobby is closed."""
         self._away.clear()
 
     def overdue(self, now: int, grace_ms: int) -> list[str]:
@@ -68,5 +69,5 @@ class Presence:
             self._empty_since = now
 
     def empty_for(self, idle_ms: int) -> int | None:
-        """Return when nobody will have been here for `idle_ms`; None while somebody is here."""
+        """Return when the lobby will have been empty for `idle_ms`, None while it is not empty."""
         return None if self._empty_since is None else self._empty_since + idle_ms

@@ -1,22 +1,22 @@
 """The conditions of rated play, all of them. Pure.
 
-A rating compares players only where none of them, and nobody who helps one, could choose something
-that decides a match. So whatever gives a host such a choice is fixed here for rated lobbies:
+Ratings are only comparable if no player or accomplice can choose something that decides a match. So
+every setting that gives a host such a choice is fixed here for rated lobbies:
 
-- The host has an account, and so has everybody who joins (`admission`). Guests are nobody whom a
-  rating could belong to.
+- The host has an account, and so has everybody who joins (`admission`). Guests have no lasting
+  identity that a rating could belong to.
 - The server draws the seeds, and who begins. In an arranged lobby the seed of an item only says
   which matches share a deal (`schedule.arranged_seed`), and the host has no seat.
 - Seats rotate, and the options are the game's own: one rating list compares one game.
 - Spectators see what is public, and comments when the match is over.
 - Each seat has `MIN_TIME_MS` at least for a match of `MOVES` moves, a grace of `GRACE_MS`, and as
-  many illegal moves as elsewhere. Nobody plays on for a seat.
+  many illegal moves as elsewhere. No substitute takes over a seat.
 - House bots play with their usual parameters, each once: a rating belongs to the personality, and
   with parameters of a host's choice it would be that of another player.
 
-`CONDITIONS` is a table. Settings are checked by `rated_problem` when a lobby is opened or sought,
-when a match is arranged, before a rematch, and once more when a match begins: a lobby that an
-earlier server has let in plays on, but unrated.
+`CONDITIONS` is a table. `rated_problem` checks settings when a lobby is opened or sought, when a
+match is arranged, before a rematch, and once more when a match begins. A lobby that an earlier
+release accepted continues, but unrated.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_server.lobby.schedule import assured_ms
 
 MOVES: Final = 40
-"""Moves of a seat in a match, for which a clock has to be enough."""
+"""The number of a seat's moves for which a clock must be enough."""
 MIN_TIME_MS: Final = 20_000
-"""Time of a seat for so many moves, at least."""
+"""The minimum time of a seat for so many moves."""
 GRACE_MS: Final = range(10_000, 600_001)
-"""How long a seat may be disconnected."""
+"""The allowed graces of disconnected seats."""
 DEFAULT_MAX_ILLEGAL: Final = Conduct().max_illegal
 
 Problem: TypeAlias = tuple[Code, str]
 """A refusal's code, and a sentence."""
 StandardOptions: TypeAlias = Callable[[ProgrammeItem], bool]
-"""Whether the options of an item are those that its game has by itself."""
+"""A function that returns whether an item has its game's default options."""
 
 
 @dataclass(frozen=True, slots=True)
 class RatedPlan:
-    """What is to be rated: a lobby's settings, and further items that are arranged in it."""
+    """The matches to be rated: a lobby's settings, and further items that are arranged in it."""
 
     settings: LobbySettings
     account: bool
-    """Whether the host has one."""
+    """Whether the host has an account."""
     standard: StandardOptions
     arranged: Sequence[tuple[str, ProgrammeItem]] = ()
-    """Each with its path in the request."""
+    """The arranged items, each with its path in the request."""
 
     def items(self) -> Iterator[tuple[str, ProgrammeItem]]:
         """Yield all items with their paths."""
@@ -75,7 +75,7 @@ Condition: TypeAlias = Callable[[RatedPlan], Problem | None]
 
 
 def rated_problem(plan: RatedPlan) -> Problem | None:
-    """Say why matches cannot be rated; None where they can, and where they are not to be."""
+    """Return why matches cannot be rated; None if they can, or are not meant to be."""
     if not plan.settings.rated:
         return None
     problems = (condition(plan) for condition in CONDITIONS.values())
@@ -194,4 +194,4 @@ CONDITIONS: Final[Mapping[str, Condition]] = MappingProxyType(
         "house bots": _house_bots,
     }
 )
-"""Each condition by name; the first that does not hold is told."""
+"""Each condition by name; the first failing one is reported."""

@@ -1,4 +1,4 @@
-"""What a lobby has to ask before it begins matches: the limits that it shares with others. Pure."""
+"""The limits that a lobby shares with others, checked before it begins matches. Pure."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import sys
 from typing import Final
 
 SOON_MS: Final = 20
-"""When a lobby asks again while enough other matches are on their way to begin ..."""
+"""The delay before a lobby asks again when enough other matches are just starting ..."""
 LATER_MS: Final = 1000
-"""... and one for which there is no room on the server, or for one of its players."""
+"""... and when there is no room on the server, or for one of its players."""
 
 
 class Room:
-    """Room for matches: as much as wanted, for a lobby that is alone in the world."""
+    """Unlimited room for matches, for a lobby that shares nothing."""
 
     @property
     def most_in_lobby(self) -> int:
-        """How many matches of one lobby may run at the same time."""
+        """The number of matches of one lobby that may run at the same time."""
         return sys.maxsize
 
     def on_server(self) -> int:
@@ -24,7 +24,7 @@ class Room:
         return sys.maxsize
 
     def at_once(self) -> int:
-        """Return how many matches may begin now, the others a moment later."""
+        """Return how many matches may begin now; the others follow a moment later."""
         return sys.maxsize
 
     def for_player(self, player: str, lobby: str) -> int:

@@ -1,23 +1,23 @@
-"""Rotation: who sits where at game k of an item, computed from k. Pure.
+"""Rotation: the members and seats of game k of an item, computed from k. Pure.
 
-*Patterns.* A group of an item with n seats is n of the m members who are able, and a pattern
-says who: the steps from the first seat's member to each seat's, the first of them 0. Group g of
-a pattern is the members g + step, modulo m. The patterns come in order, 0, 1, .., n-1 first,
-and begin anew when all have been; of those that are turns of each other only the smallest one
-comes. So over the groups of a pattern everybody takes part equally often, and over all patterns
-everybody meets everybody in every order.
+*Patterns.* A group of an item with n seats is n of the m able members. A pattern selects them: it
+is the steps from the first seat's member to each seat's, the first of them 0. Group g of a pattern
+is the members g + step, modulo m. The patterns come in order, 0, 1, .., n-1 first, and begin anew
+when all have been; of those that are turns of each other only the smallest one comes. So over the
+groups of a pattern everybody takes part equally often, and over all patterns everybody meets
+everybody in every order.
 
-*Blocks.* The n turns of one group are a block: everybody moves up by one seat, until all have
-had every seat. What luck gives to one seat of the start, everybody in the group is given in turn,
-because the block shares one *deal*, and so one seed.
+*Blocks.* The n turns of one group are a block: everybody moves up by one seat, until all have had
+every seat. The block shares one *deal*, and so one seed, so everybody in the group gets each seat's
+luck in turn.
 
 *Laps.* m matches are a lap: the first turn of group 0, 1, .., m-1, in which everybody takes every
 seat once, then the next turn of the same groups, until the blocks of the pattern are complete.
 
-A pattern is as many games in blocks as in laps, so game k is found by its pattern and the rest.
-Which pattern is how many games long depends on m and n alone: that is found once, as far as some
-programme has come, and shared by all lobbies. What was asked for last is remembered: a match that
-begins is asked for more than once.
+A pattern is as many games in blocks as in laps, so game k is found by its pattern and the rest. The
+lengths of the patterns depend on m and n alone. They are computed once, as far as any programme has
+come, and shared by all lobbies. The last results are cached, because a match that begins is asked
+for more than once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 Steps: TypeAlias = tuple[int, ...]
-"""Who sits at a match, counted in members from the first seat's: ``(0, 1, 2)``."""
+"""The members at a match, counted from the first seat's member: ``(0, 1, 2)``."""
 
 
 class Lineup(NamedTuple):
@@ -47,7 +47,7 @@ class _Stretch(NamedTuple):
     first_game: int
     first_deal: int
     groups: int
-    """After how many starts the pattern comes to the same members again."""
+    """The number of starts after which the pattern comes to the same members again."""
 
 
 def fixed_lineup(seats: int, game: int, shift: int) -> Lineup:
@@ -79,7 +79,7 @@ def lap_lineup(members: int, seats: int, game: int, shift: int) -> Lineup:
 
 
 class _Series:
-    """The patterns of n seats among m members, each looked for when a game needs it."""
+    """The patterns of n seats among m members, each computed when a game needs it."""
 
     def __init__(self, members: int, seats: int) -> None:
         self._members = members
@@ -111,13 +111,13 @@ class _Series:
 
 
 _series = lru_cache(maxsize=256)(_Series)
-"""Members and seats to their patterns, the most recently used: they are the same in any lobby."""
+"""The patterns by members and seats, the most recently used; all lobbies share them."""
 
 
 def _patterns(members: int, seats: int) -> Iterator[Steps]:
-    """Yield every pattern once, of all that are turns of each other the smallest.
+    """Yield every pattern once: the smallest of all that are turns of each other.
 
-    Where everybody plays, only those whose lap is one group in all its turns.
+    If everybody plays, yield only patterns whose lap is one group in all its turns.
     """
     if members == seats:
         for step in range(1, members + 1):

@@ -1,10 +1,10 @@
-"""The I/O shell around one lobby: its log, its timer, and the requests that are made of it.
+"""The I/O shell around one lobby: its log, its timer, and the requests to it.
 
-As with a match, what a command makes goes to the store first and is told when it is durable. A
-lobby is never ahead of its log: when something raises after an entry has changed the lobby and
-before the entry was appended, the runner is closed and handed back to the directory, which loads
-the lobby again as the disk has it. One that had to be loaded again `MAX_RELOADS` times is closed
-for good.
+As with a match, the results of a command go to the store first and are announced when they are
+durable. A lobby is never ahead of its log. If something raises after an entry has changed the lobby
+and before the entry was appended, the runner is closed and handed back to the directory, which
+reloads the lobby from the disk. A lobby that had to be reloaded `MAX_RELOADS` times is closed for
+good.
 
     request --> engine.handle --> effects --Append--> store ...commit... durable --> released
                  (answers, news, house bots, matches: after the entries before them)
@@ -51,18 +51,18 @@ from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.lobby")
 TICK_RETRY_MS = 1000
-"""When what is due is looked at again after something raised."""
+"""The delay before the next attempt after something raised in a timer."""
 MAX_RELOADS = 3
-"""How often a lobby that was ahead of its log is loaded again."""
+"""The maximum number of reloads of a lobby that was ahead of its log."""
 _OF_MEMBERS = (entries.Joined, entries.Left, entries.Kicked, entries.HouseLost)
-"""The entries after which others may be members than before."""
+"""The entries that change who is a member."""
 _ANY_MATCH = Capabilities()
-"""Those of whoever has told none: one for all, since every seat keeps its own otherwise."""
+"""The default capabilities: one object for all, since every seat keeps its own otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LobbyContext:
-    """What the runners of a server's lobbies share."""
+    """The services that the runners of a server's lobbies share."""
 
     loop: AbstractEventLoop
     clock: Callable[[], int]
@@ -73,21 +73,21 @@ class LobbyContext:
     limits: LobbyLimits
     room: Room
     plies: Callable[[Sequence[str]], Mapping[str, int]]
-    """Returns the plies of running matches, as spectators may know them."""
+    """Returns the plies of running matches, as spectators may see them."""
     begin_match: Callable[[LobbyRunner, commands.BeginMatch], None]
     """Makes a match."""
     vacate_seat: Callable[[commands.VacateSeat], None]
     """Lets a player leave a running match."""
     members_changed: Callable[[LobbyRunner], None]
-    """Somebody has joined the lobby, or is no member any more."""
+    """Called when a player has joined the lobby, or is no longer a member."""
     closed: Callable[[LobbyRunner], None]
-    """The lobby is closed, and everybody was told."""
+    """Called when the lobby is closed, and that was announced."""
     log_lost: Callable[[LobbyRunner, StoreError], None]
-    """Loads a lobby again whose log could not be written: this runner is of no use any more."""
+    """Reloads a lobby whose log could not be written; this runner is no longer usable."""
 
 
 class LobbyRunner:
-    """Carries commands out on one lobby, and does what its engine asks for."""
+    """The runner of one lobby: carries out commands and performs the engine's effects."""
 
     __slots__ = (
         "_context",
@@ -110,10 +110,10 @@ class LobbyRunner:
         self.engine = engine
         self.stream = stream
         self.pending: PendingQueue[LobbyRunner] = PendingQueue(f"lobby {self.key}", stream)
-        """What is told once the entries before it are durable."""
+        """The actions to perform once the entries before them are durable."""
         on_disk = stream.durable >= stream.tail
         self.durable_view: DurableLobby | None = durable_lobby(engine.state) if on_disk else None
-        """What may be told of the lobby; None until the disk has its head."""
+        """The part of the lobby that may be announced; None until the disk has its head."""
         self.news = NewsFeed(context.loop, context.plies, engine, self.pending)
         self.bots = SeatBots(
             context.loop,
@@ -124,9 +124,9 @@ class LobbyRunner:
             self._bot_failed,
         )
         self.closed = False
-        """Whether nothing is carried out here any more."""
+        """Whether this runner carries out nothing any more."""
         self.reloads = 0
-        """How often this lobby was loaded again because it was ahead of its log."""
+        """The number of times this lobby was reloaded because it was ahead of its log."""
         self.restored = restored
         """Whether it was read from its log, which may be older than those of its matches."""
         self._timer: Deadline | None = None
@@ -138,13 +138,13 @@ class LobbyRunner:
 
     @property
     def address(self) -> str | None:
-        """The address that it was opened from, unless that was this machine's."""
+        """The address from which it was opened, unless that was this machine's."""
         return self.engine.state.opened.address
 
     # --- requests ---------------------------------------------------------------------------
 
     def open(self, step: Step, peer: Peer, request: int) -> None:
-        """Carry out what a new lobby begins with; its head is on its way to the disk."""
+        """Perform the first effects of a new lobby; its head is being written."""
         done = Done(re=request, lobby=self.key, invite=self.engine.state.opened.invite)
         answer = partial(peer.answer, done)
         self.pending.hold(0, partial(self._show, durable_lobby(self.engine.state)))
@@ -159,7 +159,7 @@ class LobbyRunner:
     def command(self, command: Command, peer: Peer | None = None, request: int = 0) -> bool:
         """Carry out a command now and answer it; return whether it was carried out.
 
-        It was not when it was refused, failed, or was postponed until the lobby is loaded again.
+        It was not if it was refused, failed, or was postponed until the lobby is reloaded.
         """
         retry = partial(_retry_command, command, peer, request)
         if self.closed and not self.pending.reloading and self.engine.state.phase == "closed":
@@ -190,24 +190,24 @@ class LobbyRunner:
         return self.command(join, peer, request)
 
     def _let_in(self, peer: Peer, player: str) -> None:
-        """Let a new member be told of the lobby from now on."""
+        """Send a new member the news of the lobby from now on."""
         self.news.spectators.pop(peer, None)
         self.follow(peer, player)
         self.news.schedule()
 
     def match_started(self, brief: MatchBrief) -> None:
-        """Tell everybody that a match of this lobby has begun."""
+        """Announce that a match of this lobby has begun."""
         values = {"type": "match_started", "lobby": self.key, "match": brief}
         self.news.broadcast(construct(MatchStarted, values))
 
     def match_ended(self, brief: MatchBrief, result: Result) -> None:
-        """Tell everybody that a match of this lobby is over, and count its result."""
+        """Announce that a match of this lobby is over, and count its result."""
         values = {"type": "match_ended", "lobby": self.key, "match": brief}
         self.news.broadcast(construct(MatchEnded, values))
         self.command(commands.MatchFinished(brief.match, result))
 
     def match_lost(self, match: str, result: Result) -> None:
-        """Count the result of a match that is not there: it could not be made, or read."""
+        """Count the result of a match that could not be made or read."""
         if match in self.engine.state.running:
             brief = match_brief(self.engine.state, match)
             self.match_ended(brief.model_copy(update={"result": result}), result)
@@ -215,14 +215,14 @@ class LobbyRunner:
     # --- who follows ------------------------------------------------------------------------
 
     def follow(self, peer: Peer, player: str) -> None:
-        """Tell the host or a member of the lobby on this connection too."""
+        """Send the host or a member the news of the lobby on this connection too."""
         if peer.leaving:
             return
         peer.subscriptions[self.key] = self
         self.news.follow(peer, player)
 
     def watch(self, peer: Peer) -> None:
-        """Let a spectator in, who was found entitled to it."""
+        """Let in a spectator who was found to be entitled to watch."""
         peer.subscriptions[self.key] = self
         self.news.watch(peer)
         self.pending.hold(self.stream.tail, self.news.schedule)
@@ -238,12 +238,12 @@ class LobbyRunner:
         return True
 
     def disconnected(self, peer: Peer) -> None:
-        """A connection is gone; players' presence is told by `Disconnected`."""
+        """Handle a closed connection; `Disconnected` reports the absence of players."""
         self.news.insiders.pop(peer, None)
         self.unwatch(peer)
 
     def _show(self, durable: DurableLobby) -> None:
-        """Let the lobby be shown as it is on the disk now."""
+        """Show the lobby as it is on the disk now."""
         before, self.durable_view = self.durable_view, durable
         left = frozenset() if before is None else before.members - durable.members
         for player in left:
@@ -253,13 +253,13 @@ class LobbyRunner:
             self._context.members_changed(self)
 
     def _drop_insider(self, player: str, notice: LobbyClosed) -> None:
-        """Tell a player that has left, or was removed, that it is out, and then nothing more."""
+        """Notify a player that left or was removed, and stop its news."""
         for peer in self.news.peers_of(player):
             self._unfollow(peer)
             peer.send(notice)
 
     def _unfollow(self, peer: Peer) -> None:
-        """Tell a connection nothing any more as that of the host or a member."""
+        """Stop a connection's news as that of the host or a member."""
         self.news.insiders.pop(peer, None)
         if peer not in self.news.spectators:
             peer.subscriptions.pop(self.key, None)
@@ -273,9 +273,9 @@ class LobbyRunner:
         request: int = 0,
         retry: Callable[[LobbyRunner], object] | None = None,
     ) -> Step | None:
-        """Do something with the lobby and what it asks for; None when something raised.
+        """Do something with the lobby and perform the effects; return None if something raised.
 
-        `retry` carries the request out again where its entries are lost.
+        `retry` carries the request out again if its entries are lost.
         """
         try:
             step = work()
@@ -296,7 +296,7 @@ class LobbyRunner:
         request: int,
         retry: Callable[[LobbyRunner], object] | None,
     ) -> None:
-        """Do what the lobby asks for. All that is to be written can be, or nothing of it is."""
+        """Perform the effects of the lobby. Either all of its writes are made, or none."""
         appends = [effect for effect in effects if isinstance(effect, commands.Append)]
         lines = iter([_encode(append.entry) for append in appends])
         before = self.stream.tail
@@ -328,7 +328,7 @@ class LobbyRunner:
         request: int,
         retry: Callable[[LobbyRunner], object],
     ) -> None:
-        """Refuse a request: it speaks of the lobby as it is, which may not be on the disk yet."""
+        """Refuse a request once the disk has the state of the lobby that the refusal describes."""
         answer = partial(
             peer.refuse,
             request,
@@ -343,7 +343,7 @@ class LobbyRunner:
     ) -> None:
         """Answer a request that was carried out.
 
-        Arranged matches are told as they stand now: no news that went out before is newer.
+        Arranged matches are reported as they stand now: no news sent before is newer.
         """
         if isinstance(effect, commands.Accepted):
             if not self.engine.state.is_insider(effect.player):
@@ -387,7 +387,7 @@ class LobbyRunner:
             self._drop_insider(player, notice)
 
     def _close(self, notice: LobbyClosed) -> None:
-        """Tell everybody that the lobby is over; whatever raises there, it is closed."""
+        """Announce the end of the lobby; whatever raises there, it is closed."""
         try:
             self.news.send_changes()
             for peer in self.news.followers():
@@ -404,22 +404,22 @@ class LobbyRunner:
     # --- the log (storage.streams.Waiter) -----------------------------------------------------
 
     def durable(self, seq: int) -> None:
-        """The log is on the disk up to this entry: release what waited for it."""
+        """Release everything that waited for the log up to this entry, which is durable."""
         self.pending.durable(seq)
 
     def lost(self, error: StoreError) -> None:
-        """The log could not be written."""
+        """Handle a log that could not be written."""
         self.suspend()
         self.pending.lost()
         self._context.log_lost(self, error)
 
     def finish_closing(self) -> None:
-        """Close the log of a lobby that is closed: the server died before that was written."""
+        """Close the log of a closed lobby: the server died before that was written."""
         if self.engine.state.closed is not None:
             self._close(LobbyClosed(lobby=self.key, reason=self.engine.state.closed))
 
     def take_over(self, former: LobbyRunner) -> None:
-        """Take those who follow a lobby whose log was lost, and do what was asked of it."""
+        """Take over the followers of a lobby whose log was lost, and its waiting requests."""
         if self.engine.state.closed is not None:  # a commit in doubt that has happened after all
             former.news.broadcast(LobbyClosed(lobby=self.key, reason=self.engine.state.closed))
             former.pending.retry_postponed(self)
@@ -434,7 +434,7 @@ class LobbyRunner:
         former.pending.retry_postponed(self)
 
     def _handle_failure(self) -> None:
-        """Go on if the lobby is what its log says, and otherwise have it loaded from there."""
+        """Continue if the lobby agrees with its log; otherwise have it reloaded."""
         if self.closed or self.engine.state.seq == self.stream.tail:
             return
         if self.reloads >= MAX_RELOADS:
@@ -447,7 +447,7 @@ class LobbyRunner:
         self.pending.reload_when_durable(reload)
 
     def _close_in_log(self) -> None:
-        """Close a lobby that cannot be gone on with; its running matches go on."""
+        """Close a lobby that cannot continue; its running matches go on."""
         LOG.error("lobby %s is closed: it cannot be gone on with", self.key)
         self.suspend()
         self.engine.state.closed = "failed"
@@ -462,13 +462,13 @@ class LobbyRunner:
     # --- the timer --------------------------------------------------------------------------
 
     def suspend(self) -> None:
-        """Stop the timers: the server goes down, or the lobby is closed."""
+        """Stop the timers: the server is shutting down, or the lobby is closed."""
         self.closed = True
         self.news.stop()
         self._schedule_tick(None)
 
     def tick(self) -> None:
-        """Do what is due, and try again soon where that raises."""
+        """Run the due timers, and retry soon if that raises."""
         self._timer = None
         if not self.closed:
             done = self._attempt(lambda: self.engine.tick(self._context.clock()))

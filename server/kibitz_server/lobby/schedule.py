@@ -1,18 +1,19 @@
-"""Programmes: which matches a lobby plays, from which seeds, and which may begin now. Pure.
+"""Programmes: the matches of a lobby, their seeds, and which of them may begin now. Pure.
 
-A programme is computed, not stored: match k follows from k and from what is fixed when a round
-starts, the items, who can play them, and the round's seed. Nothing is kept of matches that have
-not begun.
+A programme is computed, not stored: match k follows from k and from the facts that are fixed when a
+round starts: the items, the members able to play them, and the round's seed. Matches that have not
+begun take no memory.
 
 *Blocks and laps.* A balanced game is planned block by block (`rotation`), and the matches of a
-block carry its number: they are one unit, which nobody should read apart. Every other game says
-enough in a single match, and then it matters more that everybody plays soon: it is planned in laps.
+block carry its number: they are one unit, and their results only count together. In every other
+game a single match is meaningful, and it matters more that everybody plays soon: it is planned in
+laps.
 
-*Secrets.* Where a game hides something each match has a seed of its own, also inside a block:
-the seed is published when its match is over, and would tell what the others of the block hide,
-or what the server will draw for a seat in them. A block of such a game is balanced by the seats
-alone, which is all that there is to balance where nothing is dealt. For the same reason a seed
-that the host gave is not counted up there but hashed, so that one tells nothing about the next.
+*Secrets.* In a game with hidden information each match has its own seed, also inside a block. The
+seed is published when its match is over, and a shared one would reveal the hidden parts of the
+block's other matches, and the server's future draws in them. Blocks of such a game only balance the
+seats, which suffices if nothing is dealt. For the same reason the seed that a host gave is hashed,
+not counted up, so that one seed reveals nothing about the next.
 """
 
 from __future__ import annotations
@@ -32,16 +33,16 @@ from kibitz_server.lobby.rotation import Lineup, block_lineup, fixed_lineup, lap
 SEED_LIMIT = 2**256
 """Seeds are below this number, which every JSON implementation reads back exactly."""
 MAX_OVERTAKE = 256
-"""How far a match may overtake another that waits for a busy player."""
+"""The number of places by which a match may overtake another that waits for a busy player."""
 
 
 class Unplayable(ValueError):
-    """A programme that these members cannot play; `str()` is fit for a person."""
+    """A programme that these members cannot play; `str()` is a message for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A member who may be seated. A person has the default capabilities."""
+    """A member who may be seated. People have the default capabilities."""
 
     player: Player
     capabilities: Capabilities
@@ -98,11 +99,11 @@ class Part:
         return not self.item.rotate or len(self.able) == self.item.seats
 
     def regulars(self) -> Sequence[Player]:
-        """Return who plays in any of its matches."""
+        """Return the players of any of its matches."""
         return self.able if self.item.rotate else self.able[: self.item.seats]
 
     def is_playable(self, here: Collection[str]) -> bool:
-        """Whether enough of its players are `here` for any of its matches."""
+        """Return whether enough of its players are `here` for any of its matches."""
         present = sum(player.player in here for player in self.regulars())
         return present >= self.item.seats
 
@@ -162,7 +163,7 @@ class Programme:
         return cls(parts, first + round - 1, base_seed, count)
 
     def players(self, number: int) -> tuple[Player, ...]:
-        """Return who plays a match, by seat."""
+        """Return the players of a match, by seat."""
         part = self.part_of(number)
         able = part.able
         return tuple(able[index] for index in part.lineup(number - part.first, self._shift).seats)
@@ -192,17 +193,17 @@ class Programme:
 
 
 def block_size(item: ProgrammeItem, balanced: Collection[str]) -> int:
-    """Return how many matches of an item are one unit: all turns of a group, or a single one."""
+    """Return how many matches of an item form one unit: all turns of a group, or a single one."""
     return item.seats if item.rotate and item.game in balanced else 1
 
 
 def match_count(item: ProgrammeItem, balanced: Collection[str]) -> int:
-    """Return how many matches an item is: what was asked for, else one match or one block."""
+    """Return the number of matches of an item: as asked for, else one match or one block."""
     return block_size(item, balanced) if item.games is None else item.games
 
 
 def uneven_blocks_problem(item: ProgrammeItem, balanced: Collection[str]) -> str | None:
-    """Say why the number of matches asked for does not make whole blocks; None when it does."""
+    """Return why the number of matches does not make whole blocks, or None."""
     size = block_size(item, balanced)
     rest = match_count(item, balanced) % size
     if not rest:
@@ -217,7 +218,7 @@ def uneven_blocks_problem(item: ProgrammeItem, balanced: Collection[str]) -> str
 
 
 def require_playable(items: Sequence[ProgrammeItem], candidates: Sequence[Candidate]) -> None:
-    """Raise `Unplayable` where `Programme.of_round` would."""
+    """Raise `Unplayable` if `Programme.of_round` would."""
     for item in items:
         _able_players(item, candidates)
 
@@ -233,11 +234,11 @@ def next_matches(
     """Choose what may begin now, in order, with at most `at_once` matches running in all.
 
     `waiting` is in the order of the numbers; matches of players who are not here may be left out.
-    `capacity` says how many matches each player plays at the same time; 0, or no line, is a player
-    who is not here: its matches wait and hold nobody up. Where a player is busy, later matches go
-    first, but none that is more than `MAX_OVERTAKE` numbers later than the first one that waits for
-    a busy player, so that it comes to its turn. `fewest` is the smallest number of seats of any
-    waiting match.
+    `capacity` is how many matches each player plays at the same time. A player with 0 or no entry
+    is not here; its matches wait and block no others. If a player is busy, later matches go first.
+    But none begins that is more than `MAX_OVERTAKE` numbers later than the first match that waits
+    for a busy player, so that no match waits forever. `fewest` is the smallest number of seats of
+    any waiting match.
     """
     free = {player: places for player, places in capacity.items() if places > 0}
     here = frozenset(free)
@@ -260,7 +261,7 @@ def next_matches(
 
 
 def unable_reason(item: ProgrammeItem, capabilities: Capabilities) -> str | None:
-    """Say why a bot with these capabilities does not play `item`; None when it does."""
+    """Return why a bot with these capabilities does not play `item`, or None."""
     if capabilities.games:
         claims = [claim for claim in capabilities.games if claim.game == item.game]
         if not claims:
@@ -305,8 +306,8 @@ def arranged_seed(
     """Return the seed of a match that a host arranged.
 
     It is the one that the host gave, which several matches may share; but where the game hides
-    something it is one of its own, by tag, since the seed of the first to end is published. Where
-    the server draws all deals (`drawn`), the host's seed only says which matches share one.
+    something it is one of its own, by tag, since the seed of the first to end is published. If the
+    server draws all deals (`drawn`), the host's seed only selects which matches share one.
     """
     if item.seed is None or (drawn and item.game in hidden):
         return derive_seed(base_seed, "tag", tag)

@@ -17,7 +17,7 @@ from kibitz_server.net.loop_clock import Deadline
 
 LOG = logging.getLogger("kibitz.lobby")
 BOT_START_TIMEOUT_S = 30.0
-"""How long a house bot may take to join and to be warm."""
+"""The time that a house bot may take to join and warm up."""
 
 
 class SeatBots:
@@ -42,7 +42,7 @@ class SeatBots:
         state: LobbyState,
         report: Callable[[BotFailed], object],
     ) -> None:
-        """`report` is told of a process that ended by itself, or whose bot did not come."""
+        """`report` is called for a process that ended by itself, or whose bot did not join."""
         self._loop = loop
         self._clock = clock
         self._bot_starter = bot_starter
@@ -50,7 +50,7 @@ class SeatBots:
         self._state = state
         self._report = report
         self._processes: dict[int, tuple[HouseBotProcess, Player]] = {}
-        """The process of each house seat, and whom it plays as."""
+        """The process of each house seat, and its player."""
 
     def start(self, order: StartBot) -> None:
         """Start the process of a seat, in place of the one that it had."""
@@ -88,11 +88,11 @@ class SeatBots:
         return None
 
     def _ended(self, seat: int, process: HouseBotProcess, player: Player) -> None:
-        """A process has ended by itself."""
+        """Handle a process that has ended by itself."""
         self._fail(seat, process, process.end_reason)
 
     def _check_arrived(self, seat: int, process: HouseBotProcess) -> None:
-        """A house bot that has not joined by now never will."""
+        """Report a house bot that has not joined in time."""
         occupant = self._state.occupant(seat)
         if occupant is None or self._connections.peer_of(occupant.player.player) is None:
             reason = f"the bot did not come within {BOT_START_TIMEOUT_S:.0f} s"
@@ -106,4 +106,4 @@ class SeatBots:
 
 
 def _ignore(failure: BotFailed) -> None:
-    """Do nothing: nobody is there who would start the bot again."""
+    """Ignore a failure: no lobby is left to restart the bot."""

@@ -1,11 +1,12 @@
-"""Lobbies that were opened by `seek`: what is special about them. Pure.
+"""The special rules of lobbies that were opened by `seek`. Pure.
 
 A seek is a lobby with one item, a seat for each of its players, and these rules:
 
 - The opener has the first seat. When it leaves, the seek is withdrawn: the lobby closes.
 - It closes as well when a player leaves after the first start, and when it has gathered, or has
   been finished, for as long as its opener was willing to wait.
-- Every player may ask for a rematch. Who does is ready; another who asks then only says ready.
+- Every player may ask for a rematch, which also declares it ready. Another player who asks then
+  only becomes ready.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def seek_settings(name: str, terms: SeekTerms) -> LobbySettings:
 
 
 def terms_of(state: LobbyState) -> SeekTerms | None:
-    """Return what is sought in a lobby; None where it was not opened by `seek`."""
+    """Return the terms of a seek; None if the lobby was not opened by `seek`."""
     if state.opened.seek_s is None:
         return None
     return SeekTerms(item=state.settings.programme[0], rated=state.settings.rated)
@@ -60,13 +61,13 @@ def _options(games: Mapping[str, Game], item: ProgrammeItem) -> object:
 
 
 def is_open(state: LobbyState) -> bool:
-    """Whether a lobby waits for players who seek the same."""
+    """Return whether a lobby waits for players who seek the same."""
     seeks = state.opened.seek_s is not None and state.round == 1
     return seeks and state.phase == "gathering" and bool(state.free_seats())
 
 
 def is_over(state: LobbyState) -> bool:
-    """Whether a seek has nobody to go on with."""
+    """Return whether a seek has no players left to continue with."""
     if state.opened.seek_s is None or state.phase not in ("gathering", "finished"):
         return False
     begun = state.phase == "finished" or state.round > 1
@@ -75,7 +76,7 @@ def is_over(state: LobbyState) -> bool:
 
 
 class SeekTimer:
-    """Since when nobody has played in a seek; times are the caller's monotonic milliseconds."""
+    """The time since which nobody has played in a seek, in the caller's monotonic milliseconds."""
 
     __slots__ = ("_key", "_since")
 
@@ -84,7 +85,7 @@ class SeekTimer:
         self._since = now
 
     def note(self, state: LobbyState, now: int) -> None:
-        """Note how the lobby stands at `now`."""
+        """Note the lobby's state at `now`."""
         key = (state.phase, state.round)
         if key != self._key:
             self._key, self._since = key, now

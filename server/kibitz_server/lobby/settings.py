@@ -1,8 +1,8 @@
-"""What is wrong with a lobby's settings, found before it is opened. Pure.
+"""Checks of a lobby's settings before it is opened. Pure.
 
-Whatever would make a match fail, or a house bot fail again and again, is said to the host at
-once, and not found out when the lobby is full. Each function returns the refusal's code and a
-sentence, or None where nothing is wrong.
+Settings that would make a match fail, or a house bot fail again and again, are reported to the host
+at once, and not only when the lobby is full. Each function returns the refusal's code and a
+sentence, or None if nothing is wrong.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ SettingsProblem: TypeAlias = tuple[Code, str]
 
 
 def house_seats(settings: LobbySettings) -> int:
-    """Return for how many seats a lobby has a process of the server."""
+    """Return how many seats of a lobby have a process of the server."""
     return sum(isinstance(seat, HouseSeat) for seat in settings.seats)
 
 
 def settings_problem(
     settings: LobbySettings, balanced: Collection[str] = ()
 ) -> SettingsProblem | None:
-    """Say why a lobby cannot have these settings; None when it can.
+    """Return why a lobby cannot have these settings, or None.
 
-    Games, options and personalities are for the caller to check, who knows them; `balanced`
-    names the games that are played in blocks.
+    The caller checks games, options and personalities, which it has; `balanced` names the games
+    that are played in blocks.
     """
     return (
         _places_problem(settings)
@@ -112,7 +112,7 @@ def _lag_problem(settings: LobbySettings) -> SettingsProblem | None:
 
 
 def house_bots_problem(settings: LobbySettings, bots: BotCatalog) -> SettingsProblem | None:
-    """Say why the house bots of a lobby cannot play there."""
+    """Return why the house bots of a lobby cannot play there, or None."""
     for index, spec in enumerate(settings.seats):
         if isinstance(spec, HouseSeat):
             path = f"settings.seats.{index}"
@@ -136,7 +136,7 @@ def house_bots_problem(settings: LobbySettings, bots: BotCatalog) -> SettingsPro
 def item_problem(
     item: ProgrammeItem, path: str, settings: LobbySettings, bots: BotCatalog
 ) -> SettingsProblem | None:
-    """Say why a lobby with these settings cannot play matches of this kind."""
+    """Return why a lobby with these settings cannot play matches of this kind, or None."""
     stand_in = settings.conduct.stand_in
     if stand_in is not None and settings.conduct.on_leave == "replace":
         reason = _unable_reason(stand_in, item, bots)
@@ -150,7 +150,7 @@ def item_problem(
 
 
 def shoulder_seat(spectating: Spectating) -> int | None:
-    """Return the seat through whose eyes spectators look, if they do."""
+    """Return the seat whose view spectators share, or None."""
     return spectating.seat if spectating.mode == "shoulder" else None
 
 
@@ -192,7 +192,7 @@ def _too_few_places(
 
 
 def _unable_reason(personality: str, item: ProgrammeItem, bots: BotCatalog) -> str | None:
-    """Say why a house bot does not play an item; None where it does."""
+    """Return why a house bot does not play an item, or None."""
     if personality.partition("/")[0] != item.game:
         return f"{personality!r} does not play {item.game!r}"
     seats = bots.seats(personality)

@@ -1,4 +1,4 @@
-"""Standings: what the results of matches are worth."""
+"""Standings: the points for the results of matches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Tally:
 
 @dataclass
 class StandingsTable:
-    """The results of a round, by player; `add` every counted match once."""
+    """The results of a round, by player; call `add` once for every counted match."""
 
     tallies: dict[str, Tally] = field(default_factory=dict)
 
@@ -52,7 +52,8 @@ class StandingsTable:
         return sorted(map(self._line, players), key=standing_order)
 
     def played(self, player: str) -> int:
-        """Return how many matches a player's line counts: it changes with each, and only then."""
+        """Return how many matches a player's line counts; the line changes only with this
+        number."""
         tally = self.tallies.get(player)
         return 0 if tally is None else tally.played
 

@@ -1,22 +1,22 @@
-"""The state of a lobby: what its log says. Pure.
+"""The state of a lobby, determined by its log. Pure.
 
 A lobby's state is a fold over its entries (`entries`), as a match's is: the first is `opened`, and
 each further one changes the state in a way that `LobbyState.apply` alone decides. Two states made
-of the same entries are equal. Who is connected is not in the log: it does not outlive the server
-(`presence`).
+of the same entries are equal. Connections are not in the log, because they do not outlive the
+server (`presence`).
 
     gathering --started--> running --last match settled--> finished --rematched--> gathering
     any of them --closed--> closed        (running: `closing` first, then the last match ends)
 
     arranged:  gathering --started--> running --closed--> closed
 
-A match of the round is waiting, running, or settled, and settled in one of three ways: it
-*ended* with a result that counts; it was *aborted*, twice by the server's own trouble or once
-by its operator, and counts for nobody; or it is *void*, never begun, because a player has gone, the
-host closes, or matches before it have failed one after the other (`stopped`).
+A match of the round is waiting, running, or settled, and settled in one of three ways. It *ended*
+with a result that counts. It was *aborted*, by two server failures or by the operator, and counts
+for nobody. Or it is *void*: it never began, because a player left, the host closes the lobby, or
+the matches before it failed one after the other (`stopped`).
 
-In an arranged lobby the host says which matches to play, as it goes, each under a tag. What
-became of every tag is kept until the lobby closes, and kept small: there may be thousands.
+In an arranged lobby the host chooses the matches one by one, each under a tag. The outcome of every
+tag is kept in compact form until the lobby closes, since there may be thousands.
 """
 
 from __future__ import annotations
@@ -68,15 +68,15 @@ from kibitz_server.lobby.standings import StandingsTable
 from kibitz_server.lobby.waiting import ArrangedQueue, Dropped, MatchQueue, ProgrammeQueue
 
 MAX_BOT_FAILURES = 3
-"""How often a house bot may fail in a round until its seat is open to anybody."""
+"""The failures of a house bot in a round after which its seat is open to anybody."""
 MAX_MATCH_FAILURES = 5
-"""How many matches in a row the server may fail to play until the programme stops. As many as run
-at once may fail of one cause that has passed: they are allowed beside."""
+"""The server's failures to play matches in a row after which the programme stops. As many as run at
+once may fail of one passing cause, so that number is allowed in addition."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeatedMember:
-    """A member and the lobby's seat that it has."""
+    """A member and its seat in the lobby."""
 
     player: Player
     seat: int
@@ -86,9 +86,9 @@ class SeatedMember:
 
 @dataclass(frozen=True, slots=True)
 class SettledMatch:
-    """What became of a match that the host arranged; `result` is its JSON, None where void.
+    """The outcome of an arranged match; `result` is its JSON, None if void.
 
-    `seq` is the entry that says so.
+    `seq` is the entry that settled it.
     """
 
     seq: int
@@ -100,7 +100,7 @@ class SettledMatch:
 
 @dataclass(slots=True)
 class LobbyState:
-    """What the entries so far say. Only `apply` changes it."""
+    """The state after the entries so far. Only `apply` changes it."""
 
     opened: Opened
     seq: int = 0
@@ -109,21 +109,21 @@ class LobbyState:
     banned: frozenset[str] = frozenset()
     """Players whom the host removed."""
     abandoned_seats: frozenset[int] = frozenset()
-    """House seats that no house bot is started for any more: anybody may take them."""
+    """House seats whose house bot has failed too often: anybody may take them."""
     failures: dict[int, int] = field(default_factory=dict)
-    """How often the house bot of a seat has failed in this round."""
+    """The number of failures of each seat's house bot in this round."""
     failure_reasons: dict[int, str] = field(default_factory=dict)
-    """What became of the house bot of a seat when it failed the last time in this round."""
+    """The reason for the last failure of each seat's house bot in this round."""
     round: int = 1
     started: bool = False
     roster: tuple[Player, ...] = ()
-    """Who was a member at the start of the round, whether or not still here."""
+    """The members at the start of the round, whether or not still here."""
     planned: int = 0
-    """Matches of the round in all."""
+    """The total number of matches of the round."""
     waiting: MatchQueue = field(default_factory=ArrangedQueue)
     """Matches of the round that have not begun."""
     running: dict[str, PlannedMatch] = field(default_factory=dict)
-    """By match."""
+    """The running matches by identifier."""
     begun: dict[str, int] = field(default_factory=dict)
     """The entry that began each of them."""
     repeated: frozenset[int] = frozenset()
@@ -133,16 +133,16 @@ class LobbyState:
     settled: dict[int, SettledMatch] = field(default_factory=dict)
     """Arranged matches by number, when they are over or void."""
     item_kinds: dict[str, ProgrammeItem] = field(default_factory=dict)
-    """What was arranged so far, without seeds: matches of one kind share one item."""
+    """The arranged items so far, without seeds: matches of one kind share one item."""
     ended: int = 0
     aborted: int = 0
     void: int = 0
     failed_in_a_row: int = 0
-    """How many matches the server has failed to play since one has ended, the repeated too."""
+    """The server's failures to play matches since the last one ended, including repeated ones."""
     last_failure: str = ""
-    """What the result of the last of them says."""
+    """The reason in the result of the last of them."""
     stopped: str = ""
-    """Why the rest of the round is not played; empty where nothing stopped it."""
+    """Why the rest of the round is not played; empty if nothing stopped it."""
     standings: StandingsTable = field(default_factory=StandingsTable)
     closing: bool = False
     closed: CloseReason | None = None
@@ -152,7 +152,7 @@ class LobbyState:
 
     @classmethod
     def restore(cls, entries: Sequence[Entry]) -> LobbyState:
-        """Fold a whole log. Raises `ValueError` where it is not one."""
+        """Fold a whole log. Raises `ValueError` if it is not one."""
         if not entries or not isinstance(entries[0], Opened):
             raise ValueError("the log of a lobby begins with an entry 'opened'")
         state = cls(entries[0])
@@ -167,7 +167,7 @@ class LobbyState:
 
     @property
     def host(self) -> Player:
-        """Whoever opened the lobby, in or out of it."""
+        """The player who opened the lobby, in or out of it."""
         return self.opened.host
 
     @property
@@ -185,17 +185,17 @@ class LobbyState:
 
     @property
     def failing(self) -> bool:
-        """Whether more matches in a row have failed than a trouble that has passed explains."""
+        """Whether more matches in a row have failed than a passing cause explains."""
         return self.failed_in_a_row >= self.settings.at_once + MAX_MATCH_FAILURES
 
     @property
     def accepts_matches(self) -> bool:
-        """Whether the host may have more matches played, and others may come for them."""
+        """Whether the host may have more matches played, and others may join for them."""
         return self.settings.arranged and self.phase == "running" and not self.closing
 
     @property
     def accepts_ready(self) -> bool:
-        """Whether members may say that they are ready, or not any more."""
+        """Whether members may declare themselves ready or not ready."""
         return self.phase == "gathering" or self.accepts_matches
 
     @property
@@ -204,15 +204,15 @@ class LobbyState:
 
     @property
     def done(self) -> int:
-        """Matches of the round that are settled."""
+        """The number of settled matches of the round."""
         return self.ended + self.aborted + self.void
 
     def seat_spec(self, seat: int) -> SeatSpec:
-        """Return what a seat waits for now."""
+        """Return the present specification of a seat."""
         return OpenSeat() if seat in self.abandoned_seats else self.settings.seats[seat]
 
     def is_house_seat(self, seat: int) -> bool:
-        """Whether there is such a seat, and a house bot is started for it."""
+        """Return whether there is such a seat, and a house bot is started for it."""
         inside = 0 <= seat < len(self.settings.seats)
         return inside and isinstance(self.seat_spec(seat), HouseSeat)
 
@@ -230,20 +230,20 @@ class LobbyState:
         return list(dict.fromkeys((self.host.player, *self.members)))
 
     def is_insider(self, player: str) -> bool:
-        """Whether a player is the host or a member."""
+        """Return whether a player is the host or a member."""
         return player == self.host.player or player in self.members
 
     def may_watch(self, player: str) -> bool:
-        """Whether a player may enter as a spectator, and watch matches."""
+        """Return whether a player may enter as a spectator, and watch matches."""
         return self.settings.watchable or self.is_insider(player)
 
     def is_house_bot(self, player: str) -> bool:
-        """Whether a player is a member and a house bot."""
+        """Return whether a player is a member and a house bot."""
         member = self.members.get(player)
         return member is not None and member.player.kind == "house"
 
     def personality(self, player: str) -> str | None:
-        """Return which house bot a member is; None where it is none."""
+        """Return the personality of a member that is a house bot, or None."""
         member = self.members.get(player)
         if member is None or member.player.kind != "house":
             return None
@@ -251,7 +251,7 @@ class LobbyState:
         return spec.personality if isinstance(spec, HouseSeat) else None
 
     def played_items(self) -> list[ProgrammeItem]:
-        """Return what is played here: the programme, and the kinds of what was arranged."""
+        """Return all items played here: the programme, and the kinds of arranged matches."""
         return [*self.settings.programme, *self.item_kinds.values()]
 
     def matches_of(self, player: str) -> list[str]:
@@ -263,7 +263,7 @@ class LobbyState:
         ]
 
     def fewest_seats(self) -> int:
-        """Return how many players every match has at least."""
+        """Return the smallest number of players of any match."""
         return min((item.seats for item in self.played_items()), default=1)
 
     def occupant(self, seat: int) -> SeatedMember | None:
@@ -291,12 +291,13 @@ class LobbyState:
         require_playable(self.settings.programme, self._candidates())
 
     def match_key(self, number: int) -> str:
-        """Return the identifier of a match of this round: always the same for the same play."""
+        """Return the identifier of a match of this round, the same for every attempt to begin
+        it."""
         again = "b" if number in self.repeated else ""
         return f"{self.opened.lobby}-{self.round}-{number}{again}"
 
     def apply(self, entry: Entry) -> None:
-        """Take the next entry; raises `ValueError` when its number is not the next one."""
+        """Apply the next entry; raises `ValueError` if its number is not the next one."""
         if entry.seq != self.seq + 1:
             raise ValueError(f"entry {entry.seq} of a lobby follows {self.seq}")
         self.seq = entry.seq
@@ -337,7 +338,7 @@ class LobbyState:
                 pass  # who writes the log changes nothing in the lobby
 
     def _programme(self) -> Programme:
-        """Return the present round's for the present members; raises `Unplayable`."""
+        """Return the present round's programme for the present members; raises `Unplayable`."""
         return Programme.of_round(
             self.settings.programme,
             self._candidates(),
@@ -370,7 +371,7 @@ class LobbyState:
         self.void += dropped.count
 
     def _settle(self, planned: PlannedMatch, result: Result | None) -> None:
-        """Keep what became of an arranged match, for the host to ask."""
+        """Keep the outcome of an arranged match for the host's requests."""
         if planned.tag is not None:
             line = None
             if result is not None:

@@ -1,4 +1,4 @@
-"""What one command does to a lobby: entries that change its state, and effects, in order. Pure."""
+"""The changes of one command to a lobby: entries that change its state, and effects. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kibitz_server.lobby.state import LobbyState, SeatedMember
 
 
 class Transaction:
-    """The state and presence of one lobby, and what the present command has asked for so far.
+    """The state and presence of one lobby, and the effects of the present command so far.
 
     The checks raise `Refusal`; a command makes all of them before it appends anything.
     """
@@ -40,7 +40,7 @@ class Transaction:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was asked for yet."""
+        """Whether there are no effects yet."""
         return not self._effects
 
     def append(self, entry: Callable[..., Entry], **fields: Any) -> None:
@@ -50,11 +50,11 @@ class Transaction:
         self._effects.append(Append(made))
 
     def ask(self, effect: Effect) -> None:
-        """Ask the caller for something, after what was asked for before."""
+        """Add an effect after the former ones."""
         self._effects.append(effect)
 
     def ask_all(self, effects: Iterable[Effect]) -> None:
-        """Ask the caller for several things."""
+        """Add several effects."""
         self._effects += effects
 
     def accept(self, player: str) -> None:
@@ -68,7 +68,7 @@ class Transaction:
             self.budget.charge_change(player, self.now)
 
     def take_effects(self) -> list[Effect]:
-        """Return what was asked for, and begin anew."""
+        """Return the effects, and start anew."""
         effects, self._effects = self._effects, []
         return effects
 

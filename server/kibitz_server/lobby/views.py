@@ -1,7 +1,7 @@
-"""What lists, members, hosts and spectators see of a lobby and of its matches. Pure.
+"""The views of a lobby and its matches for lists, members, hosts and spectators. Pure.
 
-Seeds that a host writes into a programme are shown to the host alone, and the invite code to the
-host and the members.
+Only the host sees the seeds that it wrote into a programme, and only the host and the members see
+the invite code.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from kibitz_server.lobby.state import LobbyState, SeatedMember
 
 @dataclass(frozen=True, slots=True)
 class DurableLobby:
-    """A lobby as the disk has it: what anybody may be told who asks about it.
+    """A lobby as the disk has it, for answers to anybody.
 
-    The state of a lobby is ahead of this while its newest entries are on their way to the disk.
+    The state of a lobby is ahead of this while its newest entries are being written.
     """
 
     brief: LobbyBrief
@@ -36,11 +36,11 @@ class DurableLobby:
     members: frozenset[str]
 
     def is_insider(self, player: str) -> bool:
-        """Whether a player is the host or a member."""
+        """Return whether a player is the host or a member."""
         return player == self.host or player in self.members
 
     def may_watch(self, player: str) -> bool:
-        """Whether a player may enter as a spectator, and watch matches."""
+        """Return whether a player may enter as a spectator, and watch matches."""
         return self.brief.watchable or self.is_insider(player)
 
     def insiders(self) -> list[str]:
@@ -49,7 +49,7 @@ class DurableLobby:
 
 
 def durable_lobby(state: LobbyState) -> DurableLobby:
-    """Return what may be told of a lobby once the last entry of `state` is on the disk."""
+    """Return the durable view of a lobby once the last entry of `state` is on the disk."""
     return DurableLobby(lobby_brief(state), state.host.player, frozenset(state.members))
 
 
@@ -130,12 +130,12 @@ def arranged_briefs(
     *,
     plies: Mapping[str, int] | None = None,
 ) -> list[MatchBrief | None]:
-    """Return how the arranged matches of these tags stand: None for one that waits.
+    """Return the status of the arranged matches with these tags: None for one that waits.
 
-    The seats are those who were to play, whoever may have played on for them. Results are
-    on the disk before a lobby hears of them. A match that began, or became void, by an entry later
-    than `durable` still waits: the disk does not have that yet. Raises `KeyError` for a tag that
-    was not arranged.
+    The seats are those of the original players, even if others have replaced them. Results are on
+    the disk before a lobby learns of them. A match that began, or became void, by an entry later
+    than `durable` still waits, because the disk does not have that yet. Raises `KeyError` for a tag
+    that was not arranged.
     """
     running = {planned.number: match for match, planned in state.running.items()}
     briefs: list[MatchBrief | None] = []
@@ -205,7 +205,7 @@ def _without_seed(item: ProgrammeItem) -> ProgrammeItem:
 
 
 def member(seated: SeatedMember, connected: Collection[str]) -> Member:
-    """Return a member as everybody sees it."""
+    """Return a member's public form."""
     engine = seated.capabilities.engine
     return Member(
         player=seated.player.player,
@@ -219,7 +219,7 @@ def member(seated: SeatedMember, connected: Collection[str]) -> Member:
 
 
 def ranked_players(state: LobbyState) -> Sequence[Player]:
-    """Return who has a line in the table: who was there when the round began, or came later."""
+    """Return the players with a line in the table: members since the round began, or later."""
     if state.started:
         return state.roster
     return [member.player for member in state.by_seat()]

@@ -1,14 +1,14 @@
 """The matches of a lobby that have not begun: of a programme, or arranged by the host. Pure.
 
-`ProgrammeQueue` computes what it is asked for and keeps no matches, only which numbers have begun
-and who is gone. `ArrangedQueue` holds what the host has said, which follows from nothing.
+`ProgrammeQueue` computes its matches on demand and keeps only which numbers have begun and which
+players have left. `ArrangedQueue` stores the host's matches, which cannot be computed.
 
-*What may begin.* After every command a lobby asks which matches the players who are here can play,
-and a programme may have thousands that wait for somebody who is not. So a queue keeps, for the last
-few sets of players, which matches these can play and up to which number it has looked: a `_Search`.
-It looks at each number once for each set, at no more than `LOOKED_AT` for one command, and passes
-over a whole item where too few of its players are here. Where that is not enough the queue is
-`cut_short`, and the lobby goes on in another turn of the event loop.
+*Search.* After every command a lobby asks which matches the connected players can play, and a
+programme may have thousands that wait for absent players. So a queue keeps, for the last few sets
+of players, which matches these can play and up to which number it has looked: a `_Search`. It looks
+at each number once for each set, at no more than `LOOKED_AT` for one command, and skips a whole
+item if too few of its players are here. If the limit cuts the search, the queue is `cut_short`, and
+the lobby continues in another turn of the event loop.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from kibitz_protocol.wire.records import Player
 from kibitz_server.lobby.schedule import Fixture, Part, PlannedMatch, Programme
 
 LOOKED_AT: Final = 500
-"""At how many matches that were not looked at before one command looks: some 3 ms of work."""
+"""The number of new matches that one command looks at, some 3 ms of work."""
 MAX_SEARCHES: Final = 8
-"""For how many sets of players a queue remembers what they can play."""
+"""The number of sets of players whose searches a queue keeps."""
 Waiting: TypeAlias = Fixture | PlannedMatch
 _Match = TypeVar("_Match", bound=Waiting)
 
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """What was removed from a queue."""
+    """The matches that were removed from a queue."""
 
     count: int
     arranged: Sequence[PlannedMatch] = ()
-    """The matches that the host had arranged; those of a programme are only counted."""
+    """The removed matches of a host that arranged them; those of a programme are only counted."""
 
 
 class MatchQueue(Protocol):
@@ -57,28 +57,28 @@ class MatchQueue(Protocol):
         """
 
     def take(self, number: int) -> PlannedMatch:
-        """Remove a match, which begins; raises `KeyError` where it does not wait."""
+        """Remove a match that begins; raises `KeyError` if it does not wait."""
 
     def put_back(self, planned: PlannedMatch) -> None:
         """Let a match that was taken wait again."""
 
     def drop(self, player: str | None = None) -> Dropped:
-        """Remove what waits for a player, or everything."""
+        """Remove the matches of a player, or all."""
 
 
 @dataclass(slots=True)
 class _Search:
-    """The matches that one set of players can play, as far as a queue has looked for them."""
+    """The matches that one set of players can play, as far as the search has come."""
 
     found: list[int] = field(default_factory=list)
-    """Their numbers, in order; some may not wait any more."""
+    """Their numbers, in order; some may no longer wait."""
     next: int = 1
     """The first number that was not looked at."""
 
 
 @dataclass(slots=True)
 class _Searches:
-    """What was found for the sets of players that were asked about last."""
+    """The searches for the most recent sets of players."""
 
     cut_short: bool = False
     _by_players: dict[frozenset[str], _Search] = field(default_factory=dict)
@@ -89,9 +89,9 @@ class _Searches:
         spans: Iterable[range],
         waiting: Callable[[int], _Match | None],
     ) -> Iterator[_Match]:
-        """Yield what waits for players who are all `here`.
+        """Yield the waiting matches whose players are all `here`.
 
-        `spans` are the numbers worth a look, in order, and `waiting` returns what has a number.
+        `spans` are the numbers worth a look, in order, and `waiting` returns the match of a number.
         """
         self.cut_short = False
         search = self._of(here)
@@ -112,7 +112,7 @@ class _Searches:
                     yield match
 
     def put_back(self, planned: PlannedMatch) -> None:
-        """Note that a match waits again, which some searches have looked at."""
+        """Note that a match waits again, since some searches have passed it."""
         for here, search in self._by_players.items():
             known = planned.number >= search.next or planned.number in search.found
             if not known and _all_in(planned.players, here):
@@ -128,16 +128,16 @@ class _Searches:
 
 @dataclass(slots=True)
 class ProgrammeQueue:
-    """What is left of a programme."""
+    """The waiting matches of a programme."""
 
     _programme: Programme
     _left: int = field(init=False)
     _begun: bytearray = field(default_factory=bytearray)
-    """By number 1 where a match has begun; it ends with the highest number that has."""
+    """By number, 1 if a match has begun; it ends with the highest number that has."""
     _returned: frozenset[int] = frozenset()
-    """Matches that had begun and wait again, whoever has left before that."""
+    """Matches that had begun and wait again, regardless of players who left before that."""
     _gone: frozenset[str] = frozenset()
-    """Players who have left: what has not begun of theirs is not played."""
+    """Players who have left: their matches that have not begun are not played."""
     _searches: _Searches = field(default_factory=_Searches, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -194,9 +194,9 @@ class ProgrammeQueue:
         return len(numbers)
 
     def _left_in(self, part: Part, player: str) -> int:
-        """Return how many matches of a part wait that a player takes part in.
+        """Return how many waiting matches of a part a player takes part in.
 
-        Where everybody plays all of them they are counted; else each is looked at, which happens
+        If everybody plays all of them they are counted. Otherwise each is looked at, which happens
         once a round for each player.
         """
         players = [item.player for item in part.regulars()]
@@ -210,7 +210,7 @@ class ProgrammeQueue:
         return sum(_plays(player, item.players) for item in waiting)
 
     def _waiting(self, number: int) -> Fixture | None:
-        """Return a match that waits; None where it does not."""
+        """Return a match that waits, or None."""
         if number < len(self._begun) and self._begun[number]:
             return None
         players, gone = self._programme.players(number), self._gone
@@ -228,7 +228,7 @@ class ProgrammeQueue:
 
 @dataclass(slots=True)
 class ArrangedQueue:
-    """What the host has arranged and has not begun."""
+    """The waiting matches that the host has arranged."""
 
     _matches: dict[int, PlannedMatch] = field(default_factory=dict)
     _last: int = 0
@@ -251,7 +251,7 @@ class ArrangedQueue:
         return self._searches.playable(here, [range(1, self._last + 1)], self._matches.get)
 
     def add(self, planned: PlannedMatch) -> None:
-        """Let a match wait that the host has arranged, after all others."""
+        """Add a match that the host has arranged, behind all others."""
         self._matches[planned.number] = planned
         self._last = planned.number
         self._count(planned, 1)

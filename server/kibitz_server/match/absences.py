@@ -1,8 +1,8 @@
 """Absent seats: which one is given up next, when, and with what cause.
 
-A seat whose player is away has a grace, except after leaving for good. When it is over the seat is
-given up, or a substitute is asked for. When every seat that could still play is away, nobody waits
-for anybody: the match is abandoned when the last grace is over.
+A player who is away has a grace period, unless it left for good. When the grace is over, the seat
+is given up or a substitute is asked for. When every seat that could still play is away, the match
+is abandoned as soon as the last grace is over.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ DEPARTURE_TEXTS: Final = {
     "crash": "crashed and did not come back",
     "kicked": "was removed by the host",
 }
-"""What the result says of a seat that was given up."""
+"""The text in the result for a seat that was given up, by cause."""
 
 
 _CAUSES: Final = {"crash": Cause.CRASH, "kicked": Cause.KICKED}
 GONE_FOR_GOOD: Final = frozenset({"left", "kicked"})
-"""Absences that have no grace."""
+"""Absences without a grace."""
 
 
 class Due(NamedTuple):
@@ -57,7 +57,7 @@ def cause_of(absence: Absence) -> Cause:
 
 
 def _all_are_away(state: MatchState) -> bool:
-    """Whether every seat that could still play is away."""
+    """Return whether every seat that could still play is away."""
     if state.to_act not in state.away:
         return False
     there = set(range(len(state.players))) - state.away.keys()

@@ -1,11 +1,11 @@
-"""The moves of a match by the requests that they came in, for those that are sent again.
+"""The moves of a match by their request ids, to answer resent moves idempotently.
 
-A connection that is lost takes answers with it, and its client sends those moves again, under the
-same ids and for the same plies. It may have moved on meanwhile, and a player may have several
-programs: so each move of a match is known for as long as the match is, and none that is in the
+When a connection is lost, answers are lost with it, and the client resends those moves with the
+same ids and plies. The match may have gone on meanwhile, and a player may run several programs. So
+every move of a match is remembered for the whole match, and no move that is in the
 log is ever refused.
 
-They are kept packed, in the order of their plies: 18 bytes each, for a long match has hundreds.
+They are packed in the order of their plies, 18 bytes each, because a long match has hundreds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ AnsweredMove: TypeAlias = tuple[int, int, int, int]
 """The ply of a move, its seat, the id of its request, and the number of its entry."""
 _MOVE: Final = Struct("<IHqI")
 pack_move: Final = _MOVE.pack
-"""Pack a move, given by what an `AnsweredMove` has."""
+"""Pack a move, given by the fields of an `AnsweredMove`."""
 
 
 def packed(moves: Iterable[AnsweredMove]) -> bytearray:
@@ -32,7 +32,7 @@ def unpacked(moves: bytes | bytearray) -> list[AnsweredMove]:
 
 
 def find_entry(moves: bytes | bytearray, ply: int, seat: int, request: int) -> int | None:
-    """Return the number of the entry that a move became; None where it became none."""
+    """Return the number of the entry that a move became, or None."""
     for at in range(len(moves) - _MOVE.size, -1, -_MOVE.size):
         move = _MOVE.unpack_from(moves, at)
         if move[0] <= ply:
@@ -41,5 +41,5 @@ def find_entry(moves: bytes | bytearray, ply: int, seat: int, request: int) -> i
 
 
 def without_seat(moves: bytes | bytearray, seat: int) -> bytearray:
-    """Return the moves but for those of a seat, which somebody else has now: its ids begin anew."""
+    """Return the moves without those of a seat that changed hands: its request ids start anew."""
     return packed(move for move in unpacked(moves) if move[1] != seat)

@@ -1,8 +1,8 @@
-"""What one seat may add to the log of its match besides its moves. Pure.
+"""Limits on a seat's additions to its match's log, besides its moves. Pure.
 
-Every kind of entry that a client can cause has a bound, for a match and for an hour, because the
-log of a match is kept for good. `BOUNDS` says for each kind what bounds it. What a seat has used is
-a part of the match's state, so it is the same after a restart.
+Every kind of entry that a client can cause has a bound, per match and per hour, because the log of
+a match is kept for good. `BOUNDS` names the bound of each kind. The amounts used are part of the
+match's state, so they survive a restart.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ _HOUR_MS: Final = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How much of something a seat may use in one match."""
+    """The amount of something that a seat may use in one match."""
 
     what: str
     """Its name in `MatchState.used`, before the number of the seat."""
     at_once: int
     per_hour: int
-    """What comes on top of it with each hour of the match."""
+    """The additional amount for each hour of the match."""
     most: int
-    """However long the match takes."""
+    """The limit however long the match takes."""
 
     def key(self, seat: int) -> str:
         """Return the name under which the match keeps what a seat has used."""
@@ -40,7 +40,7 @@ class Allowance:
         return min(self.most, self.at_once + self.per_hour * at_ms // _HOUR_MS) - used
 
     def wait_ms(self, used: int, at_ms: int) -> int | None:
-        """Return after how long a seat may use one more, 0 for now, None for never."""
+        """Return the milliseconds until a seat may use one more, 0 for now, None for never."""
         if used >= self.most:
             return None
         needed = (used + 1 - self.at_once) * _HOUR_MS
@@ -50,9 +50,9 @@ class Allowance:
 NOTES: Final = Allowance("note", at_once=100_000, per_hour=100_000, most=1_000_000)
 """Characters of a seat's notes."""
 MOVE_COMMENTS: Final = Allowance("comment", at_once=250_000, per_hour=500_000, most=4_000_000)
-"""Characters of what a seat says of its own moves."""
+"""Characters of a seat's comments on its own moves."""
 RETURNS: Final = Allowance("return", at_once=100, per_hour=60, most=2000)
-"""How often a seat comes back, or is taken over."""
+"""The number of times a seat reconnects or is taken over."""
 BOUNDS: Final[Mapping[type[Entry], Allowance | str]] = MappingProxyType(
     {
         records.Moved: MOVE_COMMENTS,
@@ -68,12 +68,12 @@ BOUNDS: Final[Mapping[type[Entry], Allowance | str]] = MappingProxyType(
         records.Hidden: "is in no log",
     }
 )
-"""What bounds the entries of each kind in the log of one match.
+"""The bound of each kind of entry in the log of one match.
 
-A move itself is bounded by the rules, and a note about an illegal one by `Conduct.max_illegal`.
+The rules bound moves, and `Conduct.max_illegal` bounds notes about illegal ones.
 """
 CUT_COMMENT: Final = "cut: the comments of this seat have used up their budget"
-"""Stands in a comment whose line and text are not kept."""
+"""The text that replaces a comment's line and text when they are not kept."""
 
 
 def comment_size(comment: Comment) -> int:
@@ -82,5 +82,5 @@ def comment_size(comment: Comment) -> int:
 
 
 def cut(comment: Comment) -> Comment:
-    """Return a comment without its line and its text, and with a word about that."""
+    """Return a comment with a notice in place of its line and text."""
     return construct(Comment, {**comment.__dict__, "line": None, "text": CUT_COMMENT})

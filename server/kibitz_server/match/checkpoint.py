@@ -1,9 +1,9 @@
-"""Checkpoints: what a log has led to up to some entry, so that a start need not fold all of it.
+"""Checkpoints: snapshots of a match at some entry, so that a start need not fold the whole log.
 
-A checkpoint is a cache and never the truth: the log is. It says which entry it was made after,
-the chain's link there, and which code made it. Whoever restores a match from it goes on from
-that link; where anything is not as expected, nothing is read and the whole log is folded
-instead. For every log and every entry in it,
+A checkpoint is only a cache; the log is authoritative. It contains the number of its entry, the
+chain's link there, and the digest of the code that made it. Restoring a match from a checkpoint
+continues from that link. If anything is not as expected, the checkpoint is ignored and the whole
+log is folded instead. For every log and every entry in it,
 
     restore(whole log) == resume(checkpoint after the entry, the entries that follow)
 
@@ -11,9 +11,9 @@ byte for byte, which `tests/server/match/test_checkpoint.py` holds for every gam
 
     SHA-256 of the rest | zlib( one line of JSON, "\\n", the bytes of the game's state )
 
-The digest finds damage, and the JSON is the program's own, so nothing in it is doubted further.
-`code` stands for the sources of the rules and of the fold: with other sources the same entries
-may lead to other values, and then no checkpoint of before is used.
+The digest detects damage, and the program wrote the JSON itself, so nothing in it is validated
+further. `code` is the digest of the sources of the rules and of the fold. With other sources the
+same entries may lead to other values, so older checkpoints are not used.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from kibitz_server.match.saved_state import SavedState
 from kibitz_server.match.state import BrokenLog, MatchState
 
 CHECKPOINT_INTERVAL = 32
-"""Entries after which it is looked whether a match needs another checkpoint."""
+"""Entries between two checks of whether a match needs another checkpoint."""
 FOLDED_AT_START = 20_000
 """How many entries of all running matches together a start may have to fold, a quarter of a second
 of work: few matches at a time need no checkpoint before they are long."""
 FORMAT = 1
-"""The layout of a checkpoint; one of another number is not read."""
+"""The version of a checkpoint's layout; other versions are not read."""
 DIGEST_BYTES = 32
 ZLIB_LEVEL = 1
 """zlib's fastest: boards are mostly zeros, and the fifth of a record is as good as the sixth."""
@@ -53,7 +53,7 @@ class _Line:
     game: str
     rules_version: int
     dtype: str
-    """The fields of the state's record, which its bytes are meaningless without."""
+    """The fields of the state's record, without which its bytes have no meaning."""
     link: str
     saved: SavedState
 
@@ -63,7 +63,7 @@ _LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A checkpoint that was read and belongs to this match and this code."""
+    """A validated checkpoint of this match, made by this code."""
 
     link: str
     """The chain's link at entry `kept.seq`."""
@@ -89,10 +89,10 @@ def is_due(seq: int, checkpointed: int, interval: int) -> bool:
 
 
 def next_checkpoint(match: str, seq: int) -> int:
-    """Return the entry after `seq` at which it is looked whether a match is due for a checkpoint.
+    """Return the entry after `seq` at which to check whether a checkpoint is due.
 
-    Each match has its own place in the period, so that matches which began together do not
-    write their checkpoints together.
+    Each match has its own offset in the period, so that matches which began together do not write
+    their checkpoints together.
     """
     place = zlib.crc32(match.encode()) % CHECKPOINT_INTERVAL
     return seq + 1 + (place - seq - 1) % CHECKPOINT_INTERVAL
@@ -127,7 +127,7 @@ class Checkpoints:
     def read(self, data: bytes, game: Game, setup: Setup) -> Checkpoint | None:
         """Return the checkpoint in `data`.
 
-        None where it is damaged, was made by other code, or is of another match.
+        None if it is damaged, was made by other code, or belongs to another match.
         """
         digest, body = data[:DIGEST_BYTES], data[DIGEST_BYTES:]
         if sha256(body).digest() != digest:
@@ -159,7 +159,7 @@ class Checkpoints:
         return self._types[name]
 
     def _blank(self, game: Game, setup: Setup, wanted: str) -> State | None:
-        """Return a state of the type `wanted`, None where the game does not begin with one."""
+        """Return a state of the type `wanted`, or None if the game does not begin with one."""
         name = game.info.name
         if self._types.get(name) != wanted:
             options = game.Options.from_wire(setup.options)
@@ -172,7 +172,7 @@ def resume(
 ) -> MatchState:
     """Return the match that `entries` lead to, the ones after the checkpoint.
 
-    Raises `BrokenLog` where they are not.
+    Raises `BrokenLog` if they do not follow it.
     """
     if entries and entries[0].seq != checkpoint.seq + 1:
         raise BrokenLog(f"entry {entries[0].seq} does not follow entry {checkpoint.seq}")

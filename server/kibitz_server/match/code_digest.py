@@ -1,4 +1,4 @@
-"""A digest of the program's own sources, for what is only valid with the code that made it."""
+"""A digest of the program's own sources, for data that is only valid with the code that made it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What may be asked of a match, and what it answers: values without behaviour.
+"""The commands and effects of a match: values without behavior.
 
-Those that every move makes are named tuples, which cost a third of what a frozen dataclass does.
+The ones that every move makes are named tuples, which cost a third of a frozen dataclass.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """A seat's player came back; `player` is checked against the seat where it is given.
+    """A seat's player reconnected; if `player` is given, it is checked against the seat.
 
-    `takeover` says that it was there, and that another program has taken its place.
+    `takeover` marks that the player was connected and another program has taken its place.
     """
 
     seat: int
@@ -85,7 +85,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class AddComment:
-    """Somebody says something of the match; `seat` is None for a spectator, who sees `ply`."""
+    """A comment on the match; `seat` is None for a spectator, who sees `ply`."""
 
     author: Player
     seat: int | None
@@ -110,7 +110,7 @@ Command: TypeAlias = Play | Resign | Leave | Return | Replace | Forfeit | Note |
 class Append(NamedTuple):
     """Make `entry` durable, then send each viewer ``view.event(viewer)``.
 
-    Behind it goes the answer to the request that made it, where it is a move that was accepted.
+    If the entry is an accepted move, the answer to its request follows.
     """
 
     entry: Entry
@@ -119,7 +119,7 @@ class Append(NamedTuple):
 
 
 class Accepted(NamedTuple):
-    """Answer the request `id` of a seat, which has sent a move again: it is entry `seq`."""
+    """Answer the request `id` of a seat, which has resent a move: it is entry `seq`."""
 
     seat: int
     id: int
@@ -144,9 +144,9 @@ class Refuse:
 
 @dataclass(frozen=True, slots=True)
 class WantSubstitute:
-    """Find a house bot for a seat, then answer with `Replace` or `Forfeit`, never with neither.
+    """Find a house bot for a seat, then always answer with `Replace` or `Forfeit`.
 
-    No flag falls for the seat meanwhile, and its player may still return.
+    Meanwhile no flag falls for the seat, and its player may still return.
     """
 
     seat: int
@@ -165,9 +165,9 @@ Effect: TypeAlias = Append | Accepted | Refuse | WantSubstitute | MatchOver
 
 
 class Step(NamedTuple):
-    """What an engine makes of a command or of the time."""
+    """The engine's response to a command or to the passing of time."""
 
     effects: list[Effect]
-    """In the order in which they have to be carried out."""
+    """The effects, in the order in which they must be carried out."""
     deadline: int | None
-    """The caller's time at which `tick` has something to do, None while it has not."""
+    """The caller's time at which `tick` is due, or None."""

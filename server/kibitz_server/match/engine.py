@@ -5,9 +5,9 @@ match is its `MatchState`. Every entry passes through `MatchState.apply`, whethe
 made it or a log gives it back, so restoring the log of a match gives the live one again, byte for
 byte, and from any entry on.
 
-What is not in the log is only about the present moment: when the turn was opened, how often a
-seat has sent an illegal move, which substitutes have been asked for. A restart forgives these,
-as it charges the time that the server was down to nobody.
+The log omits only facts about the present moment: when the turn was opened, how often a seat has
+sent an illegal move, which substitutes have been asked for. A restart resets these, and charges the
+downtime to nobody.
 
 The caller's part. `now` is a monotonic clock in whole milliseconds. The effects of a `Step` are
 carried out in order, and nothing of an `Append` is told before its entry is durable. Whenever
@@ -18,8 +18,8 @@ what a crash has cut off. `lag` is how much time the caller's clock has left out
 server stood still; what of it fell into a turn is only noted in the turn's entry.
 
 A turn is measured from `open_turn` to the arrival of the move, and an allowance for the network is
-taken off. That is the socket's own round trip as the server measured it (the shortest of its last
-pings), at most `ALLOWANCE_CAP_MS` and at most what the seat's lag bank has left
+taken off. The allowance is the socket's own round trip as the server measured it (the shortest of
+its last pings). It is at most `ALLOWANCE_CAP_MS` and at most the rest of the seat's lag bank
 (`kibitz_protocol.wire.lag`), so a peer that delays its pongs empties its bank. The flag's timer
 waits longer than the clock by the most that the turn may be allowed, so that nobody is flagged by
 the network inside the allowance.
@@ -104,9 +104,9 @@ from kibitz_server.match.visibility import EntryView, MatchViews
 MAX_COMMENTS: Final = 2000
 """Comments that one match takes: each is an entry of its log, and kept for good."""
 _ACTION_CHARS: Final = 1000
-"""Characters that the log keeps of an action that was refused as illegal ..."""
+"""The number of characters that the log keeps of an action that was refused as illegal ..."""
 _NOTE_CHARS: Final = 2000
-"""... and of what was said of it."""
+"""... and of the message about it."""
 SentMove: TypeAlias = Move | Play
 """A move of the seat to act, as it has come or as a command."""
 
@@ -144,19 +144,19 @@ class MatchEngine:
         self._origin: int | None = None
         """The caller's time at which the match's own time was 0."""
         self._due: int | None = None
-        """The match's time at which `tick` has something to do, None while it has not."""
+        """The match's time at which `tick` is due, or None."""
         self._opened_at: int | None = None
-        """When the present turn was opened."""
+        """The time at which the present turn was opened."""
         self._flag_at: int | None = None
-        """When the flag of the open turn falls, the largest possible allowance included."""
+        """The time at which the flag of the open turn falls, including the largest allowance."""
         self._turn_ms = 0
-        """What the open turn may be charged before its flag falls."""
+        """The milliseconds that the open turn may be charged before its flag falls."""
         self._uncharged_ms = 0
-        """How long the present turn was open before it was closed and began anew."""
+        """How long the present turn was open before it was closed and reopened."""
         self._lag = 0
-        """What the caller's clock has left out so far ..."""
+        """The time that the caller's clock has left out so far ..."""
         self._lag_at_open = 0
-        """... and what it had left out when the present turn was opened."""
+        """... and its value when the present turn was opened."""
         self._illegal_counts = [0] * len(state.players)
         self._substitutes_wanted: frozenset[int] = NO_SEATS
         """The absent seats that a substitute has been asked for."""
@@ -173,7 +173,7 @@ class MatchEngine:
 
     @classmethod
     def resume(cls, state: MatchState, entries: Iterable[Entry]) -> MatchEngine:
-        """Return a match that `entries` follow in; call `tick` once before anything else."""
+        """Return a match that continues with `entries`; call `tick` once before anything else."""
         engine = cls(state)
         fold(engine.views, entries)
         return engine
@@ -181,9 +181,9 @@ class MatchEngine:
     # --- commands ---------------------------------------------------------------------------
 
     def handle(self, command: Command, now: int, lag: int = 0) -> Step:
-        """Carry out a command: after whatever timers are due, before those that it makes due.
+        """Carry out a command: after the timers that are due, before those that it makes due.
 
-        Who leaves, drops out or comes back may be the one that others have waited for.
+        Others may have been waiting for a player who now leaves, drops out or returns.
         """
         at = self._match_time(now)
         self._lag = lag
@@ -200,11 +200,11 @@ class MatchEngine:
     def play_in_turn(
         self, seat: int, move: SentMove, rtt_ms: int, now: int, lag: int = 0
     ) -> EntryView | None:
-        """Carry out a move as `handle` would where its only effect is its entry, or the end too.
+        """Carry out a move whose only effects are its entry and perhaps the end, as `handle` would.
 
-        Nearly every move is one. Return its entry, or None with nothing changed: then `handle` says
-        what becomes of the move. `rtt_ms` is the socket's round trip. There is no deadline after
-        one: nobody is away, and the turn that it brings is not open yet.
+        Nearly every move is one. Returns its entry, or None with nothing changed; then call
+        `handle`. `rtt_ms` is the socket's round trip. There is no deadline afterwards, because
+        nobody is away and the next turn is not open yet.
         """
         state, at, due = self.state, self._match_time(now), self._due
         if seat != state.to_act or move.ply != state.ply:
@@ -218,16 +218,16 @@ class MatchEngine:
             return None
 
     def tick(self, now: int, lag: int = 0) -> Step:
-        """Carry out what the timers that are due ask for."""
+        """Carry out the timers that are due."""
         at = self._match_time(now)
         self._lag = lag
         self._due = self._next_due()
         return Step(self._run_due_timers(at), self.deadline)
 
     def open_turn(self, now: int, lag: int = 0) -> int | None:
-        """Start the clock of the seat to act, its turn is durable and sent; return the deadline.
+        """Start the clock of the seat to act, whose turn is durable and sent; return the deadline.
 
-        The clock of a turn that is open already runs on; that of a match that is over does not.
+        If the turn is open already its clock keeps running; if the match is over nothing happens.
         """
         state, at = self.state, self._match_time(now)
         if self._opened_at is None and state.result is None:
@@ -243,8 +243,8 @@ class MatchEngine:
     def close_turn(self, now: int, lag: int = 0) -> int | None:
         """Stop the clock of the open turn, as if it had not been opened; return the deadline.
 
-        It is the server that keeps the seat from answering: what it has thought is not charged, and
-        counts of what the match forgives.
+        The server is what keeps the seat from answering, so the seat's thinking time is not
+        charged. It counts toward the standstill that the match forgives.
         """
         self._uncharged_ms = self._open_ms(now, lag)
         self._opened_at = self._flag_at = None
@@ -252,24 +252,24 @@ class MatchEngine:
         return self.deadline
 
     def go_on_from(self, former: MatchEngine, now: int, lag: int = 0) -> None:
-        """Begin the turn anew that is open at `former`, an engine of the same match."""
+        """Restart the turn that is open at `former`, an engine of the same match."""
         if former.state.began == self.state.began:
             self._uncharged_ms = former._open_ms(now, lag)
 
     @property
     def deadline(self) -> int | None:
-        """The caller's time at which `tick` has something to do, None while it has not."""
+        """The caller's time at which `tick` is due, or None."""
         return None if self._due is None or self._origin is None else self._due + self._origin
 
     def left_ms(self, now: int) -> int | None:
-        """Return how much of its time the seat to act has left, None without a clock."""
+        """Return how much time the seat to act has left, None without a clock."""
         total = self.state.left_ms
         if total is None or self._opened_at is None:
             return total
         return max(0, total - max(0, self._match_time(now) - self._opened_at))
 
     def return_wait_ms(self, seat: int, now: int) -> int | None:
-        """Return after how long a seat may come back once more, 0 for now, None for never."""
+        """Return the milliseconds until a seat may return once more, 0 for now, None for never."""
         used = self.state.used.get(RETURNS.key(seat), 0)
         return RETURNS.wait_ms(used, self._match_time(now))
 
@@ -353,7 +353,7 @@ class MatchEngine:
         return self._advance(construct(Moved, values), action)
 
     def _turn_time(self, at: int) -> tuple[int, int, int]:
-        """Return when the turn was opened, what it took, and the lag, which is no part of that."""
+        """Return when the turn was opened, its duration, and the lag, which is not included."""
         before = self._uncharged_ms
         if self._opened_at is None:
             return at, 0, before
@@ -390,7 +390,7 @@ class MatchEngine:
         return effects
 
     def _hint(self, code: Code) -> str:
-        """Return what helps after a wrong action: one that is legal now for the seat to act."""
+        """Return a hint after a wrong action: an action that is legal now for the seat to act."""
         game = self.state.game
         legal = game.legal(self.state.game_state)
         action = to_json(self._encode_action(legal[0])).decode()
@@ -399,7 +399,8 @@ class MatchEngine:
         return f"choose a legal action, for example {action}"
 
     def _refusal_note(self, play: Play, code: Code, message: str, at: int) -> Noted:
-        """Return what the seat's own record keeps of an illegal move; `max_illegal` bounds them."""
+        """Return the note of an illegal move for the seat's own record; `max_illegal` bounds
+        them."""
         sent = to_json(play.action).decode()[:_ACTION_CHARS]
         refused = RefusedMove(ply=play.ply, code=code, action=sent, id=play.id)
         text = f"refused as {code}: {message}"[:_NOTE_CHARS]
@@ -528,7 +529,7 @@ class MatchEngine:
         return at if at > last else last
 
     def _next_due(self) -> int | None:
-        """Return when the next timer is due; to be asked again after every change of these."""
+        """Return when the next timer is due; call again after every change of the timers."""
         state = self.state
         if state.result is not None:
             return None
@@ -581,7 +582,7 @@ class MatchEngine:
         return self._append(entry)
 
     def _apply_flag_policy(self, at: int) -> list[Effect]:
-        """Do what the game asks for when a flag has fallen."""
+        """Apply the game's flag policy after a flag has fallen."""
         match self.state.game.info.on_flag:
             case "forfeit":
                 return self._forfeit_seat(self.state.to_act, *self._late_cause(), at)
@@ -591,7 +592,7 @@ class MatchEngine:
                 raise AssertionError("a turn that is skipped is over with its flag")
 
     def _late_cause(self) -> tuple[Cause, str]:
-        """A seat whose player is away did not think too long: say what really happened."""
+        """Return the real cause of a fallen flag: an absent player did not think too long."""
         gone = self.state.away.get(self.state.to_act)
         if gone is None:
             return Cause.TIME, "the flag fell"
@@ -627,7 +628,7 @@ class MatchEngine:
         return self._effects_of(self._advance(entry, action))
 
     def _effects_of(self, view: EntryView, request: int | None = None) -> list[Effect]:
-        """Return what the caller has to do about an entry; `request` is what it answers."""
+        """Return the effects of an entry; `request` is the request that it answers."""
         effects: list[Effect] = [Append(view.entry, view, request)]
         result = self.state.result
         if result is not None:
@@ -635,7 +636,7 @@ class MatchEngine:
         return effects
 
     def _advance(self, entry: Entry, action: int | None = None) -> EntryView:
-        """Apply an entry, and bring what is not in the log up to it."""
+        """Apply an entry, and update the fields that are not in the log."""
         state = self.state
         began = state.began
         view = self.views.advance(entry, action)

@@ -1,9 +1,9 @@
 """The past of a match as a viewer may see it: its log folded again, entry by entry.
 
 A page in the middle needs the state before it. `PositionCache` keeps copies of the state at every
-`POSITION_INTERVAL`-th entry, whoever has asked: it is the same for every viewer, and what was
-durable once never changes. So a page costs its own entries, at most `POSITION_INTERVAL` before
-them, and the whole way to it only the first time.
+`POSITION_INTERVAL`-th entry, for all viewers together: the state is the same for every viewer, and
+durable entries never change. So a page costs its own entries and at most `POSITION_INTERVAL` before
+them. Only the first page folds all entries before it.
 """
 
 from __future__ import annotations
@@ -27,39 +27,39 @@ from kibitz_server.match.state import MatchState
 from kibitz_server.match.visibility import EntryView, MatchViews
 
 PAGE_BYTES = 256 * 1024
-"""About how long an answer gets; clients ask for the rest."""
+"""The approximate length of one answer; clients ask for the rest."""
 POSITION_INTERVAL = 64
 """Entries between two positions that are kept."""
 POSITION_BYTES = 4096
-"""About what a position costs besides the game's state."""
+"""The approximate size of a position besides the game's state."""
 CACHE_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Events of a match, whether there are more, and about how long they are as JSON."""
+    """Events of a match, whether there are more, and their approximate length as JSON."""
 
     view: Fields | None
-    """What the viewer saw right before the first of them, None where there is none."""
+    """The viewer's view right before the first of them, or None."""
     stage: Stage | None
-    """The same as a drawing, for who draws."""
+    """The same as a drawing, for viewers that want drawings."""
     events: list[Event]
     more: bool
     size: int
 
 
 NO_EVENTS: Final = Page(None, None, [], False, 0)
-"""The answer for numbers that nothing has yet."""
+"""The answer for numbers beyond the last entry."""
 
 
 class PositionCache:
-    """Folds of matches at some of their entries, the ones that were used last."""
+    """Copies of matches at some of their entries, the most recently used ones."""
 
     def __init__(self, capacity: int = CACHE_BYTES) -> None:
         self._cache: LRUCache[tuple[str, int], MatchState] = LRUCache(capacity)
 
     def match_before(self, game: Game, setup: Setup, first: int) -> MatchState:
-        """Return a match that stands before entry `first`, as near to it as is known."""
+        """Return a match that stands before entry `first`, as near to it as the cache has."""
         for seq in range(
             (first - 1) // POSITION_INTERVAL * POSITION_INTERVAL, 0, -POSITION_INTERVAL
         ):
@@ -69,7 +69,7 @@ class PositionCache:
         return MatchState(game, setup)
 
     def offer(self, match: MatchState) -> None:
-        """Keep the position of a match that is on its way, where it is one to keep."""
+        """Keep the position of a match if its entry is one to keep."""
         if match.seq % POSITION_INTERVAL == 0 and match.result is None:
             weight = match.game_state.nbytes + POSITION_BYTES
             self._cache.put((match.setup.match, match.seq), match.copy(), weight)

@@ -1,4 +1,4 @@
-"""What was used last, up to a total weight: a cache whose size does not grow."""
+"""An LRU cache bounded by total weight."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ V = TypeVar("V")
 
 
 class LRUCache(Generic[K, V]):
-    """Values by key; those that nobody has used for longest go when it becomes too heavy.
+    """Values by key; the least recently used ones are dropped when the cache becomes too heavy.
 
-    It may be used from several threads.
+    Thread-safe.
     """
 
     def __init__(self, capacity: int) -> None:
-        """`capacity` is the greatest sum of the weights that `put` is told, such as bytes."""
+        """`capacity` is the greatest sum of the weights given to `put`, such as bytes."""
         self._capacity = capacity
         self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
         self._weight = 0
@@ -40,7 +40,7 @@ class LRUCache(Generic[K, V]):
             return entry[0]
 
     def put(self, key: K, value: V, weight: int) -> None:
-        """Keep a value; one that is heavier than everything together may be is not kept."""
+        """Keep a value, unless it alone is heavier than the capacity."""
         with self._lock:
             self._remove(key)
             if weight > self._capacity:

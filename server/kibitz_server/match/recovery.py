@@ -1,10 +1,10 @@
-"""When something raises in a match: that match is read from its log again or ends, and no other.
+"""Error recovery: a match in which something raises is reloaded from its log or ends.
 
-A match and its log never disagree. Where an entry has changed the match and could not be appended,
-the match is read again as the disk has it. Where they agree, the match ends with the cause
-`infrastructure`: by a command if the engine can still carry one out, and otherwise by an entry
-that is written without it. If not even that can be written, the match stays as its log has it, and
-the next start takes it up.
+Other matches are not affected. A match and its log never disagree. If an entry has changed the
+match and could not be appended, the match is reloaded from the disk. If they agree, the match ends
+with the cause `infrastructure`: by a command if the engine can still carry one out, and otherwise
+by an entry that is written without it. If even that cannot be written, the match stays as its log
+has it, and the next start loads it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LOG = logging.getLogger("kibitz.match")
 
 
 class FailedRunner(Protocol):
-    """What is needed of the runner of a match in which something has raised."""
+    """The interface that recovery needs of a match's runner."""
 
     engine: MatchEngine
     stream: Stream
@@ -37,23 +37,23 @@ class FailedRunner(Protocol):
     def key(self) -> str: ...
 
     def carry_out(self, command: Abort) -> object:
-        """Carry out a command; raises what the engine or the store raises."""
+        """Carry out a command. Raises the errors of the engine and the store."""
 
     def append_line(self, seq: int, line: bytes) -> None:
         """Append an entry to the log that the engine has not made."""
 
     def close_log(self, result: Result) -> None:
-        """Close the log in the batch of its last entry, and tell the end after it."""
+        """Close the log in the batch of its last entry, then announce the end."""
 
     def reload(self) -> None:
-        """Have the match loaded again, as its log has it, once the disk has all of that."""
+        """Reload the match from its log once the disk has all of it."""
 
     def give_up(self, message: str) -> list[Peer]:
-        """Stop, refuse all that waits, and return the connections that are here."""
+        """Stop, refuse all waiting requests, and return the connections of this runner."""
 
 
 def recover(runner: FailedRunner) -> None:
-    """Go on after something has raised, as this module's head says."""
+    """Continue after something has raised, as the module docstring describes."""
     if runner.closed:
         return
     if not runner.broken and not _log_agrees(runner):
@@ -72,7 +72,7 @@ def recover(runner: FailedRunner) -> None:
 
 
 def _log_agrees(runner: FailedRunner) -> bool:
-    """Whether the log has every entry that has changed the match, and its end if it ended."""
+    """Return whether the log has all entries of the match, and its end if it ended."""
     state = runner.engine.state
     return state.seq == runner.stream.tail and (state.result is not None) == runner.stream.closed
 

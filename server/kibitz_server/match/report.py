@@ -1,7 +1,7 @@
-"""Forensic reports, made of a match's log alone: so they are the same on the server and at home.
+"""Forensic reports, made from a match's log alone, so they are the same on the server and offline.
 
-Who may read one is decided in `directory/archive.py`: a seat's own player reads about its seat, the
-host of the lobby about all of them, and both only when the match is over.
+`directory/archive.py` decides who may read one. A seat's own player can read about its seat, and
+the host of the lobby about all of them, both only after the match is over.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def match_report(
 def replay_turn(
     game: Game, setup: Setup, entries: Sequence[Entry], seat: int, ply: int | None = None
 ) -> tuple[MatchState, YourTurn]:
-    """Return the match at a turn of `seat` and the message that told of it.
+    """Return the match at a turn of `seat` and the message that announced it.
 
     The turn is the one at `ply`, or the last one. Raises `NoSuchTurnError`.
     """
@@ -124,7 +124,7 @@ def _turns(game: Game, setup: Setup, entries: Sequence[Entry], seat: int) -> lis
 
 
 def _tenures(match: MatchState, setup: Setup, entries: Sequence[Entry]) -> list[_Tenure]:
-    """Return everybody who sat somewhere, by seat, and why each of them went."""
+    """Return all players who had a seat, by seat, and why each of them left."""
     assert match.result is not None
     sitting = list(setup.seats)
     cases = []
@@ -175,7 +175,7 @@ def _last_turn_message(
 
 
 def _received(entries: Sequence[Entry], seat: int) -> Received | None:
-    """Return the last that came from a seat; what the server did for it does not count."""
+    """Return the last entry that came from a seat, not counting those the server made for it."""
     ply, received = 0, None
     for entry in entries:
         match entry:

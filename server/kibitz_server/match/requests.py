@@ -1,7 +1,7 @@
-"""What a connection may ask of a match, besides moves: each request is answered exactly once.
+"""Requests of a connection to a match, besides moves; each is answered exactly once.
 
-An answer speaks of the match as it is then, so it waits until that is on the disk. A match that is
-being loaded again keeps its requests, and the runner that takes over carries them out.
+An answer describes the match at that moment, so it waits until that is on the disk. A match that is
+being reloaded keeps its requests, and the runner that takes over carries them out.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from kibitz_server.storage.pending import Request
 
 
 def answer_late_move(runner: MatchRunner, peer: Peer, move: Move) -> None:
-    """Answer a move of a match that is over, as before if it was answered before."""
+    """Answer a move of a match that is over; a resent move gets its former answer."""
     player = peer.identity
     seat = None if player is None else runner.seat_owned_by(player.key)
     if seat is None:
@@ -46,7 +46,7 @@ def answer_late_move(runner: MatchRunner, peer: Peer, move: Move) -> None:
 
 
 def resign(runner: MatchRunner, peer: Peer, request: ResignRequest) -> None:
-    """The player gives up, of its own will or because its program failed."""
+    """Resign for the player, by its own choice or because its program failed."""
     if runner.seat_of(peer) in runner.engine.state.taken_over:
         cause, detail = Cause.TAKEOVER, "resigned by a connection that had taken the seat over"
     elif request.fault is not None:
@@ -58,17 +58,17 @@ def resign(runner: MatchRunner, peer: Peer, request: ResignRequest) -> None:
 
 
 def leave(runner: MatchRunner, peer: Peer, request: int) -> None:
-    """The player goes away for good."""
+    """Let the player leave for good."""
     _seat_command(runner, peer, request, lambda seat: Leave(seat, "left"))
 
 
 def note(runner: MatchRunner, peer: Peer, request: int, text: str) -> None:
-    """The player adds a note to its own record."""
+    """Add a note to the player's own record."""
     _seat_command(runner, peer, request, lambda seat: Note(seat, text))
 
 
 def comment(runner: MatchRunner, peer: Peer, request: int, author: Player, text: str) -> None:
-    """Somebody who watches the match or plays in it says something of it."""
+    """Add the comment of a player or a spectator."""
 
     def command(runner: MatchRunner) -> Command | None:
         seat = runner.seat_of(peer)
@@ -83,7 +83,7 @@ def comment(runner: MatchRunner, peer: Peer, request: int, author: Player, text:
 
 
 def abort(runner: MatchRunner, peer: Peer, request: int, reason: str) -> None:
-    """The operator ends the match; it counts for nobody."""
+    """End the match for the operator; it counts for nobody."""
     _carry_out(runner, peer, request, lambda runner: Abort(reason, operator=True))
 
 
@@ -141,8 +141,8 @@ def _carry_out(
 def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> None:
     """Give a seat to its player's newest connection.
 
-    Where the older one is open and another program's, that is written down: whoever knows a
-    player's secret can take its seat, but not so that nobody sees it.
+    If the older connection is open and belongs to another program, the log records the takeover:
+    anyone with a player's secret can take its seat, but not unnoticed.
     """
 
     def retry(runner: MatchRunner) -> None:
@@ -189,7 +189,7 @@ def refuse_over(match: str, peer: Peer, request: int) -> None:
 
 
 def watch(runner: MatchRunner, peer: Peer, request: int) -> None:
-    """Let a spectator in who was found to be entitled to it."""
+    """Let in a spectator who was found to be entitled to watch."""
     peer.subscriptions[runner.key] = runner
 
     def retry(runner: MatchRunner) -> None:

@@ -1,4 +1,4 @@
-"""Results: who ranks where when a match ends, by the rules of its game or against them."""
+"""Results: the ranks at the end of a match, whether or not by the rules of its game."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def match_result(
 ) -> Result:
     """Return the result of a match whose seats in `out` dropped out before it ended.
 
-    The game's own word for the end is the reason only where its rules are the cause.
+    The reason is the game's own text only if its rules are the cause.
     """
     seats = []
     for seat, (rank, score) in enumerate(zip(outcome.ranks, outcome.scores, strict=True)):
@@ -47,9 +47,9 @@ def match_result(
 
 
 def rank_by_departure(seats: int, out: Sequence[int]) -> Outcome:
-    """Rank a play that its game does not: who stayed shares the first place.
+    """Rank an unfinished play: the seats that stayed share the first place.
 
-    `out` names the seats that dropped out, the first to go ranks last.
+    `out` names the seats that dropped out; the first to leave ranks last.
     """
     ranks = [1] * seats
     for place, seat in enumerate(out):

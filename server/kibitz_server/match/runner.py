@@ -1,23 +1,22 @@
 """The runner of one match: its engine, its log, its clock, the players' connections, spectators.
 
-Everything that a match makes goes to the store first, and into the pending queue. When the store
-says that an entry is on the disk, what waits for it is released, in order: events to all who see
-the match, the answer to whom it concerns, at last the next turn. So nobody is told what a crash
-could take back, and the clock of a turn starts when the turn is sent, not before the disk was done
-with the move before it.
+Everything that a match produces goes to the store first, and into the pending queue. When the store
+reports an entry durable, the items waiting for it are released in order: events to all who see the
+match, the answer to the requester, and finally the next turn. So nothing is announced that a crash
+could take back. The clock of a turn starts when the turn is sent, so it does not include writing
+the move before it.
 
-    request --> engine.handle --> effects --Append--> store ...commit... durable --> released
-                  (events; answers and refusals, which speak of what is before them; turns)
+request --> engine.handle --> effects --Append--> store ...commit... durable --> released (events;
+answers and refusals, which depend on the entries before them; turns)
 
 A seat is answered on its present connection only. A newer connection of the seat's player
 replaces the older one, which is closed, once the claim was found valid.
 
-When something in here raises, the match ends, or is loaded again from its log, and nothing else
-happens (`match/recovery.py`). Where the log cannot be written the runner is closed, and the match
-is loaded again as the disk has it (`directory/reload.py`). Nobody was told anything of what was
-lost: another runner takes the connections over and carries out the requests that were lost, or
-have come since (`storage/pending.py`). A request in which something raised is refused as
-`internal`.
+When something in here raises, the match ends or is reloaded from its log, and nothing else is
+affected (`match/recovery.py`). If the log cannot be written, this runner is closed and the match is
+reloaded from the disk (`directory/reload.py`). Lost entries were never announced: another runner
+takes the connections over and carries out the requests that were lost or have come since
+(`storage/pending.py`). A request in which something raised is refused as `internal`.
 """
 
 from __future__ import annotations
@@ -73,16 +72,16 @@ from kibitz_server.storage.streams import Stream, Waiter
 
 LOG = logging.getLogger("kibitz.match")
 CRASH_NOTICE_S = 0.5
-"""How long a house bot's lost connection waits for the word that its process has crashed:
-the first reason for which a seat is away is the one that counts."""
+"""Seconds that a house bot's lost connection waits for news that its process has crashed: only the
+first reason for a seat's absence counts."""
 NO_SEAT_HERE = "no seat at this match on this connection"
 SEAT_IS_OUT = "the match goes on without this seat, and its end is told to it too"
-"""What is said to a seat that is out of a match, instead of that the match is over."""
+"""The message to a seat that is out of a match, in place of the end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchContext:
-    """What the runners of a server's matches share."""
+    """The services that the runners of a server's matches share."""
 
     loop: AbstractEventLoop
     clock: Callable[[], int]
@@ -99,19 +98,19 @@ class MatchContext:
     want_substitute: Callable[[MatchRunner, WantSubstitute], None]
     """Finds a house bot; then the seat is given to it, or forfeited."""
     over: Callable[[MatchRunner], None]
-    """The match is over, durably, and everybody was told."""
+    """Called when the match is over, durably, and the end was announced."""
     log_lost: Callable[[MatchRunner, StoreError], None]
-    """Loads a match again whose log could not be written: this runner is of no use any more."""
+    """Reloads a match whose log could not be written; this runner is no longer usable."""
     recover: Callable[[str], None]
-    """Goes on after something has raised that a match told.
+    """Continues after something has raised while a match was announcing news.
 
-    By its key: a runner and its queue that referred to each other would stay in memory until a
-    collection of garbage.
+    It takes the match's key. If a runner and its queue referred to each other, they would stay in
+    memory until a garbage collection.
     """
 
 
 class MatchRunner(WatchedMatch):
-    """Carries out commands on one match and tells everybody what has become durable."""
+    """The runner of one match: carries out commands and announces what has become durable."""
 
     __slots__ = (
         "_checkpoint_at",
@@ -147,26 +146,26 @@ class MatchRunner(WatchedMatch):
         self.listed = listed
         """Whether lists show the match to everybody."""
         self.closed = False
-        """Whether nothing is carried out here any more."""
+        """Whether this runner carries out nothing any more."""
         self.broken = False
-        """Whether something raised after which the match has to be read from its log again."""
+        """Whether an error means that the match must be reloaded from its log."""
         self.pending: PendingQueue[MatchRunner] = PendingQueue(
             f"match {setup.match}", stream, partial(context.recover, setup.match)
         )
-        # What may be told of the match: its state is ahead of the disk while entries are on their
-        # way there.
+        # The part of the match that may be announced: its state is ahead of the disk while
+        # entries are being written.
         self._told_ply = engine.state.ply
         self.seats = SeatPeers(len(engine.state.players))
         self._checkpoint_at = next_checkpoint(setup.match, engine.state.seq)
-        """The entry at which it is looked whether a checkpoint is due."""
+        """The entry at which to check whether a checkpoint is due."""
         self._checkpointed = checkpointed
         """The entry that the last checkpoint was made after."""
         self._durable_at = 0
-        """When the store last said that something is durable."""
+        """The time at which the store last reported something durable."""
         self._sent_turn = -1
         """The newest turn that was sent and opened."""
         self._deadline: int | None = None
-        """When the engine has something to do, as of its last step."""
+        """The engine's deadline as of its last step."""
         self._timer: Deadline | None = None
         self._timer_at = 0
         spectators = Spectators(
@@ -178,7 +177,7 @@ class MatchRunner(WatchedMatch):
     # --- beginning --------------------------------------------------------------------------
 
     def start(self, seated: Callable[[Player], Peer | None]) -> None:
-        """Start a new match, whose setup is on its way to the disk, with who is connected."""
+        """Start a new match, whose setup is being written, with the players who are connected."""
         for seat, player in enumerate(self.engine.state.players):
             peer = seated(player)
             if peer is not None:
@@ -188,15 +187,15 @@ class MatchRunner(WatchedMatch):
                 self.command(Leave(seat, "disconnect"))
 
     def await_players(self) -> None:
-        """Open no turn of a seat whose player is not back: it is the server that was away."""
+        """Open no turn of a seat until its player reconnects: the server was what was away."""
         self.seats.unclaimed = frozenset(
             seat for seat, peer in enumerate(self.seats.peers) if peer is None
         )
 
     def await_all(self) -> None:
-        """Open no turn before its player has come back: the server sends everybody away.
+        """Open no turn until its player reconnects: the server is about to disconnect everybody.
 
-        The turn that is open begins anew then, as after a restart.
+        The open turn then starts anew, as after a restart.
         """
         self.seats.unclaim()
         self._sent_turn = -1
@@ -207,7 +206,7 @@ class MatchRunner(WatchedMatch):
             recover(self)
 
     def resume(self) -> None:
-        """Go on after a restart, where nobody is connected yet."""
+        """Continue after a restart, with nobody connected yet."""
         self.seats.unclaim()
         self._finish_interrupted()
         state = self.engine.state
@@ -217,9 +216,9 @@ class MatchRunner(WatchedMatch):
         self._schedule()
 
     def take_over(self, former: MatchRunner) -> None:
-        """Take the connections of a runner whose log was lost, and tell them where things are.
+        """Take the connections of a runner whose log was lost, and send them the present state.
 
-        When it was given back because something raised, the match ends here.
+        If it was handed back because something raised, the match ends here.
         """
         self.broken = former.broken
         self.engine.go_on_from(former.engine, self._context.clock(), self._context.lag())
@@ -282,7 +281,7 @@ class MatchRunner(WatchedMatch):
         return state.ply > before
 
     def _play_in_turn(self, seat: int, peer: Peer, move: Move) -> bool:
-        """Carry out a move of the seat to act; False where there is more to it than its entry."""
+        """Carry out a move of the seat to act; return False if `handle` has to."""
         engine = self.engine
         try:
             now, lag = self._arrival_time(), self._context.lag()
@@ -305,7 +304,7 @@ class MatchRunner(WatchedMatch):
         return True
 
     def command(self, command: Command, peer: Peer | None = None, request: int = 0) -> None:
-        """Let the engine carry out a command, and do what it asks for."""
+        """Let the engine carry out a command, and perform its effects."""
         if self.closed:
             self.pending.postpone(
                 Request(lambda runner: runner.command(command, peer, request), peer, request)
@@ -322,14 +321,14 @@ class MatchRunner(WatchedMatch):
         self._schedule()
 
     def _recover_from(self, peer: Peer | None, request: int) -> None:
-        """Go on after a command has raised, and answer the request that it was."""
+        """Continue after a command has raised, and answer its request."""
         recover(self)
         self.pending.fail(peer, request)
 
     def execute(self, command: Command) -> Refuse | None:
-        """Carry out a command, and return how it was refused, None where it was not.
+        """Carry out a command; return its refusal, or None.
 
-        Where something raised, the refusal has the code `INTERNAL`.
+        If something raised, the refusal has the code `INTERNAL`.
         """
         try:
             return self.carry_out(command)
@@ -341,7 +340,7 @@ class MatchRunner(WatchedMatch):
             self._schedule()
 
     def carry_out(self, command: Command) -> Refuse | None:
-        """As `execute`, but it raises what the engine or the store raises."""
+        """As `execute`, but raise the errors of the engine and the store."""
         step = self.engine.handle(command, self._arrival_time(), self._context.lag())
         self._deadline = step.deadline
         self._apply([effect for effect in step.effects if not isinstance(effect, Refuse)])
@@ -350,13 +349,13 @@ class MatchRunner(WatchedMatch):
     # --- what the directory and the lobby do --------------------------------------------------
 
     def vacate(self, player: str, reason: Literal["left", "kicked"] = "left") -> None:
-        """The player has left the lobby, or was removed, and with it the match."""
+        """Remove a player who has left the lobby, or was removed from it."""
         seat = self.seat_owned_by(player)
         if seat is not None:
             self.command(Leave(seat, reason))
 
     def disconnected(self, peer: Peer) -> None:
-        """A connection is gone; the seat's grace begins."""
+        """Handle a closed connection; the seat's grace begins."""
         super().disconnected(peer)
         for seat in self.seats.release(peer):
             if self.engine.state.players[seat].kind == "house":
@@ -369,7 +368,7 @@ class MatchRunner(WatchedMatch):
             self.command(Leave(seat, "disconnect"))
 
     def house_bot_ended(self, player: str, last_words: str) -> None:
-        """A house bot's process has ended; its last lines go into the record."""
+        """Handle the end of a house bot's process; its last lines go into the record."""
         seat = self.seat_owned_by(player)
         if seat is None or self.engine.state.result is not None:
             return
@@ -378,7 +377,7 @@ class MatchRunner(WatchedMatch):
         self.command(Leave(seat, "crash"))
 
     def replace(self, seat: int, player: Player, cause: Cause, peer: Peer) -> bool:
-        """Seat a substitute; return whether the seat was still to be had."""
+        """Seat a substitute; return whether the seat was still available."""
         if self.closed:
             return False  # the match asks for a substitute again when it was loaded
         self.command(Replace(seat, player, cause))
@@ -390,7 +389,7 @@ class MatchRunner(WatchedMatch):
         return True
 
     def note_takeover(self, seat: int) -> None:
-        """Write down that a seat's connection is not that of the program that it belongs to."""
+        """Log that a seat's connection belongs to another program than the seat."""
         self.command(Return(seat, takeover=True))
 
     def forfeit(self, seat: int, cause: Cause, detail: str) -> None:
@@ -402,7 +401,7 @@ class MatchRunner(WatchedMatch):
             self.command(Abort(detail))
 
     def suspend(self) -> None:
-        """Stop the timers: the server goes down, and the log goes on at the next start."""
+        """Stop the timers for a shutdown; the next start continues the log."""
         self.closed = True
         self._cancel_timer()
 
@@ -414,17 +413,17 @@ class MatchRunner(WatchedMatch):
 
     @property
     def is_stored(self) -> bool:
-        """Whether the disk has the match, so that it may be told of."""
+        """Whether the disk has the match, so that it may be announced."""
         return self.stream.durable >= 0
 
     @property
     def shown_ply(self) -> int:
-        """The newest ply that spectators may know of."""
+        """The newest ply that spectators may see."""
         delayed = self.spectators.delayed
         return self._told_ply if delayed is None else delayed.ply
 
     def seat_owned_by(self, player: str) -> int | None:
-        """Return the seat of a player now, though the disk may not have it yet."""
+        """Return the present seat of a player, even if the disk does not have it yet."""
         return seat_in(self.engine.state.players, player)
 
     def peers(self) -> list[Peer]:
@@ -432,9 +431,9 @@ class MatchRunner(WatchedMatch):
         return [peer for peer in self.seats.peers if peer is not None] + list(self.watchers)
 
     def unfinished_for(self, player: str) -> bool:
-        """Whether the player still has to play here, or has to be told of the end.
+        """Return whether the player still has to play here, or to receive the end.
 
-        As long as something waits for the disk, the match has not ended, whatever it says.
+        As long as something waits for the disk, the match has not ended, whatever its state.
         """
         seat = self.seat_known_of(player)
         if seat is None:
@@ -470,25 +469,25 @@ class MatchRunner(WatchedMatch):
     # --- effects ------------------------------------------------------------------------------
 
     def durable(self, seq: int) -> None:
-        """The store has everything up to entry `seq`: tell it."""
+        """Announce everything up to entry `seq`, which the store has made durable."""
         now = self._durable_at = self._context.clock()
         if self.pending.durable(seq):
             self._send_turn(now)
 
     def lost(self, error: StoreError) -> None:
-        """What was appended is not on the disk: nothing of it was told, nothing of it counts."""
+        """Handle lost entries: they are not on the disk, were never announced, and do not count."""
         self.suspend()
         self.pending.lost()
         self._context.log_lost(self, error)
 
     def reload(self) -> None:
-        """Have the match loaded again, as its log has it, once the disk has all of that."""
+        """Reload the match from its log once the disk has all of it."""
         self.suspend()
         error = StoreError("the match was ahead of its log")
         self.pending.reload_when_durable(lambda: self._context.log_lost(self, error))
 
     def give_up(self, message: str) -> list[Peer]:
-        """Stop, refuse all that waits, and return the connections that are here."""
+        """Stop, refuse all waiting requests, and return the connections of this runner."""
         self.suspend()
         self.pending.lost()
         self.pending.refuse_postponed(message)
@@ -505,7 +504,7 @@ class MatchRunner(WatchedMatch):
         now: int = 0,
         command: Command | None = None,
     ) -> None:
-        """Do what the engine asks for; `now` is when the request of a peer arrived."""
+        """Perform the engine's effects; `now` is when the request of a peer arrived."""
         for effect in effects:
             if isinstance(effect, Append):
                 self._append(effect, peer, now, command)
@@ -515,7 +514,7 @@ class MatchRunner(WatchedMatch):
             self._consider_checkpoint()
 
     def _append(self, append: Append, peer: Peer | None, now: int, command: Command | None) -> None:
-        """Write an entry, and hold back the news of it."""
+        """Write an entry, and hold back its announcement."""
         entry, view, answered = append
         line = encode_entry(entry)
         self._context.store.append(self.stream, entry.seq, line, self)
@@ -538,7 +537,7 @@ class MatchRunner(WatchedMatch):
         request: int,
         command: Command | None,
     ) -> None:
-        """Do what the engine asks for besides entries."""
+        """Perform the engine's effects other than entries."""
         match effect:
             case Accepted(_, id, seq):
                 answer = partial(self._answer_move, peer, id, seq)
@@ -560,7 +559,7 @@ class MatchRunner(WatchedMatch):
     def _consider_checkpoint(self) -> None:
         """Write a checkpoint if one is due.
 
-        It saves time at the next start; without it nothing is lost.
+        It only saves time at the next start.
         """
         seq = self.engine.state.seq
         if self.stream.tail != seq:
@@ -590,7 +589,7 @@ class MatchRunner(WatchedMatch):
         self._context.metrics.move_ms[self._durable_at - arrived] += 1
 
     def _answer_move(self, peer: Peer | None, request: int, seq: int) -> None:
-        """Answer a move that was sent again."""
+        """Answer a resent move."""
         if peer is not None:
             peer.unanswered.discard(request)
             peer.send_queue.send(done_frame(request, seq))
@@ -602,7 +601,7 @@ class MatchRunner(WatchedMatch):
         retry: Callable[[MatchRunner], object],
         message: str,
     ) -> None:
-        """Refuse a request of who has no seat, once the disk has who has the seats."""
+        """Refuse a request from a connection without a seat, once the players are on the disk."""
         answer = partial(peer.refuse, request, Code.NOT_SEATED, message)
         if self.closed and self.result is None:
             self.pending.postpone(Request(retry, peer, request))
@@ -610,7 +609,7 @@ class MatchRunner(WatchedMatch):
             self.pending.hold_answer(self.stream.tail, retry, peer, request, answer)
 
     def may_return(self, seat: int, peer: Peer, request: int) -> bool:
-        """Whether a seat may come back once more; else the request is refused."""
+        """Return whether a seat may return once more; otherwise refuse the request."""
         wait_ms = self.engine.return_wait_ms(seat, self._context.clock())
         if wait_ms is None:
             message = f"this seat has come back {RETURNS.most} times, which is the most in a match"
@@ -637,14 +636,14 @@ class MatchRunner(WatchedMatch):
     ) -> None:
         """Send everybody a durable entry, whose line in the log is `line`.
 
-        The answer to who has asked for it goes out behind it.
+        The answer to the requester follows it.
         """
         self._told_ply = view.ply
         spectators = self.spectators
         # Entries that wait for delayed spectators may be drawn for one who comes after them.
         delayed = drawn = spectators.delayed is not None
         watched = {} if delayed else spectators.queues
-        # All frames are made before the first one goes out: what raises has told nobody anything.
+        # All frames are made before the first one goes out, so an error sends nothing.
         outgoing: list[tuple[SendQueue, bytes]] = []
         frame, shown_to = b"", ""
         for seat, peer in enumerate(self.seats.subscribers):
@@ -671,7 +670,7 @@ class MatchRunner(WatchedMatch):
             spectators.delay(view, self._durable_at)
 
     def _send_turn(self, now: int) -> None:
-        """Send the turn and start its clock, now that all before it is durable and told."""
+        """Send the turn and start its clock, now that everything before it is durable and sent."""
         if self.broken:
             return
         engine, state = self.engine, self.engine.state
@@ -690,12 +689,12 @@ class MatchRunner(WatchedMatch):
         self._schedule()
 
     def _seat(self, seat: int, peer: Peer, why: Literal["started", "rejoined"]) -> None:
-        """Give a seat to a connection, and tell it of the match when all of it is durable."""
+        """Give a seat to a connection, and show it the match when all of it is durable."""
         self.seats.peers[seat] = peer
         self.pending.when_settled(partial(self.admit, seat, peer, why))
 
     def admit(self, seat: int, peer: Peer, why: Literal["started", "rejoined"]) -> None:
-        """Tell a seat's connection of the match from now on: a snapshot first, then the news."""
+        """Show a seat's connection the match from now on: a snapshot first, then the news."""
         if self.seats.peers[seat] is not peer:
             return
         self.seats.subscribers[seat] = peer
@@ -709,7 +708,7 @@ class MatchRunner(WatchedMatch):
             self._resend_turn(peer)
 
     def _resend_turn(self, peer: Peer) -> None:
-        """Send a turn that was opened already; one that was not is sent when it is."""
+        """Resend a turn that was opened already; any other is sent when it is opened."""
         now = self._context.clock()
         if self.engine.state.turn == self._sent_turn:
             left = self.engine.left_ms(now)
@@ -733,9 +732,9 @@ class MatchRunner(WatchedMatch):
     # --- the end ----------------------------------------------------------------------------
 
     def close_log(self, result: Result, waiter: Waiter | None = None) -> None:
-        """Close the log in the batch of its last entry, and tell the end after it.
+        """Close the log in the batch of its last entry, then announce the end.
 
-        Where that entry is on the disk already, the runner itself waits for the end to be.
+        If that entry is on the disk already, the runner itself waits for the end to be durable.
         """
         sent = [*self.engine.state.sent] or None
         footer = footer_line(self.stream.chain, result, sent)
@@ -766,16 +765,17 @@ class MatchRunner(WatchedMatch):
     # --- the timer --------------------------------------------------------------------------
 
     def _arrival_time(self) -> int:
-        """Return when a command that is read now has come, for the match to judge.
+        """Return the arrival time of a command that is read now, for the match to judge.
 
-        A deadline that is over is not carried out before its timer has had the sockets read. What
-        is read until then comes before it: the move that was in time, though not read in time.
+        A passed deadline is not carried out before its timer has had the sockets read. Commands
+        read until then come before it: those moves were in time, though not read in time.
         """
         now, due = self._context.clock(), self._deadline
         return now if due is None or now < due else due - 1
 
     def _schedule(self) -> None:
-        """Have the timer fire by the next deadline; one that fires too early costs less."""
+        """Have the timer fire by the next deadline; firing too early is cheaper than
+        rescheduling."""
         due = self._deadline
         if self.spectators.delayed is not None:
             late = self.spectators.deadline()
@@ -809,9 +809,9 @@ class MatchRunner(WatchedMatch):
 
 
 class _PlayedMove(HeldRequest[MatchRunner]):
-    """A move that waits for the disk: everybody is sent it then, and who has played it the answer.
+    """A move that waits for the disk; then everybody is sent it, and its player the answer.
 
-    One object instead of a request and two calls: there is one for each move.
+    One object instead of a request and two calls, since there is one for each move.
     """
 
     __slots__ = ("_arrived", "_line", "_move", "_player", "_runner", "_view")

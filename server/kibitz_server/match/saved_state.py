@@ -12,7 +12,7 @@ from kibitz_server.match.result import Departure
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """Since when a seat is away, and until when it may return; times of the match."""
+    """The start of a seat's absence and the end of its grace, in the match's time."""
 
     reason: AbsenceReason
     since_ms: int
@@ -21,7 +21,7 @@ class Absence:
 
 @dataclass(frozen=True, slots=True)
 class SavedState:
-    """What the entries so far have led to, but for the game's state: a `MatchState`'s values."""
+    """The values of a `MatchState` after the entries so far, without the game's state."""
 
     seq: int
     at_ms: int

@@ -1,13 +1,13 @@
-"""Digests of what each seat was sent: a hash chain for each, over its entries and changes of view.
+"""Digests of the data sent to each seat: a hash chain per seat over entries and view changes.
 
-They are kept of games that hide something. An entry's link is made of what the gate has written for
-the seat: the entry as that seat may see it, and what it changed in the seat's view, which are the
-parts of an event that could tell too much. They are made of the very bytes, before these go out, so
-a gate that tells too much says so here; `kibitz verify` makes them anew from the record.
+They are kept for games with hidden information. An entry's link is made of what the gate has
+written for the seat: the entry as that seat may see it, and its change of the seat's view. These
+are the parts of an event that could leak. They are made of the very bytes, before these are sent,
+so a gate that leaks shows here. `kibitz verify` recomputes them from the record.
 
     link = SHA-256(link before, entry as JSON, "\\n", change as JSON), in hexadecimal
 
-Notes are left out: a record that anybody may have does not show them.
+Notes are left out, because public records do not contain them.
 """
 
 from __future__ import annotations

@@ -35,13 +35,13 @@ class DelayedView:
         self._viewer = viewer
         self._waiting: deque[tuple[int, EntryView]] = deque()
         self._current_ply = start.ply
-        """Plies that were played in the present."""
+        """The ply of the present."""
         self.seq = 0
         self.ply = start.ply
         self.away: frozenset[int] = frozenset()
         self.seats: tuple[Player, ...] = tuple(setup.seats)
         self.shown = MatchViews(start).present()
-        """What may be known of the moment that is shown."""
+        """The views of the moment that is shown."""
         self.shown.of(viewer)  # looked at now: the match goes on
         self._shown: dict[str, object] = {"to_act": start.to_act, "clocks": start.clocks}
 

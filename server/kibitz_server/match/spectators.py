@@ -1,9 +1,9 @@
 """The spectators of one match: what they may see, and how late.
 
-Without a delay they are sent each entry when the players are. With one, entries wait here
-until the match has gone on by so many plies and so many milliseconds; who enters meanwhile
-gets a snapshot of the moment that is shown, and only what is shown reaches anybody here. All
-is revealed when the match is over.
+Without a delay they receive each entry together with the players. With one, entries wait here until
+the match has gone on by so many plies and so many milliseconds. New spectators get a snapshot of
+the moment that is shown, and nothing later reaches any spectator. All is revealed when the match is
+over.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class Spectators:
         self.delayed = (
             DelayedView(views.state, self.viewer) if late and self.viewer is not None else None
         )
-        """What delayed spectators see, None without a delay and when the match is over."""
+        """The view of delayed spectators; None without a delay and when the match is over."""
         self.queues: dict[SendQueue, WantedViews] = {}
         self._new: set[SendQueue] | None = None
-        """Those that wait for their first snapshot."""
+        """The queues that wait for their first snapshot."""
 
     @property
     def open(self) -> bool:
@@ -57,7 +57,7 @@ class Spectators:
 
     @property
     def seq(self) -> int:
-        """The newest entry that spectators may know of."""
+        """The newest entry that spectators may see."""
         return self._views.state.seq if self.delayed is None else self.delayed.seq
 
     def add(self, queue: SendQueue, wanted: WantedViews) -> None:
@@ -82,7 +82,7 @@ class Spectators:
         queue.caught_up(self)
 
     def send_snapshot(self, queue: SendQueue) -> None:
-        """Tell a spectator who was too slow, or waits for its turn, where the match is now."""
+        """Send the present position to a spectator who was too slow, or waits for its turn."""
         self._when_settled(lambda: self._resend_snapshot(queue))
 
     def _resend_snapshot(self, queue: SendQueue) -> None:
@@ -95,7 +95,7 @@ class Spectators:
             queue.send(self._snapshot(why, wanted))
 
     def _take_new(self, queue: SendQueue) -> bool:
-        """Forget that an queue waits for its first snapshot; return whether it did."""
+        """Forget that a queue waits for its first snapshot; return whether it did."""
         if self._new is None or queue not in self._new:
             return False
         self._new.remove(queue)
@@ -105,8 +105,8 @@ class Spectators:
     def take_over(self, former: Spectators) -> None:
         """Show the match from now on to the spectators of another `Spectators` of it.
 
-        Both stand at the same entry, all before it was published there, and here nobody watches
-        yet. So nobody is told anything twice, and who is behind stays so.
+        Both stand at the same entry, everything before it was published there, and nobody watches
+        here yet. So no spectator receives anything twice, and slow spectators keep their place.
         """
         self.delayed = former.delayed
         self.queues, former.queues = former.queues, {}
@@ -119,12 +119,12 @@ class Spectators:
                 queue.catch_up()
 
     def restore_delay(self, views: Iterable[EntryView], now: int) -> None:
-        """After a restart: take back what was shown, and what was waiting to be."""
+        """Restore, after a restart, the moment that was shown and the entries that were waiting."""
         if self.delayed is not None:
             self.delayed.restore(views, now)
 
     def publish(self, view: EntryView, now: int) -> None:
-        """Show a durable entry, or have it wait until it is due."""
+        """Show a durable entry, or hold it until it is due."""
         if self.delayed is None:
             self._send_event(view)
         else:
@@ -137,29 +137,29 @@ class Spectators:
             self.publish_due(now)
 
     def publish_due(self, now: int) -> None:
-        """Show what is due of what waits."""
+        """Show the waiting entries that are due."""
         if self.delayed is not None:
             for view in self.delayed.take_due(now):
                 self._send_event(view)
 
     def publish_rest(self) -> None:
-        """The match is over: show everything."""
+        """Show everything: the match is over."""
         if self.delayed is not None:
             for view in self.delayed.take_rest():
                 self._send_event(view)
             self.delayed = None
 
     def deadline(self) -> int | None:
-        """When `publish_due` has something to show, if the match stands still."""
+        """The time at which `publish_due` has something to show, if the match stands still."""
         return None if self.delayed is None else self.delayed.deadline()
 
     def finish(
         self, frame: Callable[[WantedViews], bytes], queues: Sequence[SendQueue] | None = None
     ) -> None:
-        """Tell `queues`, or everybody, the end by what each wants of the views; it is durable.
+        """Send the durable end to `queues`, or everybody, by the views that each wants.
 
-        Who is behind is told the last position and the end in its turn: the ends of many matches
-        would otherwise fill the queue of a peer that watches all of them.
+        A slow spectator gets the last position and the end in its turn. Otherwise the ends of many
+        matches would fill the queue of a peer that watches all of them.
         """
         last: dict[tuple[SnapshotReason, WantedViews], LastNews] = {}
         for queue in list(self.queues) if queues is None else queues:
@@ -196,7 +196,7 @@ class Spectators:
 class LastNews:
     """The last snapshot of a match and its end, for spectators who were behind when it ended.
 
-    It is made once for all of them who are told the same, and keeps nothing of the match alive.
+    Spectators with the same view share one, and it keeps nothing of the match alive.
     """
 
     __slots__ = ("_frames",)

@@ -104,19 +104,20 @@ class MatchState:
         self.game = game
         self.setup = all_without_fields_set(setup)
         self.control = self.setup.time_control
-        """How long the seats may think."""
+        """The seats' time control."""
         self.game_state: State = game_state
         self.seq = 0
         self.at_ms = 0
-        """When the last entry was made, in milliseconds of the match."""
+        """The time of the last entry, in milliseconds of the match."""
         self.ply = 0
         self.to_act = game.to_act(self.game_state)
         self.turn = 0
-        """The entry that brought the present turn; a new number means a new `your_turn`."""
+        """The entry that began the present turn; a new number means a new `your_turn`."""
         self.began = 0
         """The entry with which the seat to act began to think; a new number means a new clock."""
         self.clocks: list[Clock] | None = [full_clock(control)] * seats if control.limited else None
-        """Per seat; a new list whenever one changes, so that what was shown stays as it was."""
+        """The clock of each seat; every change makes a new list, so that views keep their
+        values."""
         self.players: tuple[Player, ...] = tuple(setup.seats)
         self.away: dict[int, Absence] = {}
         self.departed: dict[int, Departure] = {}
@@ -125,24 +126,24 @@ class MatchState:
         """The seats that another connection took while their own was open."""
         self.flagged = False
         """Whether the flag of the seat to act has fallen and its consequence is not logged yet.
-        Never where a game skips: there the flag is a turn that has passed."""
+        Always false in games that skip: there a fallen flag passes the turn."""
         self.result: Result | None = None
         self.answered = bytearray()
-        """The moves by their requests, for those that are sent again (`answered_moves`)."""
+        """The moves by their requests, to recognize resent ones (`answered_moves`)."""
         self.turn_at = 0
-        """When the present turn came, in the match's time."""
+        """The time at which the present turn began, in the match's time."""
         self.comments = 0
-        """How many comments there are."""
+        """The number of comments."""
         lag = self.setup.lag
         self.lag_left: tuple[int, ...] = (lag.bank_ms if lag else ALLOWANCE_CAP_MS,) * seats
-        """What each seat's bank for round trips has left."""
+        """The rest of each seat's lag bank."""
         self.standstill_ms = 0
-        """What was forgiven for the server's standing still so far, and for its restarts."""
+        """The milliseconds forgiven so far for standstills of the server and for its restarts."""
         self.used: dict[str, int] = {}
-        """What seats have used of their allowances (`budget`)."""
+        """The amounts that seats have used of their allowances (`budget`)."""
         self.sent: tuple[str, ...] = ("",) * seats if game.info.hidden else ()
-        """Per seat the digest of what it was sent, which `sent_digest` keeps; none where the game
-        hides nothing, and none where they are not known."""
+        """The digest of the data sent to each seat (`sent_digest`); empty if the game hides nothing
+        or if they are not known."""
 
     @classmethod
     def restore(cls, game: Game, setup: Setup, entries: Iterable[Entry]) -> Self:
@@ -156,9 +157,9 @@ class MatchState:
     def resume(
         cls, game: Game, setup: Setup, kept: SavedState, state: State, entries: Iterable[Entry]
     ) -> Self:
-        """Return the match that `entries` lead to from what `kept` and `state` say.
+        """Return the match that `entries` lead to from `kept` and `state`.
 
-        The same as `restore` with all entries; `state` is the match's own from now on.
+        The same as `restore` with all entries; the match owns `state` from now on.
         """
         match = cls(game, setup, state)
         match._load(kept)
@@ -167,11 +168,11 @@ class MatchState:
         return match
 
     def copy(self) -> Self:
-        """Return a match at the same entry that goes on by itself."""
+        """Return an independent copy of the match at the same entry."""
         return self.resume(self.game, self.setup, self.save(), self.game_state.copy(), ())
 
     def save(self) -> SavedState:
-        """Return all that the entries so far determine, but for `state`."""
+        """Return all that the entries so far determine, except `state`."""
         return SavedState(
             seq=self.seq,
             at_ms=self.at_ms,
@@ -371,7 +372,7 @@ class MatchState:
             self.turn = self.seq  # the same seat, but it sees and may do something else now
 
     def _abandon(self) -> None:
-        """Everybody is gone: who has not finished shares what is left to win."""
+        """Abandon the match: everybody is gone; unfinished seats tie for the best rank left."""
         playing = [seat for seat in range(len(self.players)) if self.still_plays(seat)]
         for seat in playing:
             self.departed[seat] = Departure(Cause.ABANDONED)
@@ -383,7 +384,7 @@ class MatchState:
         self._end(Cause.ABANDONED, outcome)
 
     def _begin_turn(self, seat: int) -> None:
-        """The turn of `seat` has come."""
+        """Begin the turn of `seat`."""
         self.to_act = seat
         self.turn = self.began = self.seq
         self.flagged = False
@@ -401,16 +402,17 @@ class MatchState:
 
     @property
     def left_ms(self) -> int | None:
-        """All the time that the seat to act has at the start of its turn, None without a clock."""
+        """Return all the time the seat to act has at the start of its turn, None without a
+        clock."""
         if self.clocks is None or self.result is not None:
             return None
         clock = self.clocks[self.to_act]
         return until_flag(self.control, clock)
 
     def forgives(self, standstill_ms: int, at_ms: int) -> bool:
-        """Whether the server may stand still for `standstill_ms` more by the time `at_ms`.
+        """Return whether the match forgives `standstill_ms` more of standstill by the time `at_ms`.
 
-        A match without clocks forgives all of it: nobody gains by it.
+        A match without clocks forgives all of it, since nobody gains by it.
         """
         lag = self.setup.lag
         if lag is None or self.clocks is None:
@@ -418,9 +420,9 @@ class MatchState:
         return self.standstill_ms + standstill_ms <= standstill_cap(lag, at_ms)
 
     def still_plays(self, seat: int) -> bool:
-        """Whether `seat` still takes part: it has neither dropped out nor finished.
+        """Return whether `seat` still takes part: it has neither dropped out nor finished.
 
-        A game drops a seat that has finished without effect, so a drop on trial tells.
+        Dropping a seat that has finished changes nothing in a game, so a trial drop tells.
         """
         if self.result is not None or seat in self.departed:
             return False
@@ -441,7 +443,7 @@ class MatchState:
 
 @functools.lru_cache(maxsize=4096)
 def _read_move(model: type[Model], text: bytes) -> Model:
-    """Read a move; a game's few moves come again and again, and they are frozen."""
+    """Read a move, with a cache: moves are frozen, and a game's few moves recur all the time."""
     return model.from_wire(without_nulls(from_json(text)))
 
 
@@ -456,12 +458,12 @@ def read_options(game: Game, sent: Mapping[str, Any]) -> Model:
 
 @functools.lru_cache(maxsize=256)
 def _read_options(model: type[Model], text: bytes) -> Model:
-    """Read options; all matches of a programme have the same, and they are frozen."""
+    """Read options, with a cache: they are frozen, and all matches of a programme share them."""
     return model.from_wire(from_json(text))
 
 
 def _rules_of(game: Game, setup: Setup) -> Game:
-    """Return the rules that a match began under, which it is played to its end by."""
+    """Return the rules under which a match began and will end."""
     played = f"a match of {setup.game} with rules version {setup.rules_version}"
     if setup.game != game.info.name:
         raise BrokenLog(f"{played}, not of {game.info.name}")

@@ -1,17 +1,17 @@
 """A match that another node plays, followed by its log for spectators of this one.
 
-The log in the database is the truth of a match, and a match is computed from it. So whoever reads
-an entry there may show it: it is durable. A tail folds the entries by the same `MatchState`, and
-shows them by the same `EntryView` and `Spectators` as the runner of the node that plays. What its
-spectators are sent is, for the same entries, byte for byte what those of the runner are sent,
-delays and hidden information included. `directory.tails` reads the entries and gives them to
-`take`; time is an argument here, but for snapshots.
+The log in the database is authoritative, and a match is computed from it. Entries read from there
+are durable, so any node may show them. A tail folds the entries with the same `MatchState`, and
+shows them with the same `EntryView` and `Spectators` as the runner of the node that plays. For the
+same entries, its spectators receive byte for byte the same frames as those of the runner, including
+delays and hidden information. `directory.tails` reads the entries and gives them to `take`; time is
+an argument here, except for snapshots.
 
     log of another node --lines--> take --> MatchState --> EntryView --> Spectators
 
-A tail takes no commands, opens no turns and lets no flag fall. What it says of the time of an open
-turn counts from when it has read of it; of a turn that was open when it began to read it says what
-the seat had at the beginning.
+A tail takes no commands, opens no turns and lets no flag fall. It counts the time of an open turn
+from when it read the turn's beginning. For a turn that was open already when reading began, it
+shows the seat's time at the start of the turn.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class MatchTail(WatchedMatch):
         *,
         lobby_shown: bool,
     ) -> None:
-        """Begin before the first entry. Raises what `MatchState` does.
+        """Begin before the first entry. Raises the errors of `MatchState`.
 
         `stream` is the reading end: how far the log was read.
         """
@@ -60,13 +60,13 @@ class MatchTail(WatchedMatch):
         spectators = Spectators(self.views, _at_once, lambda: self.left_ms(clock()))
         super().__init__(state, stream, spectators)
         self.lobby_shown = lobby_shown
-        """Whether its lobby lets anybody watch; else only its own node knows who may."""
+        """Whether its lobby lets anybody watch; otherwise only its own node can tell who may."""
         self.caught_up = False
-        """Whether the log was read to its end once: before that nobody is let in."""
+        """Whether the log was read to its end once; before that nobody is let in."""
         self._past: list[EntryView] = []
-        """What has to be shown in its time of the entries before `caught_up`."""
+        """The entries before `caught_up` that have yet to be shown with a delay."""
         self._turn_read = (-1, 0)
-        """The newest turn whose beginning was read as it came, and when."""
+        """The newest turn whose beginning was read as it came, and the time of reading."""
 
     @property
     def over(self) -> bool:
@@ -76,7 +76,7 @@ class MatchTail(WatchedMatch):
     # --- the log ----------------------------------------------------------------------------
 
     def take(self, new: NewEntries, now: int) -> None:
-        """Show what was read. Raises `BrokenLog`; then this tail is of no use any more."""
+        """Show new entries. Raises `BrokenLog`; after that this tail is unusable."""
         for line in new.lines:
             entry = read_entry(line)
             if self.caught_up:
@@ -95,9 +95,9 @@ class MatchTail(WatchedMatch):
         self.views.release()
 
     def catch_up(self, now: int) -> None:
-        """Let spectators in from now on: all that there was has been read.
+        """Let spectators in from now on: the existing log has been read.
 
-        The newest entry counts as made now. So nothing is shown earlier than at its own node.
+        The newest entry counts as made now, so nothing is shown earlier than at its own node.
         """
         if not self.caught_up:
             self.caught_up = True
@@ -114,7 +114,7 @@ class MatchTail(WatchedMatch):
         spectators.publish(view, now)
 
     def announce_end(self) -> None:
-        """Tell everybody the end; the match is `over`."""
+        """Send everybody the end; the match is `over`."""
         self.spectators.publish_rest()
         written = partial(self.views.finished_frame, f"/records/{self.key}.jsonl")
         self.spectators.finish(cache(written))
@@ -122,14 +122,14 @@ class MatchTail(WatchedMatch):
     # --- what others ask --------------------------------------------------------------------
 
     def left_ms(self, now: int) -> int | None:
-        """Return about how much of its time the seat to act has left."""
+        """Return the approximate time that the seat to act has left."""
         total, (turn, since) = self.state.left_ms, self._turn_read
         if total is None or turn != self.state.turn:
             return total
         return max(0, total - max(0, now - since))
 
     def seat_of(self, peer: Peer) -> int | None:
-        """Return None: who plays does so where the match is played."""
+        """Return None: players are connected to the node that plays the match."""
         return None
 
     # --- spectators -------------------------------------------------------------------------
@@ -143,5 +143,5 @@ class MatchTail(WatchedMatch):
 
 
 def _at_once(call: Callable[[], None]) -> None:
-    """Call back: all that a tail knows is on the disk."""
+    """Call back at once: everything that a tail has read is on the disk."""
     call()

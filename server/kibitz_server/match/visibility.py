@@ -1,20 +1,19 @@
-"""The gate of information: everything that a viewer learns of a match is built here.
+"""The gate of information: everything that viewers receive of a match is built here.
 
-A viewer is a seat, `PUBLIC` or `REFEREE`. What it may know of a state is what the game's `view`
-says. What it may know of an entry is decided by the rules of `kibitz_protocol.wire.visibility`,
-which are the same for every game. When the match is over everybody is a referee, and a forensic
-report (`match/report.py`) tells the player of a seat about that seat, notes and refused moves
-included, and the host of the lobby about every seat: whoever runs an event has to find out what
-went wrong in it. Nobody else is told, and nobody before the end.
+A viewer is a seat, `PUBLIC` or `REFEREE`. The game's `view` decides what a viewer may know of a
+state. The rules of `kibitz_protocol.wire.visibility`, which are the same for every game, decide
+what it may know of an entry. When the match is over everybody is a referee. Only then, a forensic
+report (`match/report.py`) shows the player of a seat everything about that seat, including notes
+and refused moves. It shows the host of the lobby every seat, because organizers have to find out
+what went wrong in their events. Nobody else gets reports.
 
-A move is told as an `event` to everybody and a `your_turn` to who is next. How much of the view
-they bring is what the connection has asked for in `hello` (`WantedViews`): where nothing is hidden
-an event is the entry, and the view is computed for the next turn only; where something is, the
-event has what changed between the views of one viewer. So a change tells nothing that the views do
-not tell. Both messages are written from JSON that is made once: the entry's line was just written
-for the log. What is the same for several receivers is encoded and framed once. The bytes are the
-ones that `codec.encode` writes for the same message, which `tests/server/match/test_visibility.py`
-holds.
+A move is sent as an `event` to everybody and a `your_turn` to the next player. Each connection
+chooses in `hello` how much of the view they contain (`WantedViews`). In open games an event is the
+entry, and the view is computed for the next turn only. In games with hidden information the event
+has the changes between two views of one viewer, so it reveals no more than the views do. Both
+messages are assembled from JSON that is made once: the entry's line was just written for the log. A
+frame that several receivers share is encoded once. The bytes equal those of `codec.encode` for the
+same message, as `tests/server/match/test_visibility.py` checks.
 
     state before --advance(entry)--> EntryView: the entry, and the states around it
                                        |  StateViews: the view of each viewer, when it is asked for
@@ -65,19 +64,19 @@ _T = TypeVar("_T")
 MAX_LEGAL_LISTED: Final = 512
 """The longest list of legal actions that `your_turn` carries; their count is always given.
 
-A game that says in words what is legal (`GameInfo.legal_rule`) has no list at all."""
+A game that describes its legal actions in words (`GameInfo.legal_rule`) has no list."""
 
 _NO_SCENE: Final = Scene("square", (), text=("this cannot be drawn",))
 
 
 @dataclass(slots=True)
 class _Viewpoint:
-    """What one viewer may know of one state, in each form that somebody has asked for."""
+    """The view of one viewer of one state, in each form that was asked for."""
 
     model: Model | None = None
-    """As a model of the game, which shares nothing with the state."""
+    """The view as a model of the game, which shares nothing with the state."""
     view: Fields | None = None
-    """As it travels."""
+    """The view in wire form."""
     json: bytes | None = None
     scene: Scene | None = None
     stage_json: bytes | None = None
@@ -85,40 +84,40 @@ class _Viewpoint:
 
 @dataclass(slots=True)
 class StateViews:
-    """What each viewer may know of one state, computed when first asked for and kept.
+    """The views of one state, each computed on first use and kept.
 
-    The state belongs to a match that goes on: `freeze` is called before it changes.
+    The state belongs to a match that goes on: call `freeze` before it changes.
     """
 
     game: Game
     state: State
     _open: _Viewpoint | None = None
-    """What every viewer may know, where nothing is hidden ..."""
+    """The view of every viewer, if nothing is hidden ..."""
     _seen: dict[Viewer, _Viewpoint] | None = None
-    """... and what each may, where something is."""
+    """... and the view of each, otherwise."""
     _clocks: tuple[Sequence[Clock] | None, bytes] = (None, b"")
-    """The clocks that were written last and their JSON, which two messages of a move have."""
+    """The clocks that were written last and their JSON, which two messages of a move share."""
 
     def of(self, viewer: Viewer) -> Fields:
-        """Return the view of `viewer` as it travels."""
+        """Return the view of `viewer` in wire form."""
         seen = self._viewpoint(viewer)
         if seen.view is None:
             seen.view = self._model(viewer, seen).to_wire()
         return seen.view
 
     def scene(self, viewer: Viewer) -> Scene:
-        """Return the view of `viewer` drawn; where the game raises, a scene that says so."""
+        """Return the view of `viewer` drawn; if the game raises, a scene that says so."""
         seen = self._viewpoint(viewer)
         if seen.scene is None:
             seen.scene = self._draw(viewer, seen)
         return seen.scene
 
     def stage(self, viewer: Viewer) -> Stage:
-        """Return the drawing of the view of `viewer` as it travels."""
+        """Return the drawing of the view of `viewer` in wire form."""
         return cast(Stage, stage_of(self.scene(viewer)))
 
     def stage_json(self, viewer: Viewer) -> bytes:
-        """Return the drawing of the view of `viewer` as JSON, which many who come are sent."""
+        """Return the drawing of the view of `viewer` as JSON, which many new spectators share."""
         seen = self._viewpoint(viewer)
         if seen.stage_json is None:
             seen.stage_json = to_json(self.stage(viewer))
@@ -149,7 +148,7 @@ class StateViews:
             self.state = self.state.copy()
 
     def _viewpoint(self, viewer: Viewer) -> _Viewpoint:
-        """Return what is known of a viewer; where nothing is hidden there is one for all."""
+        """Return the viewpoint of a viewer; without hidden information all viewers share one."""
         if not self.game.info.hidden:
             seen = self._open
             if seen is None:
@@ -183,7 +182,7 @@ class StateViews:
 
 @dataclass(slots=True)
 class EntryView:
-    """How every viewer sees one entry, and the match right after it."""
+    """Every viewer's view of one entry, and of the match right after it."""
 
     match: str
     entry: Entry
@@ -191,10 +190,10 @@ class EntryView:
     to_act: int
     clocks: Sequence[Clock] | None
     after: StateViews | None
-    """None where the entry changed nothing that anybody sees of the game."""
+    """The views right after it; None if the entry did not change the game's state."""
     before: StateViews | None
-    """The views right before it; None where nothing is told of them: nothing is hidden and nobody
-    draws, or nothing was changed."""
+    """The views right before it; None if they are not needed: nothing is hidden and nobody draws,
+    or nothing was changed."""
     hidden: bool
     """Whether the game has hidden information."""
     alike: bool
@@ -204,21 +203,21 @@ class EntryView:
     _without_comments: EntryView | None = None
     """The same entry without the comments that spectators are not shown."""
     _frames: dict[object, bytes] | None = None
-    """By what an event tells of the view, and where it is not alike by its viewer too."""
+    """The frames by the part of the view in the event, and also by viewer unless `alike`."""
     _changes: dict[Viewer, bytes] | None = None
 
     def view(self, viewer: Viewer) -> Fields | None:
-        """Return the view of `viewer` right after the entry, None where it changed nothing."""
+        """Return the view of `viewer` right after the entry, or None if it changed nothing."""
         return None if self.after is None else self.after.of(viewer)
 
     def change(self, viewer: Viewer) -> Fields | None:
-        """Return what the entry changed in the view of `viewer`, None where that is nothing."""
+        """Return the entry's change of the view of `viewer`, or None."""
         if self.before is None or self.after is None:
             return None
         return view_change(self.before.of(viewer), self.after.of(viewer))
 
     def change_json(self, viewer: Viewer) -> bytes:
-        """Return `change` as JSON, empty where that is nothing."""
+        """Return `change` as JSON, empty without a change."""
         if self._changes is None:
             self._changes = {}
         written = self._changes.get(viewer)
@@ -232,7 +231,7 @@ class EntryView:
         return encode_entry(redact(self.entry, viewer, self.hidden))
 
     def paint(self, viewer: Viewer) -> Paint | None:
-        """Return what the entry changed in the drawing for `viewer`, None where that is nothing."""
+        """Return the entry's change of the drawing for `viewer`, or None."""
         if self.before is None or self.after is None:
             assert self.after is None, "nobody drew when the entry came"
             return None
@@ -256,14 +255,15 @@ class EntryView:
         return construct(Event, values)
 
     def spectator_event(self, viewer: Viewer, wanted: WantedViews = "turn") -> Event:
-        """Return the event for spectators who see what `viewer` sees: notes are not for them, and
-        comments are for them that are not for a seat.
+        """Return the event for spectators with the view of `viewer`.
+
+        They get no notes, but comments that seats do not get.
         """
         shown = self._for_spectators(viewer)
         return shown.event(spectators_see_as(shown.entry, viewer), wanted)
 
     def frame(self, viewer: Viewer, wanted: WantedViews = "turn", line: bytes = b"") -> bytes:
-        """Return the event for `viewer` framed; `line` is the entry's own, where it is at hand."""
+        """Return the event for `viewer` framed; `line` is the entry's own line, if available."""
         shape = event_field(wanted, self.hidden)
         key: object = shape if self.alike else (viewer, shape)
         frames = self._frames
@@ -277,7 +277,8 @@ class EntryView:
     def spectator_frames(
         self, viewer: Viewer | None, wanted: Collection[WantedViews], line: bytes = b""
     ) -> dict[WantedViews, bytes]:
-        """Return the frames for spectators who see what `viewer` sees, by what they want of it."""
+        """Return the frames for spectators with the view of `viewer`, by the views that they
+        want."""
         if viewer is None or not wanted:
             return {}
         shown = self._for_spectators(viewer)
@@ -287,7 +288,7 @@ class EntryView:
         return {wanted_views: shown.frame(seen, wanted_views, line) for wanted_views in set(wanted)}
 
     def _for_spectators(self, viewer: Viewer) -> EntryView:
-        """Return what spectators who see what `viewer` sees are told of the entry."""
+        """Return the form of the entry for spectators with the view of `viewer`."""
         if self._without_comments is not None and viewer != REFEREE:
             return self._without_comments
         entry = spectators_entry(self.entry, viewer, self.live)
@@ -325,7 +326,7 @@ class EntryView:
 
 
 class MatchViews:
-    """What viewers are told of a match: its entries as they come, and its present state."""
+    """The views of a match: its entries as they come, and its present state."""
 
     __slots__ = ("_live", "_present", "_rule", "_turn", "drawn", "state")
 
@@ -333,21 +334,21 @@ class MatchViews:
         self.state = state
         """Changed by `advance` alone."""
         self.drawn = drawn
-        """Whether somebody may ask for paints of the entries to come; `begin_drawing` sets it."""
+        """Whether paints of future entries may be asked for; `begin_drawing` sets it."""
         self._present: StateViews | None = None
-        """The views of the present state, once somebody has asked."""
+        """The views of the present state, once they were asked for."""
         setup, rule = state.setup, state.game.info.legal_rule
         self._live = comments_are_live(setup)
         self._turn = b'{"type":"your_turn","match":"%b","game":"%b","seat":' % (
             setup.match.encode(),
             setup.game.encode(),
         )
-        """How each turn begins ..."""
+        """The beginning of each turn ..."""
         self._rule = _rule_field(rule) if rule else b""
-        """... and what it says of a rule in words."""
+        """... and its field for a rule in words."""
 
     def advance(self, entry: Entry, action: int | None = None) -> EntryView:
-        """Apply an entry, and return what viewers see of it; a view that is unused costs nothing.
+        """Apply an entry and return its views; unused views cost nothing.
 
         `action` is the entry's own, if it was decoded already. Raises `BrokenLog`.
         """
@@ -383,12 +384,11 @@ class MatchViews:
         return self._present
 
     def release(self) -> None:
-        """Everybody has been told of the present state: nothing of it is kept when it changes.
+        """Discard the present views at the next change: everybody has received them.
 
-        Without this call, views that are asked for later still show the state that they are of,
-        which may cost a copy of it. It is for a caller who knows that nobody will ask. Where
-        something is hidden, or somebody draws, the views are asked for once more: what comes next
-        is compared to them.
+        Without this call, views that are asked for later still show their old state, which may cost
+        a copy of it. Call it only if nobody will ask for them. With hidden information or drawings
+        the views are still computed once more, to compare the next state to them.
         """
         if not (self.state.game.info.hidden or self.drawn):
             self._present = None
@@ -403,7 +403,7 @@ class MatchViews:
         return self.present().stage(self._viewpoint(viewer))
 
     def _viewpoint(self, viewer: Viewer) -> Viewer:
-        """Return as whom `viewer` sees the present state: as a referee once the match is over."""
+        """Return the viewer to use for the present state: a referee once the match is over."""
         return viewer if self.state.result is None else REFEREE
 
     # --- messages -----------------------------------------------------------------------------
@@ -418,7 +418,7 @@ class MatchViews:
     ) -> Snapshot:
         """Return the whole match as `viewer` sees it; the next event is ``seq + 1``.
 
-        `left_ms` is what is left of the time of an open turn (`MatchEngine.left_ms`).
+        `left_ms` is the time left of an open turn (`MatchEngine.left_ms`).
         """
         state = self.state
         setup = state.setup
@@ -457,7 +457,7 @@ class MatchViews:
         wanted: WantedViews,
         shown: StateViews | None = None,
     ) -> bytes:
-        """Return a snapshot framed, with its drawing for who wants one.
+        """Return a snapshot framed, with its drawing if it is wanted.
 
         `shown` is the moment of the snapshot, None for the present.
         """
@@ -470,7 +470,7 @@ class MatchViews:
         return text_frame(written)
 
     def your_turn(self, left_ms: int | None = None, wanted: WantedViews = "turn") -> YourTurn:
-        """Return all that the seat to act needs; `left_ms` is what is left of an open turn."""
+        """Return all that the seat to act needs; `left_ms` is the time left of an open turn."""
         state = self.state
         game = state.game
         rule = game.info.legal_rule or None
@@ -494,9 +494,9 @@ class MatchViews:
         return construct(YourTurn, values)
 
     def _legal(self, drawn: bool) -> tuple[list[int] | None, int]:
-        """Return the legal actions and their number; None where a rule in words says them.
+        """Return the legal actions and their number; None if a rule in words describes them.
 
-        Who draws a turn is told each, whatever the rule.
+        Clients that draw get the full list even then.
         """
         game, state = self.state.game, self.state.game_state
         if game.info.legal_rule and not drawn:
@@ -518,7 +518,7 @@ class MatchViews:
             return None
 
     def _picks_field(self) -> tuple[bytes, int]:
-        """Return what a turn that is drawn says of its legal actions, and how many they are."""
+        """Return the field with the legal actions of a turn that is drawn, and their number."""
         legal, count = self._legal(drawn=True)
         picks = None if legal is None else self._picks(legal)
         return b"" if picks is None else b',"picks":' + to_json(picks), count
@@ -576,7 +576,7 @@ class MatchViews:
         return construct(Finished, values)
 
     def shown_at_end(self, show: Callable[[], _T], nothing: _T) -> _T:
-        """Return what `show` does of the last position, or `nothing` where the game raises."""
+        """Return `show` of the last position, or `nothing` if the game raises."""
         try:
             return show()
         except Exception:
@@ -610,7 +610,7 @@ def _rule_field(rule: str) -> bytes:
 
 
 def replay(game: Game, setup: Setup, entries: Iterable[Entry]) -> Iterator[EntryView]:
-    """Yield what viewers saw of each entry of a log. Raises `BrokenLog`."""
+    """Yield the views of each entry of a log. Raises `BrokenLog`."""
     views = MatchViews(MatchState(game, setup), drawn=True)
     for entry in entries:
         yield views.advance(entry)

@@ -1,7 +1,7 @@
-"""What can be watched here: a match that this server plays, or one that another node plays.
+"""Matches that can be watched here: played by this server, or by another node.
 
-`runner.MatchRunner` and `tail.MatchTail` are alike in this. Both show a match by `Spectators`,
-through the same gate.
+`runner.MatchRunner` and `tail.MatchTail` share this base. Both show a match through `Spectators`
+and the same gate.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class WatchedMatch(ABC):
     def __init__(self, state: MatchState, stream: Stream, spectators: Spectators) -> None:
         self.state = state
         self.players = state.players
-        """Who has the seats, as far as that is on the disk."""
+        """The players of the seats, as far as that is on the disk."""
         self.result = state.result if stream.closed else None
-        """How the match ended, once that is on the disk."""
+        """The result of the match, once it is on the disk."""
         self.stream = stream
         self.spectators = spectators
         self.watchers: dict[Peer, None] = {}
@@ -46,7 +46,7 @@ class WatchedMatch(ABC):
         return seat_in(self.players, player)
 
     def viewer_of(self, peer: Peer) -> Viewer | None:
-        """Return as whom a connection sees it: a seat, what spectators see, or not at all."""
+        """Return a connection's viewer: a seat, the spectators' view, or None."""
         seat = self.seat_of(peer)
         if seat is not None:
             return seat
@@ -65,12 +65,12 @@ class WatchedMatch(ABC):
         """Show the match to a connection that begins to watch many: each in its turn."""
 
     def unwatch(self, peer: Peer) -> None:
-        """Show a connection nothing any more."""
+        """Stop showing the match to a connection."""
         self.watchers.pop(peer, None)
         self.spectators.remove(peer.send_queue)
 
     def disconnected(self, peer: Peer) -> None:
-        """A connection is gone."""
+        """Handle a closed connection."""
         self.unwatch(peer)
 
 
