@@ -1,7 +1,7 @@
-"""What the commands print: every line passes one of these two, for it may hold texts of others.
+"""Output of the commands: every line passes one of these two, since it may contain foreign text.
 
-`echo` is for people; `echo_json` for programs, exactly what was meant. A test sees to it that
-nothing is printed past them.
+`echo` is for people; `echo_json` is for programs and changes nothing. A test checks that commands
+print in no other way.
 """
 
 from __future__ import annotations

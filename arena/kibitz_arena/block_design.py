@@ -1,11 +1,11 @@
 """Block designs for games of three seats and more: which groups of entrants play together.
 
-A design is a list of groups, each of as many entrants as a game has seats. What `design_groups`
-guarantees, for 2 to 64 entrants and 3 to 6 seats:
+A design is a list of groups, each of as many entrants as a game has seats. For 2 to 64 entrants
+and 3 to 6 seats, `design_groups` guarantees:
 
 1. every entrant is in the same number of groups;
 2. every two entrants are together in at least one group;
-3. where there are at most `MAX_COMPLETE_GROUPS` ways to choose a group these are the groups, and
+3. if there are at most `MAX_COMPLETE_GROUPS` ways to choose a group, the design has them all, and
    every two entrants are together equally often;
 4. else the numbers of times that any two are together differ by at most one.
 
@@ -13,9 +13,9 @@ With more ways than that the design is *cyclic*: entrants stand on a circle, and
 moved on by one place at a time gives as many groups as there are entrants. How often two
 entrants meet then depends only on their distance, so it is enough to balance the distances
 within a few base groups (R. C. Bose, "On the construction of balanced incomplete block
-designs", Annals of Eugenics 9, 1939). They are found by a hill climb that is the same for every
-tournament, so that a test of all numbers of entrants and seats shows that it always ends; the
-tournament's seed only says who stands where on the circle.
+designs", Annals of Eugenics 9, 1939). A hill climb finds the base groups. It is the same for every
+tournament, so a test of all numbers of entrants and seats can show that it always ends. The
+tournament's seed only decides the order of the entrants on the circle.
 """
 
 from __future__ import annotations

@@ -27,10 +27,10 @@ def split_spec(text: str) -> tuple[str, dict[str, str]]:
 
 
 def parse_options(game: Game, typed: dict[str, str]) -> Options:
-    """Return typed options as what the game takes them for; its own check is still to come.
+    """Return typed options with the types that the game expects, not yet checked by the game.
 
-    ``2`` is a number for one option, a word or a list of one for another. What the game takes
-    in no reading stays as it looks first, so that the check says what was expected.
+    ``2`` is a number for one option, a word or a list of one for another. A value that fits no type
+    keeps its most literal reading, so that the game's check says what was expected.
     """
     return {key: parse_value(game.Options, key, text) for key, text in typed.items()}
 

@@ -54,7 +54,7 @@ class EntryBase(Strict):
 
 @dataclass(frozen=True)
 class ParsedJournal(Generic[E]):
-    """What a journal's bytes say."""
+    """The contents of a journal."""
 
     header: Header | None
     """None where not even the first line is whole: nothing has begun."""
@@ -80,7 +80,7 @@ class JournalFormat(Generic[E]):
     def parse(self, data: bytes) -> ParsedJournal[E]:
         """Read a journal.
 
-        What follows the last end of a line is torn. Raises `JournalError` for a bad whole line.
+        Text after the last end of a line is torn. Raises `JournalError` for a bad whole line.
         """
         length = data.rfind(b"\n") + 1
         lines = data[:length].splitlines()

@@ -1,4 +1,4 @@
-"""Ratings: how strong entrants are, in Elo units, and how sure that is.
+"""Ratings: the strength of entrants in Elo units, with intervals.
 
 The model
 ---------
@@ -13,10 +13,10 @@ A tie counts as the mean of all orders of those who tied: for two, half a win ea
 Elo lists and fishtest's logistic Elo mean by a draw. So a rating is about the *expected score*,
 and how often a game is drawn changes how sure it is but not the rating itself.
 
-The estimate is the mode of the likelihood with a weak prior: each strength is normal around the
-middle with a deviation of `STRENGTH_DEVIATION` Elo, so that perfect scores, and entrants who never
-met, get a finite rating; each seat's effect around 0 with `SEAT_DEVIATION`. Ten wins out of ten
-come out about 850 Elo apart.
+The estimate is the mode of the likelihood with a weak prior. Each strength is normal around the
+middle with a deviation of `STRENGTH_DEVIATION` Elo, and each seat's effect around 0 with
+`SEAT_DEVIATION`. So perfect scores, and entrants that never met, get a finite rating. Ten wins out
+of ten come out about 850 Elo apart.
 
 The intervals
 -------------
@@ -33,15 +33,14 @@ with the blocks' degrees of freedom.
 Measured over 1,000 simulated tournaments each (`tests/arena/test_ratings.py`), the intervals
 hold the known strengths in 94.7 to 96% of cases: round robins, gauntlets, long matches, four and
 six seats, with draws, seats of unequal worth and luck shared by a block. With a deviation of 300
-or 10,000 Elo in the prior the share changes by less than one in a hundred. Where there are only
-a handful of blocks the intervals are too wide rather than too narrow (99.8% for three players
-and six blocks).
+or 10,000 Elo in the prior the share changes by less than one in a hundred. With only a handful of
+blocks the intervals are too wide rather than too narrow (99.8% for three players and six blocks).
 
 The scale
 ---------
-Differences are all that games tell. Without anchors the mean of all entrants is 0, as
-tournament programs print it, or what the tournament says; with anchors their ratings are given, and
-everybody's interval is what is left unsure with these held fixed.
+Games determine only differences. Without anchors the mean of all entrants is 0, as tournament
+programs print it, or the value that the tournament sets. With anchors their ratings are fixed, and
+every interval is the uncertainty that remains.
 """
 
 from __future__ import annotations
@@ -163,10 +162,10 @@ def rate_entrants(
 class _Fit:
     """The mode of the likelihood; everything in here is on the logistic scale.
 
-    A game's log-likelihood is ``sum(c * x) - sum(w * log(sum(exp(x of the set))))``: x is strength
-    plus seat, the first sum is over the seats, c of them chosen, the second over *sets*: who could
-    be next, at each place. All orders of those who tied make sets of their own, with weights that
-    sum to one. Whoever is left alone at last is no choice.
+    A game's log-likelihood is ``sum(c * x) - sum(w * log(sum(exp(x of the set))))``; x is strength
+    plus seat. The first sum is over the seats; c is how often a seat is chosen. The second is over
+    *sets*, at each place those who could be next. All orders of those who tied make sets of their
+    own, with weights that sum to one. The last one left alone is no choice.
     """
 
     def __init__(
@@ -218,11 +217,11 @@ class _Fit:
         return float(self._wins @ values) - self._sets.log_normalizer(values) - prior
 
     def dispersion(self) -> tuple[float, float]:
-        """Return how blocks vary over how the model says they do, and the degrees of freedom.
+        """Return the variance of blocks over that of the model, and the degrees of freedom.
 
-        What a block scored beyond expectation is a vector with a number for each player; the
-        lengths of all are compared with the traces of what the model says, so that blocks count
-        by what they tell.
+        The score of a block beyond expectation is a vector with a number for each player. The
+        squared lengths of all vectors are compared with the traces of the model's covariances, so
+        that blocks count by their information.
         """
         expected, shares = self._sets.by_block(self._values, self.entrants)
         beyond = self._sets.wins_by_block(self.entrants) - expected
@@ -245,7 +244,7 @@ class _Fit:
 
 @dataclass(frozen=True)
 class _ChoiceSets:
-    """Sets of who could be next.
+    """Sets of seats that could be next.
 
     ``features`` has for every set and each of its members the index of its strength and the
     index of its seat; short sets are filled up, and ``absent`` is minus infinity there.
@@ -371,9 +370,9 @@ def _choice_sets(ranks: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], float],
 
 @functools.lru_cache(maxsize=4096)
 def _choice_counts(ranks: tuple[int, ...]) -> tuple[float, ...]:
-    """Return how often each seat is chosen: once, or never who is left alone at last.
+    """Return how often each seat is chosen: once, or 0 times if it alone is last.
 
-    Of those who tied for the last place each is left alone equally often.
+    Each of n seats tied for the last place is left alone equally often, and counts 1 - 1/n.
     """
     last = max(ranks)
     return tuple(1 - (rank == last) / ranks.count(last) for rank in ranks)

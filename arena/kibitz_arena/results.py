@@ -29,7 +29,7 @@ SCHEMA: Literal["kibitz-results/1"] = "kibitz-results/1"
 
 
 class TournamentInfo(Tolerant):
-    """What was played."""
+    """The description of a tournament."""
 
     name: str
     game: str
@@ -173,7 +173,7 @@ def _why_stopped(progress: TournamentState) -> str | None:
 
 
 class _EntrantTotals:
-    """What one entrant has done."""
+    """The totals of one entrant."""
 
     def __init__(self, tournament: Tournament, progress: TournamentState, entrant: Entrant) -> None:
         self.entrant = entrant

@@ -1,10 +1,10 @@
-"""Sequential probability ratio tests: is A better than B, decided with few games.
+"""Sequential probability ratio tests: decide with few games whether A is better than B.
 
-The generalised sequential probability ratio test (GSPRT) on the scores of blocks. H0 says that
+The generalized sequential probability ratio test (GSPRT) on the scores of blocks. H0 says that
 A is expected to score as a player `elo0` stronger than B does, H1 as one `elo1` stronger, in
 logistic Elo: ``1 / (1 + 10 ** (-elo / 400))``. After every block the test compares how likely
-the scores so far are at best under H1 and at best under H0; the logarithm of that ratio (LLR)
-ends the test when it leaves the interval from ``log(beta / (1 - alpha))`` to
+the scores so far are at best under H1 and at best under H0. The test ends when the logarithm of
+that ratio (LLR) leaves the interval from ``log(beta / (1 - alpha))`` to
 ``log((1 - beta) / alpha)`` (A. Wald, Sequential Analysis, 1947).
 
 The unit is the block, not the game: the games of a block share a seed and an opening, so their
@@ -31,13 +31,13 @@ from kibitz_protocol.wire.values import Tolerant
 State: TypeAlias = Literal["running", "accepted H0", "accepted H1"]
 
 PSEUDOCOUNT: Final = 1e-3
-"""What an outcome counts that never happened, in blocks, as in fishtest: keeps all finite."""
+"""The count of an outcome that never happened, in blocks, as in fishtest: keeps all finite."""
 BISECTION_STEPS: Final = 100
 """Halvings of the interval in which a likelihood's multiplier is sought; doubles need 60."""
 
 
 class SprtResult(Tolerant):
-    """Where a sequential test stands."""
+    """The state of a sequential test."""
 
     better: tuple[str, str] = Field(description="who is asked to be better than whom")
     elo0: float
@@ -73,7 +73,7 @@ class Sprt:
     def add(self, score: float) -> None:
         """Count a block: the mean score of A against B in it, 0 to 1.
 
-        Whatever comes after the decision changes nothing.
+        Blocks after the decision are ignored.
         """
         if self._state != "running":
             return
@@ -88,7 +88,7 @@ class Sprt:
 
     @property
     def result(self) -> SprtResult:
-        """Where the test stands."""
+        """The current state of the test."""
         blocks = self._scores.total()
         total = sum(score * count for score, count in self._scores.items())
         return SprtResult(

@@ -61,14 +61,14 @@ class TournamentState:
         self.schedule = schedule or Schedule(tournament)
         self._planned = self.schedule.total
         self.ended: dict[str, GameEnded] = {}
-        """What counts, by the game's own tag, in the order in which it ended."""
+        """The games that count, by their own tags, in the order in which they ended."""
         self.points: dict[str, float] = dict.fromkeys(tournament.names, 0.0)
-        """What the entrants won in games, byes left out."""
+        """The points of the entrants from games, without byes."""
         self.requeued = 0
         self.sessions = 0
-        """How often somebody began to run the tournament."""
+        """The number of times that the tournament was started or continued."""
         self.isolation: list[IsolationTool] = []
-        """What kept entrants of foreign code apart, one after the other if it was not the same."""
+        """The tools that isolated entrants of foreign code, in order if they changed."""
         self.stopped: RunStopped | None = None
         """Why the tournament stopped; None while it runs."""
         self.running_ms = 0
@@ -112,7 +112,7 @@ class TournamentState:
 
     @property
     def outstanding(self) -> list[DueGame]:
-        """What was arranged and has not ended, in the order in which it was arranged."""
+        """The games that were arranged and have not ended, in the order of arrangement."""
         return [DueGame(tag, self._games[own]) for tag, own in self._outstanding.items()]
 
     @property

@@ -11,11 +11,11 @@
       - {name: Old, bot: chinese-checkers/greedy, anchor: 0}
 
 A *block* is one game for every rotation of the seats, all on one seed and from one opening, so
-that nobody owes a result to a seat or to luck. `blocks` says how many blocks each pairing
-plays, or each group where games have more than two seats; `games` says the same in games.
+that no result depends on a seat or on luck. `blocks` is the number of blocks that each pairing
+plays, or each group if games have more than two seats; `games` sets the same in games.
 
-What does not add up is refused with the line, the path, what was found and what would do.
-Positions in lists count from 0, as they do in the paths that the server answers with.
+Errors give the line, the path, the value and what is expected. Positions in lists count from 0, as
+in the paths of the server's answers.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ Command: TypeAlias = Annotated[list[str], BeforeValidator(_split_command), Field
 
 
 class EntrantLimits(ConfigModel):
-    """What each process of an entrant may use; without a limit it may use all there is."""
+    """The limits of each process of an entrant; without a limit it may use all there is."""
 
     memory: Annotated[int, Field(ge=2**20), BeforeValidator(_parse_bytes)] | None = None
     """Bytes, also written ``512M`` or ``2G``; whole MiB count."""
@@ -220,7 +220,7 @@ class Entrant(ConfigModel):
 
     @property
     def description(self) -> str:
-        """What it is, for a person: ``bot chinese-checkers/greedy``."""
+        """A description for people, such as ``bot chinese-checkers/greedy``."""
         if self.remote:
             return "remote"
         value = getattr(self, self.source)
@@ -299,15 +299,15 @@ class Tournament(PlayedConfig):
     bits are drawn as the tournament begins; their SHA-256 is published then, and they themselves
     when the tournament is over."""
     deals: Literal["block", "game"] = "block"
-    """Whether the games of a block share one seed, or each has its own. Where a game hides
-    something, a bot that remembers the first game of a block would know what the others hide."""
+    """Whether the games of a block share one seed, or each has its own. In a game with hidden
+    information, a bot that remembers the first game of a block would know what the others hide."""
     concurrency: Annotated[int | Literal["auto"], BeforeValidator(_number_or_auto)] = "auto"
     """Games at the same time; ``auto`` is as many as the machine plays without being late."""
     openings: list[OptionSet] | RandomPlies | OpeningFile | None = None
     """Options that are added to the game's, a set for each block in turn; or random moves; or the
     openings in a file."""
     entrants: Annotated[list[Entrant], Field(min_length=2, max_length=MAX_ENTRANTS)]
-    """Who plays: 2 to 64 entrants."""
+    """The 2 to 64 entrants."""
     ratings: RatingScale = RatingScale()
     """The scale of the ratings."""
     claims: list[Annotated[str, AfterValidator(_validate_claim), Field(max_length=200)]] = Field(

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 import yaml
 
 Path: TypeAlias = tuple[str | int, ...]
-"""Where a value is: keys, and positions in lists counted from 0."""
+"""The place of a value: keys, and positions in lists counted from 0."""
 
 MAX_VALUES: Final = 100_000
 """A file with more values, aliases counted as often as they are used, is refused."""

@@ -19,42 +19,42 @@ from kibitz_server.match.state import MatchState
 
 @dataclass(frozen=True, kw_only=True)
 class BranchPlan:
-    """What is to be played."""
+    """A plan of games to play from one ply of a match."""
 
     ply: int
-    """After how many plies of the match the games begin."""
+    """The number of plies of the match before the games begin."""
     bots: Mapping[int, str]
-    """Who plays each seat, as on the command line: ``game/name`` or a Python file."""
+    """The bot of each seat, as on the command line: ``game/name`` or a Python file."""
     seat: int
-    """Whose results are counted."""
+    """The seat whose results count."""
     games: int
     ms: int
     """The budget of each turn, in milliseconds."""
     seed: int = 0
-    """The same seed brings the same games, where the bots are not limited by time."""
+    """The same seed gives the same games if time does not limit the bots."""
 
 
 @dataclass
 class BranchOutcome:
-    """What came of it for one seat; `scores` are the shares of 1 that the game gives.
+    """The outcome for one seat; `scores` are its shares of 1.
 
     A game in which the seat itself failed is a loss.
     """
 
     recorded: Result | None
-    """The result of the match itself, None where it had not ended."""
+    """The result of the match itself, None if it had not ended."""
     scores: list[float] = field(default_factory=list)
-    """Of the games in which none of the others failed: a game that they gave away shows nothing."""
+    """The scores of games in which no other seat failed; such failures say nothing here."""
     ranks: Counter[int] = field(default_factory=Counter)
-    """Of the same games."""
+    """The ranks in the same games."""
     faults: dict[int, Counter[str]] = field(default_factory=dict)
-    """How often each seat failed, by cause; seats that never did are not in it."""
+    """The number of failures by seat and cause, without seats that never failed."""
     lines: set[str] = field(default_factory=set)
     """The different games that were played."""
 
     @property
     def mean(self) -> float:
-        """The mean score of the seat; there is none where no game was counted."""
+        """The mean score of the seat; fails if no game was counted."""
         return sum(self.scores) / len(self.scores)
 
     @property
@@ -74,11 +74,11 @@ def branch(
     records: Path | None = None,
     on_game: Callable[[int, Result], object] | None = None,
 ) -> BranchOutcome:
-    """Play the games of a plan from `start`, one after the other; return what came of them.
+    """Play the games of a plan from `start`, one after the other; return their outcome.
 
-    Where `record`, the one of the match, is given, each game gets a record of its own in the
-    folder `records`: its first entries are those of the match. Raises `SpecError` for a bot that is
-    not there and `BotFailedError` for one that does not begin, both `ValueError`.
+    If `record`, the one of the match, is given, each game is recorded in the folder `records`. Such
+    a record starts with the entries of the match. Raises `SpecError` if a bot does not exist and
+    `BotFailedError` if one does not start; both are `ValueError`.
     """
     factories = {seat: load(spec) for seat, spec in plan.bots.items()}
     for factory in factories.values():

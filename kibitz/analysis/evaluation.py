@@ -1,4 +1,4 @@
-"""What a bot says to every move of a record: its own move, and what the position is worth."""
+"""A bot's judgment of every move of a record: its own move and the value of the position."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from kibitz_server.match.state import MatchState
 
 @dataclass(frozen=True)
 class MoveEvaluation:
-    """What the analysing bot says to one move."""
+    """The analyzing bot's judgment of one move."""
 
     ply: int
     seat: int
-    """Who moved, from 0."""
+    """The seat that moved, from 0."""
     played: str
-    """The move of the match, in the words of the game."""
+    """The move of the match, in the game's notation."""
     best: str
     """The move that the bot would have played."""
     comment: Comment
-    """All that the bot said of its own move."""
+    """The bot's full comment on its own move."""
 
     @property
     def agrees(self) -> bool:
@@ -37,20 +37,20 @@ class MoveEvaluation:
 
     @property
     def value(self) -> float | None:
-        """What the position is worth to the seat that moved, in the bot's own unit."""
+        """The value of the position for the seat that moved, in the bot's own unit."""
         return self.comment.value
 
     @property
     def end_in(self) -> int | None:
-        """After how many plies the play is won or lost, where the bot has proved it.
+        """The number of plies to a proven win or loss, None if nothing is proven.
 
-        0 where it has not said when.
+        0 if the bot did not say how many.
         """
         return None if self.value is None else plies_to_end(self.value)
 
     @property
     def proven(self) -> str | None:
-        """What the bot has proved of the position: "won", "lost", or None."""
+        """The proven result for the seat that moved: "won", "lost", or None."""
         if self.value is None or self.end_in is None:
             return None
         return "won" if self.value > 0 else "lost"
@@ -133,7 +133,7 @@ def _notation(match: MatchState, action: Action) -> str:
 
 
 class Scale:
-    """Where values lie between the lowest and the highest; proven ones lie at the ends."""
+    """A scale from the lowest to the highest value; proven results lie at the ends."""
 
     def __init__(self, evaluations: Sequence[MoveEvaluation]) -> None:
         open_values = [
@@ -147,7 +147,7 @@ class Scale:
             self.low, self.high = self.low - 1.0, self.high + 1.0
 
     def place(self, evaluation: MoveEvaluation) -> float | None:
-        """Return a value as one from `low` to `high`, None where there is none."""
+        """Return a value as one from `low` to `high`, None if there is none."""
         if evaluation.proven is not None:
             return self.high if evaluation.proven == "won" else self.low
         return evaluation.value

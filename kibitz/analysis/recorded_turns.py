@@ -22,7 +22,7 @@ class RecordedTurn:
 
     @property
     def seat(self) -> int:
-        """Who moved, from 0."""
+        """The seat that moved, from 0."""
         return self.played.seat
 
     @property

@@ -20,7 +20,7 @@ from kibitz_protocol.wire.values import Fields
 
 @dataclass
 class ShadowAnswer:
-    """What the bot would have played at one turn, and what was played."""
+    """The move that the bot would have played at one turn, and the one that was played."""
 
     ply: int
     answer: str
@@ -53,7 +53,7 @@ class Shadow:
     ) -> AsyncIterator[ShadowAnswer]:
         """Yield each answer when the turn is over; end with the match.
 
-        `news` are the messages after the snapshot. What comes while the bot thinks waits for it.
+        `news` are the messages after the snapshot. They queue up while the bot thinks.
         """
         turn = await self._ask(snapshot.ply, snapshot.view, snapshot.to_act)
         if snapshot.result is not None:

@@ -1,12 +1,14 @@
-"""Whether a record is what a server that keeps the rules would have written.
+"""Verification that a correct server could have written a record.
 
-Read from the file alone: the hash chain over its lines, the commitment to the seed and the start
-that the seed draws, every move by the rules, every clock by its ledger, every seat that dropped
-out by its reason, the result, and what each seat was sent, where the game hides something. The
-footer has the only hash, so a record without one is incomplete: nothing vouches for its names, its
-settings or its moves, and `verify` says so. Somebody who writes a whole record anew by the rules,
-with another name in it, say, or another legal move that leads to the same end, makes one that
-passes: only a comparison with the server's own record tells such a one apart.
+The checks need only the file. They cover the hash chain over its lines, the commitment to the seed
+and the start that the seed draws. They replay every move by the rules, every clock by its ledger,
+every drop-out by its reason, and the result. In games with hidden information they also check what
+each seat was sent.
+
+Only the footer has a hash, so a record without one is incomplete: nothing vouches for its names,
+settings or moves, and `verify` says so. A forged record that follows all rules passes, for example
+one with another name or another legal move that leads to the same end. Only a comparison with the
+server's own record detects it.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ from kibitz_server.match.visibility import MatchViews
 
 
 class Discrepancy(ValueError):
-    """What in a record no server that keeps the rules would have written; a sentence."""
+    """A flaw in a record that no correct server would have written, as a sentence."""
 
 
 class IncompleteRecord(ValueError):
@@ -172,7 +174,7 @@ def _check_seat_result(
 def _check_entry(match: MatchState, entry: Entry) -> None:
     """Raise `Discrepancy` for an entry whose numbers or whose reason do not fit the match.
 
-    What the rules of the game and the order of entries say is for `MatchState.apply`.
+    `MatchState.apply` checks the rules of the game and the order of entries.
     """
     match entry:
         case Moved():

@@ -29,10 +29,9 @@ class NotWatchable(ValueError):
 
 
 class WatchedMatch:
-    """What the views of a running match tell of the turns of one seat.
+    """The turns of one seat of a running match, taken from its views.
 
-    Raises `NotWatchable` where the views do not show what `seat` sees, and for a seat that the
-    match does not have.
+    Raises `NotWatchable` if the views do not show what `seat` sees, or the match has no such seat.
     """
 
     def __init__(self, game: Game, snapshot: Snapshot, seat: int) -> None:

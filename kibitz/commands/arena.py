@@ -111,17 +111,16 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
 @click.option("-q", "--quiet", is_flag=True, help="Do not tell how it goes.")
 @click.option("-v", "--verbose", is_flag=True, help="Tell of every game.")
 def arena(words: tuple[str, ...], **given: Any) -> None:
-    """Hold the tournament of TOURNAMENT.yaml or of flags, or go on with the one in DIRECTORY.
+    """Hold the tournament of TOURNAMENT.yaml or of flags, or continue the one in DIRECTORY.
 
-    Every entrant is one process, isolated from the others where it is code of others, and so is
-    the tournament's own server; or it plays on the one at --server, where others may join from
-    elsewhere. Ctrl-C lets the running games end, and prints the command that goes on; a second one
-    ends at once. Whatever ends it, the same command again goes on with nothing lost and nothing
-    played twice.
+    Every entrant runs in its own process; foreign code is isolated. The tournament runs its own
+    server, also in a process, or plays on the one at --server, where bots may join from elsewhere.
+    Ctrl-C lets the running games end and prints the command that continues; a second one stops at
+    once. However it ended, the same command continues with nothing lost and nothing played twice.
 
-    The status is 0 when all is played and all was well, 1 when a bot crashed, answered illegally,
-    went away or lost on time, or the tournament cannot go on, 2 when it could not begin, 130 when
-    it was interrupted.
+    The status is 0 if all games were played without trouble and 2 if the tournament could not
+    begin. It is 1 if a bot crashed, answered illegally, left or lost on time, or if the tournament
+    cannot continue, and 130 if it was interrupted.
 
     \b
     kibitz arena final.yaml

@@ -55,8 +55,8 @@ PACE_SECONDS = 1.2
 def demo(records: Path, plain: bool, web: bool, pace: float | None) -> None:
     """Play all games at once with the house bots, and watch them on a wall until you quit.
 
-    Where there is no terminal it prints the course of play, ends by itself with tables of
-    results, and leaves the records behind.
+    Without a terminal it prints the course of play, ends by itself with tables of results, and
+    keeps the records.
     """
     screen = not web and is_screen(plain=plain)
     records.mkdir(parents=True, exist_ok=True)

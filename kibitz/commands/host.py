@@ -47,10 +47,10 @@ def programme(
     seed: int | None,
     rotate: bool,
 ) -> list[ProgrammeItem]:
-    """Return an item for each game and each number of players that it is for.
+    """Return an item for each game and each of `numbers` that the game supports.
 
-    Where no numbers are said it is one item a game, for as many of the seats as can play it.
-    Raises `ValueError` for a number that none of the games is for, and a game for none of them.
+    Without numbers it is one item per game, for as many of the seats as can play it. Raises
+    `ValueError` for a number that no game supports, and for a game that supports none of them.
     """
     _require_players(games, numbers)
     return [
@@ -298,16 +298,16 @@ class _LobbyHost:
         return connection.client(self._server, self._name, self._token_file, resume=resume)
 
     def _saved_for_one(self) -> SavedSession:
-        """Return a session for a lobby that nobody follows: of the name, or of a new guest."""
+        """Return a session for a lobby that is not followed: of the name, or of a new guest."""
         if self._name is not None and connection.account(self._token_file, self._server) is None:
             return self._saved()
         who = f"guest host {secrets.token_hex(16)}"
         return SavedSession(self._server, who, tell, fresh=True)
 
     def _saved(self) -> SavedSession:
-        """Return the session of the name that was said, or one for this lobby alone.
+        """Return the session of the given name, or one for this lobby alone.
 
-        Who says no name, or has an account, may host several lobbies from several terminals.
+        Guests without a name and accounts can host several lobbies from several terminals.
         """
         known = connection.account(self._token_file, self._server)
         if known is None and self._name is not None:
@@ -318,7 +318,7 @@ class _LobbyHost:
         )
 
     async def _lobby(self, client: Client, saved: SavedSession) -> str:
-        """Return the lobby to follow: the one of before, where it is still open."""
+        """Return the lobby to follow: the earlier one if it is still open, else a new one."""
         before = saved.hosted(self._key)
         if before is not None and await _is_open(client, before.lobby):
             tell(f"welcome back, {client.name}: lobby {before.lobby} is still open")

@@ -31,8 +31,8 @@ def join(
 ) -> None:
     """Take a seat in LOBBY and play in the terminal; ? shows the keys.
 
-    Who you are there is saved: after the terminal was closed, the same command takes the seat
-    back, as long as the server keeps it.
+    The session is saved: if the terminal closes, the same command takes the seat back, as long as
+    the server keeps it.
     """
     play_in_terminal(
         server,

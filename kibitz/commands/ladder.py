@@ -108,11 +108,11 @@ def rated(
     help="The ladder's directory.  [default: NAME.ladder beside its file]",
 )
 def keep(file: Path, server: str, token_file: Path | None, directory: Path | None) -> None:
-    """Keep the standing ladder that LADDER.yaml says, for ever.
+    """Keep the standing ladder of LADDER.yaml running, without an end.
 
-    Bots come with `kibitz bot BOT --ladder NAME`, and are paired whenever they are free. Ctrl-C
-    lets the running games end; a second one ends at once. Whatever ends it, the same command again
-    goes on with nothing lost and nothing played twice.
+    Bots join with `kibitz bot BOT --ladder NAME`, and are paired whenever they are free. Ctrl-C
+    lets the running games end; a second one stops at once. However it ended, the same command
+    continues with nothing lost and nothing played twice.
     """
     from kibitz_arena.journal import JournalError
     from kibitz_arena.ladder import config

@@ -51,11 +51,11 @@ def mcp(
 ) -> None:
     """Play and watch for a program that speaks the Model Context Protocol, such as an agent.
 
-    It is one player on the server, with the tools that a player needs; agents are told how to use
-    them. Without --http it talks on standard input and output, as agents start it. It starts
-    without a server too: tools that need one say what is wrong, and try again with every call. What
-    goes wrong here is written to standard error. Who it is on the server is saved: started again,
-    it takes its seats back, as long as the server keeps them.
+    It is one player on the server, with the tools that a player needs and instructions for agents.
+    Without --http it talks on standard input and output, as agents start it. It starts without a
+    server too: tools that need one report the error, and try again with every call. Its own errors
+    go to standard error. The session is saved: after a restart it takes its seats back, as long as
+    the server keeps them.
     """
     try:
         from kibitz_clients.mcp.server import make_server

@@ -15,7 +15,7 @@ from kibitz.output import echo
 Language: TypeAlias = Literal["python", "node", "c"]
 HERE = Path(__file__).parents[1]
 EXAMPLES = (HERE.parent / "kibitz_examples", HERE.parent / "docs" / "examples")
-"""Where `docs/examples` is, in an installed package and in a checkout."""
+"""The places of `docs/examples`: in an installed package and in a checkout."""
 COPIED: dict[Language, tuple[str, ...]] = {"python": (), "node": ("bot.js",), "c": ("bot.c",)}
 """The examples that a starter is made of, besides its templates."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,23}")

@@ -19,8 +19,8 @@ from kibitz_server.storage.location import Database
 def nodes(db: Database, *, as_json: bool) -> None:
     """Show the servers that were started with --node, and what each of them owns.
 
-    Of those with one URL the one that has been alive for longest serves, and the others stand by
-    for it. Nodes with URLs of their own serve side by side.
+    If several nodes share a URL, the one alive for the longest serves, and the others stand by for
+    it. Nodes with URLs of their own serve side by side.
     """
     from kibitz_server.storage.errors import StoreError
     from kibitz_server.storage.opening import list_nodes

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 PORT = 8765
 DATABASE = Path(platformdirs.user_data_dir("kibitz", appauthor=False)) / "kibitz.db"
-"""Where the database is if nothing else is said."""
+"""The default path of the database."""
 
 
 class DatabaseType(click.ParamType[Database]):

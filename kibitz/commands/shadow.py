@@ -51,9 +51,9 @@ def shadow(
 ) -> None:
     """Print what BOT would play at each turn of --seat while the match goes on.
 
-    It is given what spectators are shown. Where the game hides something that is enough only if
-    the host lets them look over the shoulder of that seat. The bot's answers go nowhere. The
-    status is 3 if it crashed or answered no legal move at a turn.
+    It sees what spectators see. In games with hidden information that is enough only if the host
+    lets them look over the shoulder of that seat. The bot's answers are not sent. The status is 3
+    if it crashed or answered no legal move at a turn.
     """
     with comparing():
         client = connection.client(server, name, token_file, views="every")

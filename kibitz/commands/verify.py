@@ -30,13 +30,13 @@ EXIT_INCOMPLETE = 3
 def verify(files: tuple[str, ...], against: bool, as_json: bool, server: str) -> None:
     """Print one line about each of the record FILES.
 
-    Checked are the hash chain, the commitment to the seed and the start that it draws, every
-    move by the rules, every clock by its ledger, who dropped out and why, the result, and that
-    nothing hidden was sent before its time. A record that somebody has written anew by all these
-    rules passes; --against finds it.
+    It checks the hash chain, the commitment to the seed and the start that the seed draws. It
+    replays every move, every clock, every drop-out and the result by the rules. It also checks that
+    nothing hidden was sent too early. A forged record that follows all these rules passes;
+    --against detects it.
 
-    The status is 0 if everything holds, 1 if something does not, and 3 if a record is incomplete
-    and nothing else is wrong: the match had not ended, or the end was cut off.
+    The status is 0 if everything holds and 1 if something does not. It is 3 if a record is
+    incomplete and nothing else is wrong: the match had not ended, or the end was cut off.
     """
     games = load_games("plain")
     statuses = []

@@ -1,7 +1,7 @@
-"""The conformance checks: what a bot has to do right, one function each.
+"""The conformance checks, one function for each requirement on a bot.
 
-A check plays matches on a stage and raises `FailedError` or `SkippedError`. What it makes happen
-is what a correct server, or the network before it, may let happen to any bot.
+A check plays matches on a stage and raises `FailedError` or `SkippedError`. It causes only events
+that a correct server, or the network in front of it, may cause for any bot.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kibitz_protocol.wire.records import Cause
 from kibitz_protocol.wire.refusals import Code
 
 SHORT_MS: Final = 500
-"""What a turn is left with where the clock runs short."""
+"""The time left for a turn in checks with little time on the clock."""
 SHORT_TURNS: Final = 4
 WAIT_MS: Final = 300
 """How long a bot is told to wait before it sends its move again."""
@@ -38,7 +38,7 @@ GENEROUS_CLOCK: Final = TimeControl(main_ms=600_000, increment_ms=10_000)
 
 @dataclass
 class CheckContext:
-    """What a check works with: a bot that is connected, and what it is examined in."""
+    """The context of a check: a connected bot and the game to examine it in."""
 
     server: ConformanceServer
     game: Game
@@ -46,7 +46,7 @@ class CheckContext:
     seed: int
     timeout_s: float
     claimed: tuple[int, ...]
-    """The numbers of seats that the bot plays this game with."""
+    """The numbers of seats with which the bot plays this game."""
     at_once: int = 1
     control: TimeControl = field(default_factory=TimeControl)
     limited: bool = True

@@ -42,18 +42,18 @@ EXIT_TIMEOUT_S = 15.0
 
 @dataclass(frozen=True, kw_only=True)
 class ConformanceConfig:
-    """What is examined, and how."""
+    """The settings of an examination."""
 
     bot: BotCommand
     games: Mapping[str, Game]
     """The built-in games."""
     wanted: Sequence[str] = ()
-    """The games to examine; those that the bot claims where it is empty."""
+    """The games to examine; if empty, those that the bot claims."""
     control: TimeControl = field(default_factory=TimeControl)
     seed: int = 1
     timeout_s: float = 30.0
     only: Sequence[str] = ()
-    """The checks to make; all where it is empty."""
+    """The checks to make; if empty, all of them."""
     tell: Callable[[CheckResult], None] = lambda finding: None
 
 

@@ -1,8 +1,8 @@
-"""A scripted server for one bot: one lobby, whatever matches the checks put on it.
+"""A scripted server for one bot: one lobby with the matches that the checks start.
 
 It speaks the real protocol over a real socket and decides by the real rules of a match
-(`kibitz_server.match.engine`), and it does nothing that a correct server might not do. What it adds
-is that the checks say when a connection breaks, when an answer is late, and what time it is.
+(`kibitz_server.match.engine`). It does nothing that a correct server might not do. In addition, the
+checks decide when a connection breaks, when an answer is late, and what time it is.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ class ConformanceServer:
         """Which messages bring the view, as the newest hello has it."""
         self.matches: dict[str, MatchHandler] = {}
         self.programme: list[ProgrammeItem] = []
-        """What the lobby's news say is going to be played."""
+        """The program that the lobby's news announces."""
         self.connected = asyncio.Event()
-        """Set while the bot is welcome on a connection that stands."""
+        """Set while the bot has an open connection and its welcome."""
         self.ready = asyncio.Event()
         self.violations: list[str] = []
-        """What the bot did against the protocol, outside of any match."""
+        """Protocol violations of the bot outside of any match."""
         self.traffic: deque[str] = deque(maxlen=TRAFFIC_LINES)
         self.url = ""
         self._numbers = itertools.count(1)

@@ -1,4 +1,4 @@
-"""What the demo plays: a lobby for each game, with its house bots and matches for some minutes."""
+"""The program of the demo: a lobby per game, with house bots and matches for some minutes."""
 
 from __future__ import annotations
 

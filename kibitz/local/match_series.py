@@ -1,6 +1,6 @@
 """A series of matches between bots, on a private server with a process for each bot.
 
-What the matches leave behind: a record each, and the log of each bot beside them.
+Each match leaves a record, and each bot a log beside them.
 """
 
 from __future__ import annotations
@@ -47,21 +47,21 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class MatchSeries:
-    """What is to be played."""
+    """The settings of a series of matches."""
 
     game: GameChoice
     bots: Sequence[str | Program]
     games: int | None = None
-    """How many; None for one match, or one block where the game is played in blocks."""
+    """The number of games; None for one match, or one block if the game is played in blocks."""
     rotate: bool = True
     strict: bool = False
     seed: int | None = None
     time_control: TimeControl = field(default_factory=TimeControl)
     at_once: int = AT_ONCE
     limits: Sequence[str] = ()
-    """What each bot of ours may use, as `options.match.limit_arguments` says it."""
+    """The limits of each of our own bots, as words from `options.match.limit_arguments`."""
     memory: int | None = None
-    """Of `limits`: MiB of all processes of a bot together, where there are cgroups."""
+    """The MiB in `limits` for all processes of a bot together, if there are cgroups."""
     isolation: Isolation = TRUSTED
     """How bots that are files or programs are kept apart."""
 
@@ -128,11 +128,11 @@ def distinct_names(names: Sequence[str]) -> list[str]:
 
 @dataclass
 class SeriesOutcome:
-    """What came of a contest."""
+    """The outcome of a series."""
 
     course: LobbyProgress
     trouble: list[str] = field(default_factory=list)
-    """A sentence for everything that ended in another way than it should."""
+    """A sentence for each abnormal ending."""
     reports: dict[str, Path] = field(default_factory=dict)
     """The forensic reports of matches in which a seat was at fault."""
 
@@ -161,10 +161,10 @@ async def play_series(
     opened: Callable[[str], None],
     ended: Callable[[SeriesOutcome], Awaitable[None]],
 ) -> SeriesOutcome:
-    """Play it on a private server; `records` exists; `tell` is given the lines.
+    """Play it on a private server; `records` exists; `tell` gets the lines.
 
-    `opened` is given the page of the lobby, and `ended` what came of it while the server's pages
-    can still be looked at.
+    `opened` gets the page of the lobby, and `ended` the outcome, while the server's pages are still
+    up.
     """
     async with private_server(db, closed=True) as server, _client(server) as client:
         players = await _register(plan, server)
@@ -197,11 +197,11 @@ def _client(server: PrivateServer) -> Client:
 
 @dataclass(frozen=True)
 class _Player:
-    """What a bot is on the server."""
+    """A bot's player on the server."""
 
     key: str
     secret: str = field(repr=False)
-    """The one credential that its process is given."""
+    """The only credential of its process."""
 
 
 async def _register(plan: MatchSeries, server: PrivateServer) -> list[_Player]:
@@ -223,7 +223,7 @@ class _BotProcess:
 
     @property
     def failure(self) -> str:
-        """What to tell of a process that has failed."""
+        """A sentence about a process that has failed."""
         return f"{self.name} ended with status {self.process.returncode}; its log is {self.log}"
 
 

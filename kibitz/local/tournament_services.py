@@ -52,13 +52,13 @@ class LocalServices:
 
     @property
     def isolation(self) -> Tool | None:
-        """The tool that isolates entrants that are foreign code; None where there are none."""
+        """The tool that isolates entrants that are foreign code; None if there are none."""
         foreign = any(is_untrusted(each) for each in self._tournament.entrants)
         return self._isolation.tool if foreign else None
 
     @property
     def isolation_sentence(self) -> str:
-        """What isolates them, in a sentence."""
+        """A sentence on how entrants are isolated."""
         return self._isolation.sentence
 
     @property

@@ -22,7 +22,7 @@ from kibitz_protocol.client.environment_token import (
 from kibitz_protocol.wire.visibility import WantedViews
 
 URL = DEFAULT_SERVER
-"""Where a server is looked for when nothing is said."""
+"""The default server URL."""
 OPENING_SECONDS = 0.5
 """How long a server that refuses connections is tried, before a person hears that none is there."""
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -87,9 +87,9 @@ def client(
 ) -> Client:
     """Return the connection that the options describe; enter it to connect.
 
-    Who says no name gets one of their own, for two commands may run at the same time. `resume`
-    is the secret of somebody who comes back; `seated` is for a command that plays, and `views` for
-    one that shows positions.
+    Without a name the player gets a unique one, since two commands may run at the same time.
+    `resume` is the secret of a player who reconnects; `seated` is for commands that play, and
+    `views` for those that show positions.
     """
     known = account(token_file, server)
     return Client(

@@ -1,7 +1,7 @@
 """Parsing of games, seats, spectators and delays from the command line.
 
-Every function raises `ValueError` with what was typed and what was expected. What a game's
-options may be is the server's to check: it answers with the option's path.
+Every function raises `ValueError` with what was typed and what was expected. The server checks
+a game's options: it answers with the option's path.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ def choose_game(name: str, options: dict[str, Value]) -> GameChoice:
 def parse_options(pairs: Sequence[str], game: str) -> dict[str, Value]:
     """Read ``KEY=VALUE`` pairs. Values are numbers, yes and no, words, or lists with a plus.
 
-    Where `game` is known here a value is what the game takes: ``2`` is a list of one for an
-    option that is a list, and a word for one that is a word. What it takes in no reading goes
-    to the server as it looks, which says what it expected.
+    If `game` is known here, the type of an option decides how its value is read: ``2`` is a list
+    of one for a list option and a word for a word option. A value that fits no reading goes to the
+    server as it looks, and the server's error says what it expected.
     """
     model = _options_of(game)
     return {key: parse_value(model, key, text) for key, text in parse_pairs(pairs).items()}
@@ -87,7 +87,7 @@ def format_value(value: Any) -> str:
 
 
 def _options_of(game: str) -> type[BaseModel] | None:
-    """Return the model of a game's options, None where the game is not known here."""
+    """Return the model of a game's options, None if the game is not known here."""
     from kibitz_games.compiled import kernels
     from kibitz_games.core import registry
 

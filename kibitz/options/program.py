@@ -1,7 +1,7 @@
 """Programs in any language on the command line, and how to speak to them.
 
-One comes after ``--``, word by word. Where several may take part, each is a word of its own like
-the bots: ``stdio:COMMAND`` or ``gomocup:COMMAND``, quoted for the shell.
+A single program follows ``--``, word by word. If several may take part, each is one word like the
+bots: ``stdio:COMMAND`` or ``gomocup:COMMAND``, quoted for the shell.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Saved sessions: the secrets with which a person comes back after a terminal was closed.
+"""Saved sessions: the secrets that let people reconnect after their terminal was closed.
 
-A server knows a guest by the resume secret of its first welcome. Whoever sits at a terminal
-has no other copy of it, so the commands for people keep it here: one file for each server and
-identity (`kibitz_bots.running.state_file`). The file also has the lobbies that `kibitz host`
-opened, by what they were asked to play.
+A server identifies a guest by the resume secret of its first welcome. A person at a terminal has no
+other copy of it, so the commands for people keep it here: one file for each server and identity
+(`kibitz_bots.running.state_file`). The file also has the lobbies that `kibitz host` opened, by what
+they were asked to play.
 
-An identity is used by one process at a time: two terminals would otherwise take each other's
-seat. Nothing here keeps anybody from playing: where the directory cannot be used, or a file is
-damaged, a sentence says so and the session is not saved, or is a new one.
+One process at a time uses an identity: two terminals would otherwise take each other's seat.
+Errors here never prevent play: if the directory is unusable or a file is damaged, a message says
+so, and the session is not saved or a new one starts.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Opening(BaseModel):
 
 
 class StoredSession(BaseModel):
-    """What a file holds."""
+    """The contents of a file."""
 
     server: str
     name: str
@@ -82,7 +82,7 @@ class SavedSession:
         """
         self.server = server
         self.stored: StoredSession | None = None
-        """What was saved, until it is not good any more."""
+        """The saved session, until it is no longer valid."""
         self._tell = tell
         self._file: StateFile | None = None
         self._failed = False
@@ -156,7 +156,7 @@ class SavedSession:
             self._file.remove()
 
     def close(self) -> None:
-        """Let other processes have the identity. What is saved stays."""
+        """Release the identity to other processes. The saved session stays."""
         if self._file is not None:
             self._file.close()
 
@@ -181,15 +181,15 @@ class SavedSession:
 
 
 def account(token: str) -> str:
-    """Return the identity of who comes with a token, which is not in it."""
+    """Return the identity for a token; it does not contain the token."""
     return f"token {digest(token)}"
 
 
 def host_of(server: str, lobby: str) -> StoredSession | None:
-    """Return the guest who opened a lobby from here; None where nobody is known to have.
+    """Return the guest who opened a lobby from here, None if there is no such guest.
 
-    The identity is not taken: another process may use it to follow the lobby. Who asks with its
-    secret must take no seat with it.
+    This does not take the identity: another process may use it to follow the lobby. Callers must
+    not take a seat with its secret.
     """
     with contextlib.suppress(OSError):
         for path in sorted(state_directory("sessions").glob("*.json")):

@@ -34,7 +34,7 @@ class Setting:
     """The table of the file that has the field, such as ``quotas``; None at the top."""
     default: Any = None
     shown_default: str | None = None
-    """What the help says of the default, where it is no plain value."""
+    """The text for the default in the help, if it is no plain value."""
     metavar: str | None = None
     multiple: bool = False
     variables: tuple[str, ...] = ()

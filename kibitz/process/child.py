@@ -56,7 +56,7 @@ async def child_process(
 async def terminate(process: Process) -> int:
     """Ask a process to end, insist after a while, and return its status.
 
-    What it has started and left in its group is killed then.
+    Then kill all processes that are left in its group.
     """
     try:
         return await _terminate_group(process)

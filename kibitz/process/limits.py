@@ -1,20 +1,21 @@
 """Memory and CPU limits of a bot's process, by rlimits and, where there are, cgroups.
 
-There are two limits of memory. *Resident* memory is what the process really has in use; it limits
-house bots. A process of Linux looks at its own twice a second, and ends with a sentence when that
-is over the limit: compiled rules map much more than they ever use, and a bot that is refused memory
-by an rlimit dies of it anywhere. *Writable private* memory is for bots of others, as follows.
+There are two limits of memory. The limit of house bots counts *resident* memory, which a process
+really uses. On Linux each process checks its own twice a second, and exits with a message when it
+is over the limit. An rlimit does not suit them: compiled rules map much more than they ever use,
+and a bot that hits an rlimit may die anywhere in its code. The limit of foreign bots counts
+*writable private* memory.
 
 The resource limits hold for each process. Memory is counted as writable private memory
 (``RLIMIT_DATA``): a bot with compiled rules maps more than twice the address space that it ever
-uses, so a limit of that would have to be a guess. A bot that reaches its limit gets a
-`MemoryError`; one that uses up its CPU time says so and ends.
+uses, so a limit of address space would have to be a guess. A bot that reaches its limit gets a
+`MemoryError`; one that uses up its CPU time says so and exits.
 
-Where a directory of cgroups (version 2) may be written, each bot gets a group of its own, which
-bounds the sum of what it and its children use, and in the end takes all of them, also those that
-have left the process group. The directory is what KIBITZ_CGROUP names, or the one that this
-process's own group is in; its ``cgroup.subtree_control`` must have ``memory``. Without one the
-limits hold for each process, and nothing else is different.
+If this process can write to a directory of cgroups (version 2), each bot gets its own group. The
+group limits the sum over the bot and its children. At the end all processes of the group are
+killed, also those that have left the process group. KIBITZ_CGROUP names the directory; the default
+is the parent of this process's own group. Its ``cgroup.subtree_control`` must have ``memory``.
+Without cgroups the limits hold for each process, and nothing else changes.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ EXIT_OUT_OF_CPU = 152
 EXIT_OUT_OF_MEMORY = 137
 """The exit status of a process over its resident memory: what a shell says of one killed for it."""
 OOM_SCORE_ADJUSTMENT = 500
-"""Where memory runs out, the kernel ends a house bot before the server and other programs."""
+"""If memory runs out, the kernel kills a house bot before the server and other programs."""
 SENTENCE_AT = 0.98
 """The part of its resident memory from which on a process ends itself."""
 CGROUP_ROOT = Path("/sys/fs/cgroup")
@@ -49,7 +50,7 @@ GROUP_PREFIX = "kibitz-bot-"
 
 @dataclass(frozen=True)
 class Limits:
-    """What a process may use; None for as much as it likes."""
+    """The limits of a process; None means unlimited."""
 
     memory_mib: int | None = None
     """Writable private memory, beyond which allocations fail."""

@@ -22,7 +22,7 @@ START_SECONDS = 60.0
 
 
 class ServerAddress(BaseModel):
-    """What `kibitz serve --json` says in its first line."""
+    """The first line of `kibitz serve --json`."""
 
     url: str
     http_url: str
@@ -31,16 +31,16 @@ class ServerAddress(BaseModel):
 
 @dataclass(frozen=True)
 class PrivateServer:
-    """Where the server is, and the directory of its database and logs."""
+    """A running server: its address, and the directory of its database and logs."""
 
     address: ServerAddress
     directory: Path
     organizer: str | None = field(default=None, repr=False)
-    """The secret that its viewers and new players need, where it is closed to everybody else."""
+    """The secret that viewers and new players need if the server is closed."""
 
     @property
     def url(self) -> str:
-        """Where clients connect."""
+        """The URL for clients."""
         return self.address.url
 
     def page(self, path: str) -> str:

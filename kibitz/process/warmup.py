@@ -19,9 +19,9 @@ Tell = Callable[[str], None]
 def warm_up(tell: Tell, bots: Sequence[Personality]) -> None:
     """Warm `bots` one after the other; the code that they compile stays in the cache.
 
-    That is on their game's usual board with every number of seats that they play with. Bots of
-    one search on one game share the code of both: the first of them compiles it, and the others
-    are warm in a moment. What a server needs of their games is compiled as well.
+    Each bot plays on its game's usual board with every number of seats that it supports. Bots with
+    the same search on the same game share code: the first of them compiles it, and the others are
+    warm in a moment. This also compiles the code that a server needs for their games.
     """
     from kibitz_bots.running import warmup as bots_warmup
     from kibitz_games.compiled import kernels

@@ -1,7 +1,7 @@
-"""The house bots in words: all of them as a table, and each explained.
+"""Texts about the house bots: a table of all of them, and an explanation of each.
 
-What a search or an evaluation is, is said where it is written: the explanation quotes the first
-paragraph of its docstring, and the one that names its source.
+An explanation quotes the docstrings of the bot's search and evaluation: the first paragraph, and
+the one that names the source.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from kibitz_protocol.wire.refusals import Code
 
 
 class LobbyProgress:
-    """What is known of one lobby: its newest view, and its matches in the order they began."""
+    """The state of one lobby: its newest view, and its matches in the order they began."""
 
     def __init__(self, lobby: str) -> None:
         self.lobby = lobby
@@ -35,7 +35,7 @@ class LobbyProgress:
         self.closed: str | None = None
         """Why the lobby is gone; None while it is there."""
         self.records: dict[str, str] = {}
-        """Where the records of matches are that were fetched."""
+        """The paths of fetched records, by match."""
         self._matches: dict[str, MatchBrief] = {}
         self._unseen: set[str] = set()
         """The matches that began, do not run any more, and whose end was not told."""
@@ -92,7 +92,7 @@ class LobbyProgress:
     async def catch_up(self, client: Client) -> list[str]:
         """Ask for the matches that ended unseen, if there are any; return the lines about them.
 
-        What the server's list does not have any more is read from the record of the match.
+        Matches that are no longer in the server's list are read from their records.
         """
         if not self._missed_more:
             return []
@@ -108,7 +108,7 @@ class LobbyProgress:
         return lines
 
     def _note_missed(self) -> None:
-        """Compare what the lobby says with the ends that were told."""
+        """Compare the lobby's counts with the ends that were reported."""
         if self.view is None:
             return
         live = set() if self.closed is not None else {brief.match for brief in self.view.live}

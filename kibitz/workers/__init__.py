@@ -1,10 +1,12 @@
-"""Workers: processes, here or elsewhere, that carry out tasks for a tournament or a training.
+"""Workers: processes, local or remote, that carry out tasks for a tournament or a training.
 
-port               what a pool of workers does, and its errors
-tasks              the tasks by name: JSON in, JSON out
-worker             the process of a worker, which is told its tasks on a pipe
-process_pool       workers that are processes of this machine
-ray_pool           workers that are tasks of a Ray cluster
-blocks             the task that plays blocks of games, and what a tournament sends with it
-thread_bridge      a pool for code without an event loop
+Modules:
+
+    port               what a pool of workers does, and its errors
+    tasks              the tasks by name: JSON in, JSON out
+    worker             the process of a worker, which reads its tasks from a pipe
+    process_pool       workers that are processes of this machine
+    ray_pool           workers that are tasks of a Ray cluster
+    blocks             the task that plays blocks of games, and what a tournament sends with it
+    thread_bridge      a pool for code without an event loop
 """

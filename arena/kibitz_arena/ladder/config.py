@@ -70,7 +70,7 @@ class Ladder(PlayedConfig):
     """A standing ladder; `load` makes a sound one. The model alone checks each value only."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")]
-    """What bots say after ``--ladder``; also the name of its directory."""
+    """The name for ``kibitz bot --ladder``; also the name of its directory."""
     seats: Annotated[int, Field(ge=2, le=6)] = 2
     """How many play each game."""
     time_control: Annotated[str, BeforeValidator(normalize_clock)] = "none"
@@ -104,7 +104,7 @@ class Ladder(PlayedConfig):
 
     @property
     def lobby_name(self) -> str:
-        """What its lobby is called, by which bots find it."""
+        """The name of its lobby, by which bots find it."""
         return lobby_name(self.name)
 
     def item(self, block: int = 0, seed: int | str | None = None) -> ProgrammeItem:

@@ -1,9 +1,11 @@
-"""The directory of a ladder: its journal, its secret, what others are told, and reports.
+"""The directory of a ladder: its journal, its secret, its public files, and reports.
 
-journal.jsonl    the journal (see `entries`)
-host.resume      the secret with which the keeper comes back as the host of the lobby (mode 0600)
-public/          what may be shown to anybody: index.html, ladder.json
-reports/         why a seat dropped out of a match, for those who lost that way
+Files:
+
+    journal.jsonl    the journal (see `entries`)
+    host.resume      the secret with which the keeper reconnects as the host (mode 0600)
+    public/          public files: index.html, ladder.json
+    reports/         why a seat dropped out of a match, for its player
 """
 
 from __future__ import annotations

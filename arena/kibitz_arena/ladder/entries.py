@@ -1,10 +1,10 @@
 """The entries of a standing ladder's journal.
 
-A game is `requested`, under a tag that no other game has ever had, before the server is asked for
-it, and `ended` before anybody counts it. A game that was requested and has not ended is
-outstanding: whoever goes on with the ladder asks for it again by its tag, with the players that the
-line names, and the server, which knows the tag or does not, answers with what became of it or plays
-it. So nothing is lost, and nothing is played or counted twice.
+The keeper writes that a game is `requested`, under a unique tag, before it asks the server for it,
+and that it has `ended` before it counts it. A game that was requested and has not ended is
+outstanding. After a restart the keeper asks for it again by its tag, with the players of that line.
+If the server knows the tag it answers with the outcome, else it plays the game. So nothing is lost,
+and nothing is played or counted twice.
 
 `state.LadderState` is the fold over the entries.
 """

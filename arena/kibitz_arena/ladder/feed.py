@@ -1,7 +1,7 @@
-"""What a ladder tells others: standings, who met whom, the last results and losses. Pure.
+"""The public feed of a ladder: standings, encounters, the last results and losses. Pure.
 
-The feed is one JSON object, written anew as games end, for other people's pages and programs; the
-ladder's own page is made of the same object.
+The feed is one JSON object for other people's pages and programs, rewritten as games end. The
+ladder's own page is made from the same object.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class FeedLoss(Tolerant):
 
 
 class FeedOpponent(Tolerant):
-    """What an entrant did against another one."""
+    """The results of an entrant against another one."""
 
     entrant: str
     wins: int

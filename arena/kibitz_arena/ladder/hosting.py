@@ -72,9 +72,9 @@ def settings(ladder: Ladder) -> LobbySettings:
 
 
 def moving_entries(state: LadderState, lobby: str, at_ms: int) -> list[Entry]:
-    """Return what is to be written when the ladder is played in `lobby` from now on.
+    """Return the entries to write when the ladder moves to `lobby`.
 
-    What was outstanding in another lobby can never be heard of again.
+    Outstanding games of the old lobby are lost.
     """
     if lobby == state.lobby:
         return []

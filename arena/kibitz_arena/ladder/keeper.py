@@ -1,13 +1,11 @@
-"""The keeper of a ladder: pairs who is free, requests their games, and writes down what became of
-them.
+"""The keeper of a ladder: pairs free entrants, requests their games, and records the outcomes.
 
-It knows one lobby and one journal. Whatever happens to either, it can be begun again with both:
-games that the journal has as outstanding are asked for once more by their tags, and the server
-answers with what became of them meanwhile.
+It works on one lobby and one journal, and can be restarted with both at any time. It requests the
+journal's outstanding games again by their tags, and the server answers with their outcomes.
 
-Whoever is in the lobby, connected and ready is paired when it is free. It is free unless it has a
-game that runs, or that can begin because all its players are here: a game whose players are not all
-here waits on the server, and keeps nobody from playing others.
+Entrants that are in the lobby, connected and ready are paired when they are free. An entrant is
+busy only if it has a game that runs, or that can begin because all its players are here. A game
+with absent players waits on the server, and does not keep the others from playing.
 """
 
 from __future__ import annotations
@@ -85,11 +83,11 @@ def differs(there: LobbySettings, wanted: LobbySettings) -> bool:
 
 
 class LadderKeeper:
-    """Keeps a ladder in one lobby. `keep` ends when it is told to stop.
+    """A keeper of a ladder in one lobby. `keep` returns after a call of `stop`.
 
-    `now` is the time of day in milliseconds since 1970; `rating` gives the present rating of an
-    entrant; `on_ended` is given each game that counts, and `tell` a line for everything that a
-    person may want to know; `in_thread` runs what waits for the disk; `draw` makes seeds.
+    `now` returns the time of day in milliseconds since 1970, and `rating` the current rating of an
+    entrant. `on_ended` gets each game that counts, and `tell` the log lines for people. `in_thread`
+    runs functions that wait for the disk; `draw` makes seeds.
     """
 
     def __init__(
@@ -135,7 +133,7 @@ class LadderKeeper:
 
     @property
     def here(self) -> Mapping[str, Member]:
-        """Who is in the lobby, connected and ready, by entrant."""
+        """The members that are in the lobby, connected and ready, by entrant."""
         return self._here
 
     def stop(self) -> None:
@@ -252,9 +250,9 @@ class LadderKeeper:
     # The games
 
     async def _arrange(self, games: Sequence[GameRequested]) -> None:
-        """Ask for games, new ones and known ones alike, and take in what is over.
+        """Request games, new ones and known ones alike, and take in those that are over.
 
-        Where one of several cannot be played they are asked for one by one.
+        If the server refuses several games, request them one by one.
         """
         if not games:
             return
@@ -278,7 +276,7 @@ class LadderKeeper:
             await self._give_up(games[0], error)
 
     async def _give_up(self, game: GameRequested, error: RefusedError) -> None:
-        """Cancel a game that the server does not know and will not play: it knows all others."""
+        """Cancel a game that the server neither knows nor accepts."""
         self._tell(f"{game.tag} is not played: {error}")
         await self._write([GameCancelled(at_ms=self._now(), tag=game.tag, detail=str(error)[:200])])
         absent = error.code is Code.NO_SUCH_PLAYER

@@ -1,13 +1,14 @@
-"""Who plays whom on a standing ladder, and in which seat. Pure.
+"""Pairing and seating on a standing ladder. Pure.
 
-Whoever has waited longest is paired first, with those who cost least. What an opponent costs is how
-far away its rating is, and how much more often the two have met than who is here and was met least;
-`spread` points of rating are worth one meeting. House bots cost `HOUSE_COST` more, so they play
-when nobody else is as good a choice; they never play only each other.
+The entrant that has waited longest is paired first, with the cheapest opponents. The cost of an
+opponent has two parts: the difference in rating, and the number of meetings beyond those with the
+least-met entrant present. `spread` points of rating are worth one meeting. House bots cost
+`HOUSE_COST` more, so they play when nobody else is as good a choice; they never play only each
+other.
 
-Who is free at a moment is often just who has ended a game together. So an entrant waits for
-somebody who is busy and would cost less, but no longer than `patience`: then it plays with whoever
-is free. Two who are free at the same time are thus paired within `patience` at the latest.
+The entrants that are free at a moment have often just played each other. So an entrant waits for a
+busy one that would cost less, but no longer than `patience`; then it plays with any free entrant.
+Two that are free at the same time are thus paired within `patience` at the latest.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from typing import Final, TypeAlias
 from kibitz_protocol.wire.values import seed_number
 
 HOUSE_COST: Final = 2.0
-"""What a house bot costs more than anybody else, in meetings."""
+"""The extra cost of a house bot, in meetings."""
 SLACK: Final = 0.75
-"""How much more than the best of all that are here an opponent may cost who is taken at once."""
+"""The most by which an opponent taken at once may cost more than the best one present."""
 
 Met: TypeAlias = Callable[[str, str], int]
 Names: TypeAlias = tuple[str, ...]
@@ -29,9 +30,9 @@ Names: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Somebody who is here; `waited` is for how many seconds it has been free, None if it is not.
+    """An entrant that is present; `waited` is its seconds since it became free, None if busy.
 
-    Who is not free is somebody to wait for.
+    Others may wait for a busy one.
     """
 
     name: str
@@ -68,9 +69,9 @@ def pair(here: Sequence[Candidate], met: Met, terms: Terms, most: int) -> list[N
 
 
 def seating(group: Iterable[str], games: int, seed: int | str) -> Names:
-    """Return who sits where when a group has played `games` before, in a block of seed `seed`.
+    """Return the names of a group by seat after `games` earlier games, in a block of seed `seed`.
 
-    In a block everybody has every seat once; who begins in its first game follows from the seed.
+    In a block every entrant has every seat once. The seed decides who begins in the first game.
     """
     names = sorted(group)
     turn = (games + seed_number(seed)) % len(names)
@@ -82,7 +83,7 @@ def _turn(candidate: Candidate) -> tuple[float, str]:
 
 
 class _Costs:
-    """What opponents cost each other."""
+    """The costs of opponents."""
 
     def __init__(self, here: Sequence[Candidate], met: Met, terms: Terms) -> None:
         self._here = here
@@ -113,7 +114,7 @@ class _Costs:
 def _group(
     first: Candidate, free: Iterable[Candidate], costs: _Costs, terms: Terms
 ) -> Names | None:
-    """Return who plays with `first` now; None where it goes on waiting."""
+    """Return the group that plays with `first` now; None if it keeps waiting."""
     others = sorted(
         (other for other in free if other.name != first.name),
         key=lambda other: (costs.of(first, other), other.name),

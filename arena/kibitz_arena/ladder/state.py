@@ -66,7 +66,7 @@ class PlayedGame(Tolerant):
 
 @dataclass(slots=True)
 class Entrant:
-    """What is known of an entrant."""
+    """The state of an entrant."""
 
     entrant: str
     name: str
@@ -89,20 +89,20 @@ class Entrant:
 
 
 class LadderState:
-    """A ladder as its journal tells it. Only `apply` changes it."""
+    """The state of a ladder from its journal. Only `apply` changes it."""
 
     def __init__(self, ladder: Ladder) -> None:
         self.ladder = ladder
-        """As the keeper that wrote last had it."""
+        """The configuration of the last keeper."""
         self.lobby: str | None = None
-        """Where it is played."""
+        """The lobby that it is played in."""
         self.requested_there = 0
         """Games that were asked for in that lobby."""
         self.requested = 0
         """Games that were asked for in all."""
         self.cancelled = 0
         self.sessions = 0
-        """How often somebody began to keep the ladder."""
+        """The number of times that a keeper started."""
         self.entrants: dict[str, Entrant] = {}
         self.newest: dict[str, str] = {}
         """The newest version of each name."""

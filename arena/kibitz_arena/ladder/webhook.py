@@ -1,8 +1,8 @@
-"""The webhook of a ladder: each result is sent to an address, one after the other.
+"""The webhook of a ladder: sends each result to an address, one after the other.
 
-What cannot be delivered is tried again with growing pauses, and the queue is bounded: where an
-address is away for long the oldest results are dropped, which their numbers show. Nothing here ever
-delays the ladder; the feed has what a receiver has missed.
+Failed deliveries are retried with growing pauses. The queue is bounded: if an address is down for
+long the oldest results are dropped, which their numbers show. The webhook never delays the ladder.
+The feed has the results that a receiver missed.
 """
 
 from __future__ import annotations

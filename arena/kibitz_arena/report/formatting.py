@@ -21,7 +21,7 @@ ABANDONED_LABELS: Final[dict[Cause, str]] = {
     Cause.TAKEOVER: "taken over",
     Cause.KICKED: "removed by the host",
 }
-"""What exactly PGN's ``abandoned`` was, in a word each."""
+"""The exact causes behind PGN's ``abandoned``, in a few words each."""
 CAUSE_LABELS: Final[dict[Cause, str]] = ABANDONED_LABELS | {
     Cause.RULES: "by the rules",
     Cause.RESIGNATION: "resigned",
@@ -36,7 +36,7 @@ ISOLATION_NOTES: Final = {
     "setpriv": "Entrants ran isolated (setpriv): a user each, but on one network.",
     "none": "Entrants were trusted: nothing isolated them from each other.",
 }
-"""What kept entrants apart, by the name of the tool."""
+"""Notes on the isolation of entrants, by the name of the tool."""
 STOP_LABELS: Final = {
     "decided": "decided by the sequential test",
     "deadline": "stopped at the deadline",
@@ -52,7 +52,7 @@ TERMINATION_LABELS: Final = (
 )
 """`TERMINATION_WORDS` with those of `ABANDONED_LABELS`."""
 NO_VALUE: Final = "–"
-"""Stands where there is no number."""
+"""The text for a missing number."""
 _MINUS: Final = str.maketrans("-", "\N{MINUS SIGN}")
 
 

@@ -1,7 +1,7 @@
-"""A lobby whose games are arranged from here, as its news and answers tell.
+"""A lobby whose games are arranged from here, tracked by its news and answers.
 
-News only says when to look: all outstanding games are polled from time to time as well, so lost
-news costs a moment. Whoever arranges games writes down those that are `over`, and forgets them.
+News only triggers a poll. All outstanding games are also polled from time to time, so lost news
+costs only a moment. Callers record the games that are `over`, and then forget them.
 """
 
 from __future__ import annotations

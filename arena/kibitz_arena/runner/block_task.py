@@ -36,7 +36,7 @@ class BlockTask(Strict):
     games: list[ScheduledGame] = Field(min_length=1)
     files: list[TaskFile] = Field(default_factory=list)
     isolation: Literal["auto", "bwrap", "setpriv", "none"] = "auto"
-    """What must isolate entrants of foreign code."""
+    """The tool that must isolate entrants of foreign code."""
     wait: float = Field(gt=0)
     """Seconds that the entrants may take to be ready."""
 
@@ -46,15 +46,15 @@ class PlayedGame(Strict):
 
     ended: GameEnded
     record: str | None = None
-    """The text of the record, with what bots noted; reports are made of it."""
+    """The text of the record, with the notes of bots; reports are made from it."""
 
 
 class BlockOutcome(Strict):
-    """What came of a task."""
+    """The outcome of a task."""
 
     games: list[PlayedGame] = Field(default_factory=list)
     failure: str | None = None
-    """Why the games that are not there could not be played."""
+    """Why the missing games could not be played."""
 
 
 class WorkerLostError(Exception):
@@ -66,11 +66,11 @@ class TaskFailedError(Exception):
 
 
 class BlockWorkers(Protocol):
-    """Whoever plays blocks."""
+    """A pool of workers that play blocks."""
 
     @property
     def size(self) -> int:
-        """How many tasks may run at the same time."""
+        """The number of tasks that may run at the same time."""
 
     async def play(self, task: BlockTask) -> BlockOutcome:
         """Play a task; raises `WorkerLostError`, `TaskFailedError`. Cancelling ends the worker's

@@ -1,17 +1,19 @@
 """The directory of a tournament: its journal, database, logs, secrets, records and results.
 
-journal.jsonl      the journal: the tournament itself, and what has happened (see `arena/journal`)
-kibitz.db        the database of its private server
-bots/NAME.log    what an entrant's process has said
-bots/NAME.resume the secret with which it comes back as the same player (mode 0600)
-host.resume      the same for whoever arranges the games, and in which lobby (mode 0600)
-records/         a record for each game
-reports/         a forensic report for each game in which a seat was at fault; for the host only
-organizer.token  the secret of the tournament's own server, for watching (mode 0600)
-live.json        what the page of the running tournament shows
-results.json, results.csv, games.csv, results.html
+Files:
 
-All of it is for who holds the tournament: the directory has mode 0700.
+    journal.jsonl    the journal: the tournament itself, and its events (see `arena/journal`)
+    kibitz.db        the database of its private server
+    bots/NAME.log    the output of an entrant's process
+    bots/NAME.resume the secret with which it reconnects as the same player (mode 0600)
+    host.resume      the same for the host of the games, with the lobby (mode 0600)
+    records/         a record for each game
+    reports/         a forensic report for each game in which a seat was at fault; for the host only
+    organizer.token  the secret of the tournament's own server, for watching (mode 0600)
+    live.json        the data of the page of the running tournament
+    results.json, results.csv, games.csv, results.html
+
+All files are for the organizer only: the directory has mode 0700.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class TaskTerms:
     """The common part of all tasks of a tournament."""
 
     isolation: IsolationTool | None
-    """What isolates entrants of foreign code; None where there are none."""
+    """The tool that isolates entrants of foreign code; None if there are none."""
     files: tuple[TaskFile, ...] = ()
     concurrency: int = 1
     """Games that a worker plays at the same time."""
@@ -70,7 +70,7 @@ class TaskSize:
     blocks: int = 1
 
     def learn(self, blocks: int, seconds: float) -> None:
-        """Take note that a task of so many blocks has taken so long."""
+        """Adapt to the duration of a task of `blocks` blocks."""
         due = int(blocks * TASK_SECONDS / max(seconds, 0.001))
         self.blocks = max(1, min(MOST_BLOCKS, due))
 
@@ -83,7 +83,7 @@ class DistributedRunner:
     directory: TournamentDirectory
     workers: BlockWorkers
     services: Services
-    """What makes reports of records; it starts nothing here."""
+    """The services that make reports from records; they start nothing here."""
     terms: TaskTerms
     display: ProgressDisplay
     stop_requested: bool = False

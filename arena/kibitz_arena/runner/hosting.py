@@ -30,11 +30,11 @@ MAX_AT_ONCE: Final = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class ServerOptions:
-    """Where to play: a server of the tournament's own, or the one at `server`."""
+    """The server to play on: the tournament's own, or the one at `server`."""
 
     server: str | None = None
     token: str | None = None
-    """The token of the account that hosts there; without one a guest does."""
+    """The token of the account that hosts there; without one a guest hosts."""
     wait: float = START_SECONDS
     """Seconds that the entrants may take to be ready."""
 

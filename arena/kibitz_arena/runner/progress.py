@@ -30,7 +30,7 @@ _FAULT_LABELS: Final = {
     Cause.KICKED: "kicked",
     Cause.ABORTED: "aborted",
 }
-"""What to call the causes that should not be."""
+"""Labels of the abnormal causes."""
 
 
 class GameRate:

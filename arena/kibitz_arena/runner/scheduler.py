@@ -1,8 +1,8 @@
-"""The scheduler of a running tournament: requests games, a few at a time, and writes down results.
+"""The scheduler of a running tournament: requests games, a few at a time, and records results.
 
-It knows one lobby whose games it arranges, and one journal. Whatever happens to either, it can
-be begun again with both: games that the journal has as outstanding are requested once more by
-their tags, and the server answers with what became of them meanwhile.
+It arranges the games of one lobby and writes one journal, and can be restarted with both at any
+time. It requests the journal's outstanding games again by their tags, and the server answers with
+their outcomes.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ def programme_item(tournament: Tournament) -> ProgrammeItem:
 
 
 class GameScheduler:
-    """Plays what is left of a tournament. `play` returns when nothing is outstanding any more.
+    """A scheduler of the remaining games. `play` returns when no game is outstanding.
 
-    `now` is the time of day in milliseconds since 1970; `fetch` stores the record of a match, or
-    returns None where it cannot; `tell` is given a line for everything that a person may want
-    to know; `in_thread` runs a function that waits for the disk.
+    `now` returns the time of day in milliseconds since 1970. `fetch` stores the record of a match,
+    or returns None if it cannot. `tell` gets the log lines for people. `in_thread` runs functions
+    that wait for the disk.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class GameScheduler:
         self._in_thread = in_thread
         self._stop: tuple[StopReason, str] | None = None
         self._abandoned: set[str] = set()
-        """Entrants for whom nobody plays any more: their games are not waited for."""
+        """Entrants whose process is gone for good: the scheduler does not wait for their games."""
         self._player_ids: dict[str, str] = {}
         """The server's ids of the entrants that were seen in the lobby."""
         self._connected: set[str] = set()
@@ -115,27 +115,28 @@ class GameScheduler:
     # From outside
 
     def stop(self, reason: StopReason, detail: str = "", lost: Iterable[str] = ()) -> None:
-        """Begin no more games; those of `lost` entrants are not waited for either."""
+        """Begin no more games, and do not wait for those of `lost` entrants."""
         self._stop = self._stop or (reason, detail)
         self._abandoned |= {*lost}
         self._lobby.wake()
 
     def wake(self) -> None:
-        """Look what there is to do, for something has changed."""
+        """Look for work, after a change."""
         self._lobby.wake()
 
     # The games
 
     async def play(self) -> None:
-        """Play until nothing is outstanding and nothing more is to begin.
+        """Play until no game is outstanding and none is left to begin.
 
-        What stopped it is in the journal. Raises `LobbyGoneError`, and what ends the connection.
+        The journal has the reason for the end. Raises `LobbyGoneError`, and the errors that end the
+        connection.
         """
         await self._lobby.play(self._step, self._is_done)
         self._write_end()
 
     def _is_done(self) -> bool:
-        """Whether nothing is waited for, and nothing more is to begin."""
+        """Whether there is no game to wait for and none left to begin."""
         waited = any(
             self._abandoned.isdisjoint(due.game.players) for due in self.progress.outstanding
         )

@@ -1,7 +1,7 @@
-"""The interface to servers, entrants and records that the runner of a tournament is given.
+"""The interface to servers, entrants and records that the runner of a tournament uses.
 
-The package imports neither the server nor the bots. Whoever composes them hands over one object
-with these methods (`kibitz.local.tournament_services.LocalServices`); tests hand over another one.
+The package imports neither the server nor the bots. The caller passes one object with these methods
+(`kibitz.local.tournament_services.LocalServices`); tests pass another one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kibitz_protocol.wire.reports import MatchReport
 
 @dataclass(frozen=True)
 class JoinInfo:
-    """Where an entrant plays: what its process has to be told."""
+    """The server and the lobby of an entrant, for its process."""
 
     url: str
     lobby: str
@@ -33,7 +33,7 @@ class OwnServer:
 
     url: str
     organizer: str = field(repr=False)
-    """The secret without which nobody new comes in."""
+    """The secret that new players need."""
 
 
 WaitExit: TypeAlias = Callable[[], Awaitable[int]]

@@ -1,17 +1,16 @@
 """The processes of a tournament's entrants: one each, kept running until the tournament is over.
 
 An entrant is a player of the server from before its process starts until after it ends: its resume
-secret is in the tournament's directory first. So whatever is killed, the process that is started
-next is the same player and goes on with the same games.
+secret is in the tournament's directory first. So after any kill the next process is the same player
+and continues the same games.
 
 A process that ends while its tournament runs has crashed: its running games are lost, with the
-cause `crash`, and it is started again. So everybody plays as many games as planned. An entrant
-whose process ends `MAX_CRASHES` times in a row without a game that ended meanwhile, or that cannot
-start at all, cannot be kept running, and `EntrantFailedError` says so.
+cause `crash`, and it is started again. So every entrant plays as many games as planned. The
+supervisor raises `EntrantFailedError` for an entrant that cannot start, or whose process ends
+`MAX_CRASHES` times in a row without a game that ended meanwhile.
 
-Who is `remote` has no process here: it connects from elsewhere, and what becomes of it is the
-lobby's business. An entrant with a `token_file` is an account of the server, which needs no secret
-to come back.
+A `remote` entrant has no process here: it connects from elsewhere, and only the lobby tracks it.
+An entrant with a `token_file` is an account of the server, which needs no secret to reconnect.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ EXIT_CANNOT_START: Final = 2
 GONE_SECONDS: Final = 2.0
 """How long the server may take to see that the connection of a process is gone."""
 PAUSE_SECONDS: Final = 0.5
-"""What is waited before a process is started again."""
+"""The pause before a process is restarted."""
 Tell = Callable[[str], None]
 
 

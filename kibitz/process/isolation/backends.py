@@ -33,7 +33,7 @@ HOW: Final[dict[Tool, str]] = {
     "setpriv": "isolated by setpriv: a user each, but one network",
     "none": "trusted: not isolated from each other or from this machine",
 }
-"""What is said of entrants."""
+"""The sentences about entrants."""
 _TRIAL = """
 import json, os, sys
 import kibitz_bots.process, kibitz_bots.running.connection, kibitz.process.parent_death
@@ -61,11 +61,11 @@ class Isolation:
 
     tool: Tool
     why: str = ""
-    """Why nothing better is used; empty where that is what was asked for."""
+    """Why nothing better is used; empty if this was requested."""
     hidden: Sequence[Path] = field(default=())
-    """What no bot may see."""
+    """Paths that no bot may see."""
     elsewhere: bool = False
-    """Whether the server is not on this machine, so that bots need a network to play there."""
+    """Whether the server is on another machine, so that bots need a network."""
 
     @property
     def sentence(self) -> str:
@@ -83,11 +83,10 @@ TRUSTED: Final = Isolation("none")
 def choose(
     wish: Wish, seen: Sequence[Path], hidden: Sequence[Path], covered: Sequence[Path] = ()
 ) -> Isolation:
-    """Return the best isolation that works, or the one that was asked for.
+    """Return the best isolation that works, or the requested one.
 
-    `seen` is what bots must be able to read, `hidden` what none may, and `covered` what they do not
-    see where the tool can arrange that. Raises `BackendError` where the tool that was asked for
-    does not work.
+    Bots must be able to read `seen` and none may read `hidden`; `covered` is hidden if the tool can
+    do that. Raises `BackendError` if the requested tool does not work.
     """
     out_of_sight = [*hidden, *(path for path in covered if not _contains(path, seen))]
     if wish == "none":

@@ -2,13 +2,12 @@
 
 ``python -I -S isolation/entrypoint.py [OPTIONS] -- COMMAND...``
 
-Runs inside of the isolation, with its rights, and becomes the command (`exec`). Where the bot has
-a network of its own, which reaches nothing, it opens the server's port there and hands the
-listening socket out over an inherited descriptor: whoever holds the event accepts on it, and passes
-on what comes to the real server. So the bot's connections, the first and all later ones, are
-ordinary ones to an ordinary address.
+Runs inside of the isolation, with its rights, and becomes the command (`exec`). If the bot has its
+own network, which reaches nothing, it opens the server's port there and passes the listening socket
+out over an inherited descriptor. The organizer's relay accepts on it and forwards connections to
+the real server. So all connections of the bot are ordinary ones to an ordinary address.
 
-Nothing of kibitz is imported: it starts in a few hundredths of a second.
+It imports nothing of kibitz, so that it starts in a few hundredths of a second.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from pathlib import Path
 
 EXIT_NOT_FOUND = 127
 OOM_SCORE_ADJUSTMENT = 500
-"""Where memory runs out, the kernel ends a bot before the server and other people's programs."""
+"""If memory runs out, the kernel kills a bot before the server and other people's programs."""
 RLIMITS = {
     "processes": resource.RLIMIT_NPROC,
     "files": resource.RLIMIT_NOFILE,

@@ -41,8 +41,8 @@ FOREIGN_VARIABLES: Final = frozenset(
         *("NUMBA_NUM_THREADS", "NUMBA_DISABLE_JIT", "KIBITZ_PLAIN", "KIBITZ_TEST_RUN"),
     }
 )
-"""What foreign code is given of what a house bot inherits: nothing that names a directory of the
-user, such as the compile cache, which is the house bots' own."""
+"""The part of a house bot's environment that foreign code gets: no variable that names a directory
+of the user, such as the compile cache of the house bots."""
 
 
 def foreign_environment() -> dict[str, str]:
@@ -144,18 +144,18 @@ def is_local(url: str) -> bool:
 
 @dataclass(frozen=True)
 class _Scratch:
-    """Where a bot may write, and what of machine code it begins with."""
+    """A bot's writable directories and the machine code that it starts with."""
 
     env: Mapping[str, str]
     words: Sequence[str] = ()
     """Options of `entrypoint`."""
     cache: Path | None = None
-    """To be bound, because it is copied inside."""
+    """The directory to bind, since it is copied inside."""
 
 
 @contextlib.contextmanager
 def _scratch() -> Iterator[Path]:
-    """Give a directory for one bot; what the bot has put there is not worth an error."""
+    """Provide a directory for one bot; ignore errors when deleting it."""
     path = Path(tempfile.mkdtemp(prefix="kibitz-bot-")).resolve()
     try:
         yield path
@@ -166,7 +166,7 @@ def _scratch() -> Iterator[Path]:
 def _prepare(isolation: Isolation, scratch: Path, user: int | None) -> _Scratch:
     """Make the directories that a bot may write to, with a copy of the compile cache.
 
-    Its own, since machine code that one bot leaves there is run by whoever loads it.
+    Each bot has its own copy, since any process that loads the cache runs the code in it.
     """
     from kibitz_games.compiled import kernels
 

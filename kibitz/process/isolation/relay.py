@@ -1,10 +1,10 @@
 """A relay out of a bot's network namespace: one address, WebSocket connections only.
 
 The bot's side is a listening socket in a network that reaches nothing else; it comes from
-`entrypoint`. What connects there is connected to the server, if its first request asks for a
-websocket at the server's own path: the pages of a server, such as the records of other people's
-games, are not for entrants. Connections are independent of each other, so a bot may lose one and
-come back by another as often as it likes.
+`entrypoint`. The relay forwards a connection to the server if its first request asks for a
+websocket at the server's own path. Entrants may not read a server's pages, such as the records of
+other people's games. Connections are independent of each other, so a bot can reconnect as often as
+it likes.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt")
-"""What programs of the system need; all that is there may be read by everybody."""
+"""Directories that programs of the system need; bots may read all of them."""
 TMPFS_BYTES: Final = 512 << 20
 """Bytes that a bot may have in files; they are kept in memory."""
 SCRATCH: Final = "/tmp/bot"
@@ -23,15 +23,15 @@ SCRATCHES: Final = ("/tmp", "/var/tmp", "/dev/shm", "/run")
 
 @dataclass(frozen=True, kw_only=True)
 class Sandbox:
-    """What a bot may see and reach."""
+    """The files and the network that a bot may use."""
 
     tool: Literal["bwrap", "setpriv", "none"]
     readable: Sequence[Path] = ()
     """Files and directories of the bot, which may be read."""
     hidden: Sequence[Path] = ()
-    """What it may not see, also where that is in a directory that it may."""
+    """Paths that it may not see, even inside of a readable directory."""
     network: bool = True
-    """Whether it is in the network of the machine."""
+    """Whether it shares the network of the machine."""
     cache: Path | None = None
     """Machine code of the rules, to be copied."""
 

@@ -2,17 +2,17 @@
 
 ``python -P -m kibitz.process.isolation.supervisor PARENT [OPTIONS] -- COMMAND...``
 
-It runs outside of the isolation, with the rights of whoever holds the event, and is the parent of
-the bot's first process. On Linux it is a *child subreaper*: a process of the bot whose parent has
-ended, such as a daemon that forked twice and left its session, becomes a child of the
-supervisor, not of init. So all that the bot ever started descends from the supervisor, and can be
-found and killed.
-Where the bot has a user of its own, one ``kill(-1)`` as that user comes first: the kernel sends it
-to all processes of the user at once, so not even a bot that forks all the time escapes it.
+It runs outside of the isolation, with the rights of the organizer, and is the parent of the bot's
+first process. On Linux it is a *child subreaper*: orphaned processes of the bot, such as a daemon
+that forked twice and left its session, become children of the supervisor, not of init. So all that
+the bot ever started descends from the supervisor, which finds and kills it.
 
-It ends when the bot's first process has ended, when it is asked to (SIGTERM, which it passes on),
-or when its own parent is gone; and it ends as the first process did, by the same signal where it
-was one. Bots do not inherit what is open here but the descriptors of ``--fd``.
+If the bot has a user of its own, the supervisor first sends one ``kill(-1)`` as that user. The
+kernel sends it to all processes of the user at once, so not even a bot that keeps forking escapes.
+
+The supervisor ends when the bot's first process has ended, on SIGTERM (which it passes on), or when
+its own parent is gone. It ends as the first process did: with the same status or signal. Bots
+inherit no open descriptors except those of ``--fd``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Allocation of unused user ids: one for each isolated bot, for as long as it runs.
 
-No account is made. A process may have any number as its user; which ones no account and no
-service will ever have is a convention (https://systemd.io/UIDS-GIDS): those above 0x70000000 are
-unused, and where a container has only 65,536, those from 61184 on are for services that get
-theirs at random.
+No account is created, since a process may run under any user id. By convention
+(https://systemd.io/UIDS-GIDS) no account or service uses ids above 0x70000000. If a container has
+only 65,536 ids, those from 61184 on are for services that get theirs at random.
 """
 
 from __future__ import annotations
