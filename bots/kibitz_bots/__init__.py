@@ -1,17 +1,17 @@
 """Bots of kibitz: the SDK, the connection of a bot to a server, and the house bots.
 
-sdk            Bot, Turn, Decision, Match: what an author of a bot sees
-budget         how long to think
-spec, loading  from a word on the command line to a bot
-catalog        the house bots by name
-kinds          what they are made of: a search with an evaluation (of `kibitz_search`), chance
-llm            bots that ask a language model
-running        connections and matches, on a server or in this process
-process        ``python -m kibitz_bots``: a bot as a process
-adapters       programs in any language, Gomocup, PettingZoo and Gymnasium
-testing        a server that follows a script, for tests of bots
+    sdk            Bot, Turn, Decision, Match: the interface for authors of bots
+    budget         time budgets for thinking
+    spec, loading  from a word on the command line to a bot
+    catalog        the house bots by name
+    kinds          the types of house bots: a search (`kibitz_search`) with an evaluation, random moves
+    llm            bots that ask a language model
+    running        connections and matches, on a server or in this process
+    process        ``python -m kibitz_bots``: a bot as a process
+    adapters       programs in any language, Gomocup, PettingZoo and Gymnasium
+    testing        a server that follows a script, for tests of bots
 
-What the parts must not know of each other is joined here: `Bot.main` runs `process.main`.
+This module joins parts that must not depend on each other: `Bot.main` runs `process.main`.
 """
 
 from __future__ import annotations

@@ -8,13 +8,12 @@ Without a clock a bot may use `UNTIMED_MS`. With one::
     share = (main time + bank) / HORIZON + 3/4 of the increment, at most half of what is there
     ms    = free + share - overhead, at least 1 and at most (time until the flag) - overhead
 
-`overhead` is what a move costs beside the thinking that was planned: the wire, the server's
-commit, the reading of the message, and by how much the bot itself is late. It is learnt from the
-moves themselves, as TCP learns its retransmission timeout (RFC 6298): smoothed mean plus four
-times the smoothed deviation. So a search that ends late, or a machine that is busy with others,
-is noticed with the first move and planned for from the second. Unlike TCP's, the first
-measurement counts no more than the others: it may be the worst, taken while all programs of
-an event were starting.
+`overhead` is the cost of a move beside the planned thinking: the wire, the server's commit, the
+reading of the message, and the bot's own delay. It is learned from the moves themselves, as TCP
+learns its retransmission timeout (RFC 6298): smoothed mean plus four times the smoothed deviation.
+So a search that ends late, or a machine that is busy with others, is noticed with the first move
+and planned for from the second. Unlike TCP's, the first measurement counts no more than the others:
+it may be the worst, taken while all programs of an event were starting.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ from dataclasses import dataclass, field, replace
 from kibitz_protocol.wire.clocks import Clock, TimeControl
 
 UNTIMED_MS = 1000
-"""What a bot uses on a move when there is no clock."""
+"""The thinking time for a move without a clock."""
 HORIZON = 30
 """A bot plans as if the main time had to last for so many more moves."""
 INITIAL_MEAN_MS, INITIAL_DEVIATION_MS = 10.0, 10.0
-"""What is believed before any round trip was measured: an overhead of 50 ms."""
+"""The initial estimate, before any round trip was measured: an overhead of 50 ms."""
 MIN_OVERHEAD_MS = 10
 """Never plan with less: a search itself may overrun its time by so much."""
 MAX_OVERHEAD_MS = 1000
-"""What took longer was a reconnect, not a measurement; it counts as this much."""
+"""The largest measured overhead; a longer one was a reconnect, and counts as this much."""
 
 ClockFunction = Callable[[], float]
 """A monotonic clock, in seconds."""
@@ -42,7 +41,7 @@ ClockFunction = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Overhead:
-    """What a move costs beside the thinking that was planned, learnt from move to move."""
+    """The cost of a move beside the planned thinking, learned from move to move."""
 
     mean_ms: float = INITIAL_MEAN_MS
     deviation_ms: float = INITIAL_DEVIATION_MS
@@ -57,7 +56,7 @@ class Overhead:
         """Return the estimate after one more move.
 
         `round_trip_ms` passed from sending it until it was accepted; it was sent `late_ms` after
-        the budget's deadline, which counts nothing where it was sent before.
+        the budget's deadline, which is ignored if it was sent before.
         """
         sample = min(max(round_trip_ms, 0.0) + max(late_ms, 0.0), float(MAX_OVERHEAD_MS))
         deviation = 0.75 * self.deviation_ms + 0.25 * abs(sample - self.mean_ms)
@@ -76,8 +75,8 @@ class Budget:
     """The reading of the clock when the turn arrived."""
     clock: ClockFunction = time.monotonic
     nodes: int = 0
-    """How many positions to look at in place of the time, where a match has to be repeatable; 0
-    for as many as the time allows. The searches of this package keep to it."""
+    """The number of positions to look at instead of a time, for repeatable matches; 0 for as many
+    as the time allows. The searches of this package respect it."""
 
     @property
     def deadline(self) -> float:
@@ -121,8 +120,8 @@ def plan(
 ) -> Budget:
     """Return the budget of a turn that arrives now.
 
-    `own` is the clock of the seat to act and `left_ms` the time until its flag falls; both are
-    None where the match is played without a clock.
+    `own` is the clock of the seat to act and `left_ms` the time until its flag falls; both are None
+    if the match has no clock.
     """
     arrived = clock()
     if left_ms is None:
@@ -137,7 +136,7 @@ def _stock_ms(own: Clock | None) -> int:
 
 
 def _free_ms(control: TimeControl, own: Clock | None) -> float:
-    """Return the time that costs nothing: a period that is not used up starts anew."""
+    """Return the time that is free: a period that is not used up starts over."""
     in_periods = own is not None and own.periods > 0 and _stock_ms(own) == 0
     return control.move_ms + (control.period_ms if in_periods else 0)
 

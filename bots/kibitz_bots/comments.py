@@ -1,8 +1,8 @@
-"""Comments of bots as far as the protocol takes them: a bad one must not cost a game.
+"""Validation of bots' comments, so that a bad one never loses a game.
 
-A comment is made of what a search or a program happens to have: a value of ``inf``, a line of a
-hundred moves, a text with half a character. Each field stands for itself; those that the protocol
-does not take are left out, and a sentence says why.
+A comment contains whatever a search or a program has: a value of ``inf``, a line of a hundred
+moves, a text with half a character. Each field is validated alone; fields that the protocol does
+not accept are left out, with a sentence about the reason.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _WHOLE_NUMBERS = ("depth", "nodes")
 
 
 def readable_comment(written: object) -> tuple[Comment | None, list[str]]:
-    """Return what can be sent of `written`, None for nothing, and what was left out, with reasons.
+    """Return the part of `written` that can be sent, or None, and the faults of the rest.
 
-    `written` is a `Comment`, a mapping of its fields, or anything else that a bot gave instead.
+    `written` is a `Comment`, a mapping of its fields, or any other value that a bot returned.
     """
     if written is None:
         return None, []
@@ -58,7 +58,7 @@ def _size(fields: dict[str, Any]) -> int:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Return a field's value as Python's own type, where it is a number of another library."""
+    """Return a field's value as Python's own type, if it is a number of another library."""
     if name in _WHOLE_NUMBERS:
         whole = integer(value)
         return value if whole is None else whole

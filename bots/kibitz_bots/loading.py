@@ -17,12 +17,12 @@ from kibitz_bots.spec import BotFactory, SpecError
 
 
 def load(spec: str) -> BotFactory:
-    """Return what makes the bots that `spec` names, one for every match.
+    """Return the factory of the bots that `spec` names, one forevery match.
 
     `spec` is the path of a ``.py`` file, or a personality such as ``GAME/greedy:seed=1`` (see
-    `catalog`). A file has exactly one public subclass of `Bot` of its own, or says
-    which one it means with ``BOT = ThatOne``; or it has a plain function ``agent(observation)``
-    (see `function_bot`). Raises `SpecError`.
+    `catalog`). A file has exactly one public subclass of `Bot`, or names the right one with ``BOT =
+    ThatOne``; or it has a plain function ``agent(observation)`` (see `function_bot`). Raises
+    `SpecError`.
     """
     if spec.endswith(".py") or Path(spec).is_file():
         return from_file(Path(spec))
@@ -33,10 +33,10 @@ def load(spec: str) -> BotFactory:
 
 
 def factory_of(entrant: str | BotFactory | Callable[..., Any]) -> BotFactory:
-    """Return what makes the bots of an entrant, one for every match. Raises `SpecError`.
+    """Return the factory of an entrant's bots, one forevery match. Raises `SpecError`.
 
-    It is what `load` takes, a class of bots or a function without arguments that makes one, or a
-    function that is a bot itself, ``agent(observation)``.
+    `entrant` is an argument of `load`, a class of bots or a function without arguments that makes
+    one, or a function that is a bot itself, ``agent(observation)``.
     """
     if isinstance(entrant, str):
         return load(entrant)
@@ -55,7 +55,7 @@ def _takes_observation(function: Callable[..., Any]) -> bool:
 
 
 def from_file(path: Path) -> BotFactory:
-    """Return the bot class of a file, what its ``BOT`` says, or a bot of its ``agent``."""
+    """Return the bot class of a file, the value of its ``BOT``, or a bot of its ``agent``."""
     if not path.is_file():
         raise SpecError(f"{path}: no such file; expected a Python file with a Bot in it")
     module = _execute(path.resolve())

@@ -12,11 +12,11 @@ from typing import Any, Final
 import click
 
 MAX_COUNT: Final = 10**9
-"""Largest number of an option that has no bound of its own."""
+"""The largest number of an option without a specific bound."""
 COUNT: Final = click.IntRange(1, MAX_COUNT)
 NATURAL: Final = click.IntRange(0, MAX_COUNT)
 SEED: Final = click.IntRange(0, 2**53 - 1)
-"""What JSON can carry exactly."""
+"""The range of seeds that JSON represents exactly."""
 
 
 class FiniteRange(click.FloatRange):

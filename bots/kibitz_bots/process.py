@@ -5,22 +5,25 @@ or lost its server, 2 when it could not begin (bad arguments, a refusal at the d
 Ctrl-C.
 
 Ctrl-C plays the running matches to their end and begins no new ones; a second Ctrl-C leaves them
-and the lobby at once. SIGTERM or SIGHUP closes the connection and nothing else: the seats are kept
-for as long as the table's grace, and the same command started again goes on, also after a process
-that was killed: a guest's secret is saved while it plays (see `saved_seat`), or is in the
+and the lobby at once. SIGTERM or SIGHUP only closes the connection: the seats are kept for the
+table's grace period, and the same command started again goes on. This also works after a process
+was killed: a guest's secret is saved while it plays (see `saved_seat`), or is in the
 ``--resume-file``.
 
-Environment: ``KIBITZ_TOKEN`` (an account's token, which is sent to the server of ``KIBITZ_SERVER``
-only), ``KIBITZ_RESUME`` (the secret of a player that
-comes back, which is how a server hands a seat to a bot that it starts), ``KIBITZ_SERVER``,
-``KIBITZ_LOBBY`` and ``KIBITZ_NAME`` where the options say nothing; the last two are for newcomers,
-so they mean nothing beside ``KIBITZ_RESUME``. Whoever starts bots of several people gives no secret
-in the environment, which other processes of the same user can read: ``KIBITZ_TOKEN_FD`` and
-``KIBITZ_RESUME_FD`` are numbers of inherited descriptors from which the secret is read, once and to
-the end. A program that the bot is a bridge to inherits neither.
+Environment:
 
-A program in any language takes the place of the bot after ``--``, spoken to as ``--stdio`` or
-``--gomocup`` says (see `adapters`): ``python -m kibitz_bots --stdio --lobby CODE -- node bot.js``.
+- ``KIBITZ_TOKEN``: an account's token, which is sent only to the server of ``KIBITZ_SERVER``.
+- ``KIBITZ_RESUME``: the secret of a player that reconnects. A server hands a seat to a bot that it
+  starts this way.
+- ``KIBITZ_SERVER``, ``KIBITZ_LOBBY`` and ``KIBITZ_NAME``: defaults for the options. The last two
+  are for newcomers, so they are ignored beside ``KIBITZ_RESUME``.
+- ``KIBITZ_TOKEN_FD`` and ``KIBITZ_RESUME_FD``: numbers of inherited descriptors from which the
+  secret is read, once and to the end. Use these to start bots of several people, because other
+  processes of the same user can read the environment. A foreign program behind the bot inherits
+  neither descriptor.
+
+A program in any language replaces the bot after ``--``, with the protocol ``--stdio`` or
+``--gomocup`` (see `adapters`): ``python -m kibitz_bots --stdio --lobby CODE -- node bot.js``.
 """
 
 from __future__ import annotations
@@ -60,7 +63,7 @@ if TYPE_CHECKING:
     from kibitz_protocol.wire.lobbies import ProgrammeItem, SeekTerms
 
 URL = "ws://127.0.0.1:8765"
-"""Where a server is looked for when nothing is said."""
+"""The default URL of a server."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +71,9 @@ class _Child:
     """How a process of a bot is started."""
 
     around: Callable[[Bot], Bot] | None
-    """What is put around every bot that is made."""
+    """A wrapper forevery bot that is made."""
     saves: bool
-    """Whether it is started by a person, who may start it again after it was killed."""
+    """Whether a person starts it, who may start it again after it was killed."""
 
 
 PR_SET_DUMPABLE = 4
@@ -163,7 +166,7 @@ OPTIONS = (
     ),
     click.option("-v", "--verbose", is_flag=True, help="Say more on stderr."),
 )
-"""How a bot connects, and what it does there; what is hidden is for commands that start them."""
+"""The options for a bot's connection and its play; hidden ones are for commands that start bots."""
 
 
 @click.command("bot", cls=WithProgram, short_help="Connect a bot to a server.")
@@ -179,7 +182,7 @@ def named_bot(
 
     A program in any language takes its place after --, with --stdio or --gomocup before it.
 
-    Plays until its lobby closes, or on a standing ladder for ever. Ctrl-C plays the running matches
+    Plays until its lobby closes, or on a standing ladder forever. Ctrl-C plays the running matches
     to their end; a second one leaves at once. The status is 1 when the bot failed, 2 when it could
     not begin.
 
@@ -222,8 +225,8 @@ def main(
 ) -> int:
     """Run a bot process and return its exit status.
 
-    `bot` is given by ``Bot.main``; `around` is put around every bot that is made. Without `bot` it
-    is a process that another one has started, and that saves no seat: who starts it, knows it.
+    `bot` is given by ``Bot.main``; `around` wraps every bot that is made. Without `bot` another
+    process has started this one; it saves no seat, since its parent has the secret.
     """
     given = sys.argv[1:] if argv is None else list(argv)
     printable.replace_unencodable()  # a bot may print any text
@@ -245,10 +248,10 @@ def _start(
     words: Sequence[str],
     child: _Child,
 ) -> int:
-    """Run the bot that `factory` makes, as `options` say, and return the exit status.
+    """Run the bots of `factory` with these `options`, and return the exit status.
 
-    `words` name the bot: what they are, and what is in the files that they name, tells versions of
-    it apart.
+    `words` name the bot: these words, and the contents of the files that they name, distinguish its
+    versions.
     """
     if options["ladder"] is not None and options["lobby"] is not None:
         return _fail("expected a lobby or a ladder, not both")
@@ -271,12 +274,11 @@ def _start(
 
 
 def run(bot: type[Bot] | BotFactory, argv: Sequence[str] | None = None) -> NoReturn:
-    """Connect a bot to a server and play, as the command line says; then end this process.
+    """Connect a bot to a server, play as the command line says, and end this process.
 
-    `bot` is a class, or a function that makes a new bot for every match. `argv` are the words after
-    the program's name, those of the process where it is None: ``--server URL --lobby CODE``. The
-    status is 0 when the lobby was played to its end, 1 when the bot failed, 2 when it could not
-    begin.
+    `bot` is a class, or a function that makes a new bot forevery match. `argv` are the words after
+    the program's name, by default those of the process: ``--server URL --lobby CODE``. The status
+    is 0 when the lobby was played to its end, 1 when the bot failed, 2 when it could not begin.
     """
     sys.exit(main(argv, bot=bot))
 
@@ -284,7 +286,7 @@ def run(bot: type[Bot] | BotFactory, argv: Sequence[str] | None = None) -> NoRet
 def _factory_of(
     spec: str | None, program: ExternalProgram, stack: contextlib.ExitStack, *, is_program: bool
 ) -> BotFactory:
-    """Return what makes the bots that a command line names, or raise `SpecError`."""
+    """Return the factory of the bots that a command line names, or raise `SpecError`."""
     named = [*([] if spec is None else [spec]), *program.command]
     if is_program and spec is None:
         _deny_inspection()
@@ -380,14 +382,14 @@ async def _play(
 
 
 def _keeper(path: Path | None, seat: SavedSeat | None) -> Callable[[str], None] | None:
-    """Return what is given the secret with which another process can come back."""
+    """Return a function that saves the secret with which another process can reconnect."""
     if path is not None:
         return functools.partial(_write_secret, path)
     return None if seat is None else seat.keep
 
 
 async def _wait_for_start(descriptor: int, stop: Shutdown) -> None:
-    """Wait for others to be warm too, so that nobody's first turn competes with a compiler."""
+    """Wait until other bots are warm too, so that no first turn competes with a compiler."""
     loop = asyncio.get_running_loop()
     try:
         with socket.socket(fileno=descriptor) as holder:
@@ -404,7 +406,7 @@ async def _wait_for_start(descriptor: int, stop: Shutdown) -> None:
 
 
 def _newcomer_setting(name: str, environment: Mapping[str, str]) -> str | None:
-    """Return what the environment says to a process that nobody has handed a seat.
+    """Return a variable of the environment, None for a process that resumes a seat.
 
     A secret on a descriptor comes from a parent that chose the rest of the environment as well.
     """
@@ -456,16 +458,16 @@ def _inherited_secret(name: str, environment: Mapping[str, str]) -> str | None:
 
 
 def _deny_inspection() -> None:
-    """Keep what this process knows from others of its user: its memory, environment, descriptors.
+    """Hide the data of this process from others of its user: its memory, environment, descriptors.
 
-    Neither a program that it starts nor another bot learns its secret then. (Root does.)
+    Then neither a program that it starts nor another bot can read its secret. (Root can.)
     """
     with contextlib.suppress(OSError, AttributeError):  # no such call on this system
         ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def _write_secret(path: Path, secret: str) -> None:
-    """Write a secret where nobody else may read it."""
+    """Write a secret to a file that only its owner may read."""
     try:
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             file.write(secret + "\n")
@@ -503,4 +505,4 @@ def _log(*, verbose: bool) -> None:
 
 
 bot = named_bot
-"""What `kibitz bot` is."""
+"""The command `kibitz bot`."""

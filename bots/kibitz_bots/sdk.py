@@ -11,12 +11,12 @@
     if __name__ == "__main__":
         First.main()
 
-Every match gets an instance of its own, so what a bot keeps in `self` belongs to one match. A
-`choose` that is a plain function runs in a thread, so the connection stays alive while it
-thinks; one that is ``async`` runs on the event loop and must not block it.
+Every match gets its own instance, so data that a bot keeps in `self` is for one match. A `choose`
+that is a plain function runs in a thread, so the connection stays alive while it thinks; one that
+is ``async`` runs on the event loop and must not block it.
 
-A bot whose game is installed beside it has the rules at hand: `Turn.view` is the game's own model,
-and `Turn.position` a position to search on, with legal actions, push, pop and playouts.
+A bot whose game is installed beside it can use the rules: `Turn.view` is the game's own model, and
+`Turn.position` a position to search on, with legal actions, push, pop and playouts.
 """
 
 from __future__ import annotations
@@ -54,31 +54,31 @@ ViewT = TypeVar("ViewT", default=Any)
 
 @dataclass(frozen=True)
 class Decision:
-    """A move together with what the bot says of it."""
+    """A move together with the bot's comment."""
 
     action: int | Mapping[str, Any] | BaseModel
-    """What `Bot.choose` may return without a comment."""
+    """A return value of `Bot.choose` without a comment."""
     comment: Comment | Mapping[str, Any] | None = None
-    """Goes into the record instead of what `Turn.comment` was told: a `Comment`, or its fields as
-    an object. Fields that the protocol does not take are left out; see `Turn.comment`."""
+    """Goes into the record instead of the data from `Turn.comment`: a `Comment`, or its fields as
+    an object. Fields that the protocol does not accept are left out; see `Turn.comment`."""
 
 
 Answer: TypeAlias = int | Mapping[str, Any] | BaseModel | Decision
-"""What `choose` may return: a wire move, a game's `Move` model, an action of `Turn.position`, or
+"""The return type of `choose`: a wire move, a game's `Move` model, an action of `Turn.position`, or
 one of them in a `Decision`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Match:
-    """The match that a turn belongs to, as the player in `seat` knows it."""
+    """The match of a turn, from the perspective of the player in `seat`."""
 
     id: str
     game: str
     """The name of the game."""
     options: Mapping[str, Any]
-    """The game's options as JSON; what is not in it has its default."""
+    """The game's options as JSON; missing ones have their defaults."""
     players: tuple[Player, ...]
-    """Who sits where, by seat."""
+    """The players, by seat."""
     seat: int
     """The own seat, from 0."""
     time_control: TimeControl = field(default_factory=TimeControl)
@@ -107,7 +107,7 @@ class Match:
 
     @functools.cached_property
     def game_rules(self) -> Game:
-        """The rules of the game. Raises `GameError` where they are not installed here."""
+        """The rules of the game. Raises `GameError` if they are not installed here."""
         from kibitz_games.core import registry
 
         return registry.get(self.game)
@@ -121,19 +121,19 @@ class Turn(Generic[ViewT]):
     ply: int
     """How many moves were made before it, by all seats together."""
     observation: Mapping[str, Any]
-    """What the own seat sees, as it was sent: a JSON object as the game's `View` describes it."""
+    """The own seat's view, as it was sent: a JSON object as the game's `View` describes it."""
     budget: Budget
     """How long to think."""
     clocks: tuple[Clock, ...] = ()
-    """What every seat has left, by seat; empty without a clock."""
+    """The remaining time of every seat, by seat; empty without a clock."""
     listed: Sequence[Move] | None = field(default=None, repr=False)
-    """The legal moves as the server sent them, None where it sent a rule in words instead."""
+    """The legal moves as the server sent them, None if it sent a rule in words instead."""
     rule: str | None = None
-    """Which moves are legal, in words, where the server does not list them."""
+    """A description of the legal moves, if the server does not list them."""
     refusal: str | None = None
     """Why the answer before this one was refused, when the same turn is asked again."""
     cancelled: CancelToken = field(default_factory=CancelToken, repr=False, compare=False)
-    """Set when nobody waits for the answer any more: the flag fell or the match ended."""
+    """Set when the answer is no longer needed: the flag fell or the match ended."""
     _pending: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     _faults: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
     _suggestions: list[Move] = field(default_factory=list, init=False, repr=False, compare=False)
@@ -142,7 +142,7 @@ class Turn(Generic[ViewT]):
     def of(cls, message: YourTurn, match: Match, budget: Budget) -> Turn[ViewT]:
         """Read a turn from the message that announced it.
 
-        Raises `ValueError` where it has no view: the connection has said that it wants none.
+        Raises `ValueError` if it has no view: the connection has declined views.
         """
         if message.view is None:
             raise ValueError(f"the turn of match {message.match} was sent without its view")
@@ -175,9 +175,9 @@ class Turn(Generic[ViewT]):
 
     @functools.cached_property
     def view(self) -> ViewT:
-        """What the own seat sees, as the game's `View` model: ``turn.view.board``.
+        """The own seat's view, as the game's `View` model: ``turn.view.board``.
 
-        It is the `observation` itself where the rules of the game are not installed here.
+        It is the `observation` itself if the rules of the game are not installed here.
         """
         if not self.has_rules:
             return cast("ViewT", self.observation)
@@ -185,11 +185,11 @@ class Turn(Generic[ViewT]):
 
     @functools.cached_property
     def position(self) -> Position:
-        """A position to search on: it is the bot's own, to push actions on and to pop them.
+        """A position to search on: the bot may push actions on it and pop them.
 
-        Where the game hides nothing it is that of the match, else one that agrees with the view;
-        `sample` gives others. It does not change with `state`. Raises `GameError` where the rules
-        are not installed here.
+        If the game hides nothing, it is that of the match, else one that agrees with the view;
+        `sample` gives others. It does not change with `state`. Raises `GameError` if the rules are
+        not installed here.
         """
         from kibitz_games.core.position import Position
 
@@ -199,22 +199,22 @@ class Turn(Generic[ViewT]):
     def state(self) -> State:
         """The record that the rules work on; it agrees with the view. Change a copy of it.
 
-        Where the game hides nothing it is the state of the match. Raises `GameError` where
-        the rules are not installed here.
+        If the game hides nothing, it is the state of the match. Raises `GameError` if the rules are
+        not installed here.
         """
         return self.sample(self.ply)
 
     def sample(self, seed: int) -> State:
         """Return a state that agrees with the view; another seed may give another one.
 
-        Raises `GameError` where the rules are not installed here.
+        Raises `GameError` if the rules are not installed here.
         """
         rules = self.match.game_rules
         return rules.sample(cast("Any", self.view), seed)
 
     @functools.cached_property
     def legal(self) -> list[Move]:
-        """The legal moves, each a JSON object. The rules list them where the server has not."""
+        """The legal moves, each a JSON object. The rules list them if the server has not."""
         if self.listed is not None:
             return [dict(move) for move in self.listed]
         return [self.move(action) for action in self.match.game_rules.legal(self.state)]
@@ -238,13 +238,13 @@ class Turn(Generic[ViewT]):
         nodes: int | None = None,
         line: Sequence[str] | None = None,
     ) -> None:
-        """Say something of the move to come; it goes into the record with it.
+        """Comment on the coming move; the comment goes into the record with it.
 
-        `value` is what the position is worth to the own seat, in any unit; `depth` how many plies
-        were looked ahead; `nodes` how many positions were looked at; `line` the moves that are
-        expected, as a person would write them. What is said later replaces what was said before,
-        field by field. A field that the protocol does not take, such as a value of ``inf`` or a
-        text of more than 200 characters, is left out, and a note in the record says so once.
+        `value` is the value of the position to the own seat, in any unit; `depth` the plies of
+        lookahead; `nodes` the number of positions searched; `line` the expected moves, as a person
+        would write them. Later values replace earlier ones, field by field. A field that the
+        protocol does not accept, such as a value of ``inf`` or a text of more than 200 characters,
+        is left out, and a note in the record says so once.
         """
         given = {"text": text, "value": value, "depth": depth, "nodes": nodes, "line": line}
         comment = self._readable({name: part for name, part in given.items() if part is not None})
@@ -252,7 +252,7 @@ class Turn(Generic[ViewT]):
             self._pending.update(comment.model_dump(exclude_none=True))
 
     def suggest(self, move: Move) -> None:
-        """Say what to play if the answer should be late, as long as there is nothing better.
+        """Suggest a move to play if the answer is late.
 
         A manager that cannot wait plays the last suggestion (see `adapters.gomocup_server`); a
         server's clock runs until the answer.
@@ -261,21 +261,21 @@ class Turn(Generic[ViewT]):
 
     @property
     def suggestion(self) -> Move | None:
-        """The move that `suggest` was told last, None before."""
+        """The last move passed to `suggest`, None before."""
         return self._suggestions[0] if self._suggestions else None
 
     @property
     def pending_comment(self) -> Comment | None:
-        """What `comment` was told, None where it was told nothing."""
+        """The comment from `comment`, None if there is none."""
         return self._readable(self._pending) if self._pending else None
 
     @property
     def comment_faults(self) -> tuple[str, ...]:
-        """What was left out of comments on this turn, with the reasons."""
+        """The fields left out of comments on this turn, with the reasons."""
         return tuple(self._faults)
 
     def _readable(self, written: object) -> Comment | None:
-        """Return what the protocol takes of a comment, and remember what it does not."""
+        """Return the valid part of a comment, and remember the faults."""
         comment, faults = readable_comment(written)
         self._faults.extend(fault for fault in faults if fault not in self._faults)
         return comment
@@ -288,15 +288,15 @@ class Bot:
     """
 
     name: str = ""
-    """The name at the table; the name of the class where it is empty."""
+    """The name at the table; the name of the class if empty."""
     version: str = ""
     """Which version of itself it is: whatever tells one from another. Records name it."""
     engine: Engine | None = None
-    """What records say plays here; made of `name` and `version` where it is None."""
+    """The engine that records show; made of `name` and `version` if None."""
     games: Sequence[str] = ()
-    """The games it plays; all where it is empty."""
+    """The games it plays; all if empty."""
     seats: Sequence[int] = ()
-    """With how many players it plays; any number where it is empty."""
+    """The numbers of players it plays with; all if empty."""
     at_once: int = 4
     """How many matches it plays at the same time."""
     jit: bool = True
@@ -304,23 +304,22 @@ class Bot:
     time and memory, for bots that do no more with them than to list moves."""
 
     run_process: ClassVar[Callable[[Sequence[str] | None, type[Bot]], int] | None] = None
-    """What `main` calls; bound where the package is put together."""
+    """The function that `main` calls, set by the package's ``__init__``."""
 
     def choose(self, turn: Turn) -> Answer | Awaitable[Answer]:
         """Return the move to play. May be ``async``.
 
         It is a legal move as JSON (an element of ``turn.legal``), a `Move` model of the game, or an
         action of ``turn.position``, alone or in a `Decision`. Integers may be of any type with
-        ``__index__``, such as numpy's. An illegal answer is asked for once
-        more, with the reason in ``turn.refusal``; a second one resigns the match, and so does an
-        exception.
+        ``__index__``, such as numpy's. After an illegal answer the bot is asked again, with the
+        reason in ``turn.refusal``; a second one resigns the match, and so does an exception.
         """
         raise NotImplementedError(f"{type(self).__name__} needs a method choose(self, turn)")
 
     def prepare(self, programme: Sequence[ProgrammeItem]) -> None:
         """Get ready to play the matches of `programme`: compile, load weights.
 
-        It is called before the bot says that it is ready, of an instance that plays nothing.
+        It is called before the bot reports that it is ready, on an instance that plays no match.
         Each item has a ``game``, its ``options`` and how many ``seats``.
         """
 
@@ -334,8 +333,8 @@ class Bot:
     def main(cls, argv: Sequence[str] | None = None) -> NoReturn:
         """Play as the command line says: ``python mybot.py --server URL --lobby CODE``.
 
-        `argv` are the words after the program's name, those of the process where it is None. The
-        process ends with the status 0, 1 where the bot failed, 2 where it could not begin.
+        `argv` are the words after the program's name, by default those of the process. The process
+        ends with the status 0, 1 if the bot failed, 2 if it could not begin.
         """
         assert Bot.run_process is not None, "kibitz_bots binds it"
         sys.exit(Bot.run_process(argv, cls))
@@ -348,7 +347,7 @@ class BadAnswer(ValueError):
 def parse_answer(answer: object, turn: Turn) -> tuple[Move, Comment | None]:
     """Return the wire move and the comment of an answer, or raise `BadAnswer`.
 
-    Whether a wire move is legal is left to who takes it.
+    The receiver of a wire move checks whether it is legal.
     """
     action, comment = answer, turn.pending_comment
     if isinstance(answer, Decision):

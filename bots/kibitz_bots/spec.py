@@ -1,4 +1,4 @@
-"""The factory of bots that a name on a command line stands for, and the error where it has none."""
+"""The factory of bots that a name on a command line refers to, and the error if there is none."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from kibitz_bots.sdk import Bot
 
 BotFactory = Callable[[], Bot]
-"""Makes the bots of one kind, a new one for every match."""
+"""Makes the bots of one kind, a new one forevery match."""
 
 
 class SpecError(ValueError):

@@ -39,14 +39,14 @@ OPTIONS = (
         help="Start the engine of the next match while one is played.",
     ),
 )
-"""How to speak to a program, and what it may use; the last five are for engines."""
+"""The options for a foreign program: its protocol and its limits; the last five are for engines."""
 
 
 class WithProgram(click.Command):
     """A command with a program after ``--``, which `program_words` returns."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Set aside what comes after the first ``--``."""
+        """Set aside the words after the first ``--``."""
         at = args.index("--") if "--" in args else len(args)
         ctx.meta[_WORDS] = tuple(args[at + 1 :])
         return super().parse_args(ctx, args[:at])
@@ -81,7 +81,7 @@ class ExternalProgram:
     kind: Kind
     command: Sequence[str]
     games: Sequence[str] = ()
-    """The games it plays; all where it is empty. An engine's are those of its protocol."""
+    """The games it plays; all if empty. An engine's are those of its protocol."""
     limits: ProcessLimits = field(default_factory=ProcessLimits)
     pause_ms: int | None = None
     margin_ms: int | None = None
@@ -94,7 +94,7 @@ class ExternalProgram:
     def from_options(
         cls, command: Sequence[str], options: Mapping[str, Any], games: Sequence[str] = ()
     ) -> Self:
-        """Return what `program_options` say of a command; without a kind it is as for lines."""
+        """Return the program of a command with `program_options`; the default kind is stdio."""
         return cls(
             kind=options["kind"] or "stdio",
             command=tuple(command),
@@ -108,7 +108,7 @@ class ExternalProgram:
         )
 
     def argv(self) -> list[str]:
-        """Return the end of a command line of `kibitz_bots` that says the same."""
+        """Return the end of a command line of `kibitz_bots` for this program."""
         return [f"--{self.kind}", *self.general, *self.gomocup_options, "--", *self.command]
 
     @property
@@ -125,9 +125,9 @@ class ExternalProgram:
         return [*options, *(flag for flag, given in flags.items() if given)]
 
     def factory(self, stack: contextlib.ExitStack) -> BotFactory:
-        """Return what makes its bots; what that starts ahead is ended with `stack`.
+        """Return the factory of its bots; `stack` ends processes that are started ahead.
 
-        Raises `SpecError` for a program that is not there, and for what does not go together.
+        Raises `SpecError` if the program is missing, or the options do not go together.
         """
         require_command(self.command, f"--{self.kind}")
         if self.kind == "stdio" and self.gomocup_options:
@@ -159,7 +159,7 @@ class ExternalProgram:
 
 
 def require_command(command: Sequence[str], after: str) -> None:
-    """Raise `SpecError` unless `command` is one that can be started; `after` is what it follows."""
+    """Raise `SpecError` unless `command` can be started; `after` is the word before it."""
     if not command:
         raise SpecError(f"{after}: expected a program after --, such as -- node bot.js")
     if shutil.which(command[0]) is None:

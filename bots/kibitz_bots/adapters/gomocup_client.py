@@ -1,7 +1,7 @@
 """A foreign engine that speaks the Gomocup protocol, as a player of five in a row.
 
-Each match has its own process, and the process of the next match is started ahead, so that a slow
-start takes no time from anyone's clock. A match looks like this::
+Each match has its own process, and the process of the next match is started ahead, so a slow start
+uses no clock time. A match looks like this::
 
     START 10                           OK
     INFO timeout_match 60000           (limits and rule; no answer)
@@ -12,26 +12,26 @@ start takes no time from anyone's clock. A match looks like this::
     ...
     END
 
-``BEGIN`` opens an empty board, ``TURN`` tells the opponent's stone to an engine that knows all
-others, and ``BOARD`` everything else: an opening, or a match that is joined in its middle. Its
-stones come in playing order, which some engines need. When the position does not follow from what
-the engine knows, as after a refused move, it gets ``END`` and a new process takes over.
+``BEGIN`` opens an empty board. ``TURN`` sends the opponent's stone to an engine that has all
+others. ``BOARD`` sends every other position: an opening, or a match that is joined in its middle.
+Its stones come in playing order, which some engines need. When the position does not follow from
+the engine's own, as after a refused move, it gets ``END`` and a new process takes over.
 
-The protocol requires engines to know START, BEGIN, INFO, BOARD, TURN and END, and nothing else is
-needed. ``ABOUT`` shows that an engine has read its INFO lines; one that does not answer it gets
+The protocol requires engines to support START, BEGIN, INFO, BOARD, TURN and END, and nothing else
+is needed. ``ABOUT`` shows that an engine has read its INFO lines; one that does not answer it gets
 `QUIET_S` to complain about them instead.
 
-What engines do beside answering: ``MESSAGE`` and ``DEBUG`` go into the notes of the match,
-``SUGGEST x,y`` is answered with ``PLAY x,y``, and ``ERROR`` or ``UNKNOWN`` to a command that
-asks for a stone gives the match up with what was said. A stone on an occupied cell, or outside of
-the board (``-1,3``), is sent as it is: the table refuses it, and the engine is asked once more with
-the whole board. A stone that nobody has asked for is dropped before the next turn, and noted.
+Other output of engines: ``MESSAGE`` and ``DEBUG`` go into the notes of the match. ``SUGGEST x,y``
+is answered with ``PLAY x,y``. After ``ERROR`` or ``UNKNOWN`` to a command that asks for a stone,
+the bot resigns with the engine's message. A stone on an occupied cell, or outside of the board
+(``-1,3``), is sent as it is: the table refuses it, and the engine is asked again with the whole
+board. A stone that was not asked for is dropped before the next turn, and noted.
 
-A lobby whose programme has something that the engine cannot play (another game, ``swap``, a size
-that it refuses) is refused with a sentence before the bot says that it is ready.
+If a lobby's programme has an item that the engine cannot play (another game, ``swap``, a size that
+it refuses), the bot refuses it with a sentence before it reports that it is ready.
 
-Source: P. Lastovicka and M. Petricek, Gomoku AI protocol, and what is known of engines that were
-written for it.
+Source: P. Lastovicka and M. Petricek, Gomoku AI protocol, and the known behavior of engines that
+were written for it.
 """
 
 from __future__ import annotations
@@ -58,13 +58,14 @@ from kibitz_search.cancellation import CancelToken
 
 GAME = "five-in-a-row"
 UNLIMITED_MS = 2147483647
-"""What the protocol says for time that does not run out."""
+"""The protocol's value for unlimited time."""
 MEMORY_SHARE = 0.75
-"""The share of its address space that an engine is told of; its code and stacks need the rest."""
+"""The share of its address space that is announced to an engine; its code and stacks need the
+rest."""
 EXACT = 1
-"""The rule of the protocol where longer rows do not win; 0 is where they do."""
+"""The rule of the protocol if longer rows do not win; 0 if they do."""
 HUMAN, BRAIN = 0, 1
-"""Who the opponent is, as the protocol's ``game_type``."""
+"""The kinds of opponents, as the protocol's ``game_type``."""
 AGAIN_S = 0.25
 """How long the answer to ABOUT may take before ABOUT is sent again, in seconds."""
 ABOUTS = 4
@@ -72,14 +73,14 @@ ABOUTS = 4
 QUIET_S = 0.1
 """How long an engine that does not answer ABOUT must be silent after INFO, in seconds."""
 OWN, OTHER = 1, 2
-"""Whose a stone of a BOARD is."""
+"""The owners of stones in a BOARD."""
 _STONE = re.compile(r"([+-]?\d{1,9})\s*,\s*([+-]?\d{1,9})", re.ASCII)
 
 Stone = tuple[int, int]
 
 
 class EngineError(RuntimeError):
-    """The engine cannot go on; the message has the command and what it said to it."""
+    """The engine cannot go on; the message has the command and the engine's reply."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +94,7 @@ class GomocupOptions:
     start_s: float = 30.0
     """How long it may take to answer START."""
     whole_board: bool = False
-    """Send the BOARD each turn, never TURN, to an engine that keeps no board of its own."""
+    """Send the BOARD each turn, never TURN, to an engine that keeps no board."""
     ahead: bool = True
     """Start the engine of the next match while this one is played; it takes its memory twice."""
 
@@ -134,9 +135,9 @@ class GomocupEngine:
         program.send(f"START {size}")
 
     def ready(self, match: Match | None = None) -> None:
-        """Wait for the answer to START; with `match`, tell its limits and its rule.
+        """Wait for the answer to START; with `match`, send its limits and its rule.
 
-        Raises `EngineError` with what it said instead of OK.
+        Raises `EngineError` with any answer other than OK.
         """
         self._program.adopt()
         if not self._started:
@@ -147,9 +148,9 @@ class GomocupEngine:
             self._complains = self._read_all(self._note)
 
     def follows(self, turn: Turn) -> bool:
-        """Return whether the engine can be told this turn's position.
+        """Return whether this turn's position can be sent to the engine.
 
-        It cannot if it knows another one, unless it takes a whole board at any time.
+        It cannot if the engine has a different one, unless it accepts a whole board at any time.
         """
         before = turn.observation["moves"][:-1]
         return (
@@ -161,7 +162,7 @@ class GomocupEngine:
     def stone(self, turn: Turn) -> Stone:
         """Return the engine's stone for a turn.
 
-        Raises `EngineError`, `ProgramError` when it has ended, `TurnCancelled` when nobody waits.
+        Raises `EngineError`, `ProgramError` if it has ended, `TurnCancelled` if the turn is over.
         """
         stones = [(x, y) for x, y in turn.observation["moves"]]
         self._drop()
@@ -279,7 +280,7 @@ class GomocupEngine:
     def _lines(
         self, seconds: float | None = None, called_off: CancelToken | None = None
     ) -> Iterator[str]:
-        """Yield what it says, without messages, which go into the notes, and empty lines."""
+        """Yield the engine's lines, without empty lines and messages, which go into the notes."""
         while True:
             try:
                 line = self._program.receive(seconds, called_off).strip()
@@ -300,7 +301,7 @@ class GomocupEngine:
 
 
 def terms(match: Match, limits: ProcessLimits) -> dict[str, int]:
-    """Return what an engine is told of a match: its whole time (0 for no clock), memory, rule."""
+    """Return the INFO values of a match: the whole time (0 for no clock), memory, rule."""
     control = match.time_control
     memory = limits.memory_mib or 0
     people = any(player.kind == "human" for player in match.players)
@@ -314,9 +315,9 @@ def terms(match: Match, limits: ProcessLimits) -> dict[str, int]:
 
 
 def times(turn: Turn, margin_ms: int) -> dict[str, int]:
-    """Return what an engine is told of the time before a turn, in ms.
+    """Return the INFO values of the time before a turn, in ms.
 
-    Its time for the turn is what a bot would plan with, for many engines look at nothing else.
+    The time for the turn is what a bot would plan with, since many engines look at nothing else.
     """
     wanted, flag_ms = max(2, round(turn.budget.left * 1000)), turn.budget.flag_ms
     margin = min(margin_ms, wanted // 2)
@@ -332,7 +333,7 @@ def board(stones: Sequence[Stone], white: bool) -> list[str]:
 
 
 class EnginePool:
-    """Makes a bot of an engine for each match. Close it to end what was started ahead."""
+    """A factory of bots of an engine; close it to end processes that were started ahead."""
 
     def __init__(
         self,
@@ -375,7 +376,7 @@ class EnginePool:
         return taken
 
     def close(self) -> None:
-        """End what waits; matches end their own."""
+        """End the waiting engine; matches end their own."""
         with self._guard:
             self._closed = True
             if self._ahead is not None:
@@ -392,7 +393,7 @@ class EnginePool:
 
 
 class GomocupBot(Bot):
-    """Plays what an engine answers."""
+    """Plays an engine's answers."""
 
     games = (GAME,)
     seats = (2,)
@@ -404,7 +405,7 @@ class GomocupBot(Bot):
         self._engine: GomocupEngine | None = None
 
     def prepare(self, programme: Sequence[ProgrammeItem]) -> None:
-        """Refuse what cannot be played, and start an engine ahead."""
+        """Refuse unplayable matches, and start an engine ahead."""
         for item in programme:
             require_playable(item.game, item.options)
         sizes = dict.fromkeys(_size(item.options) for item in programme)
@@ -421,7 +422,7 @@ class GomocupBot(Bot):
         self._engine.ready(match)
 
     def choose(self, turn: Turn) -> Move:
-        """Return the engine's stone; a new process answers if the engine knows another position."""
+        """Return the engine's stone; a new process answers if the engine has another position."""
         if self._engine is not None and not self._engine.follows(turn):
             self._dismiss()
         if self._engine is None:
@@ -445,7 +446,7 @@ class GomocupBot(Bot):
 
 
 def require_playable(game: str, options: Mapping[str, Any]) -> None:
-    """Raise `SpecError` for a match that no engine can play, with what was expected."""
+    """Raise `SpecError`, with what was expected, for a match that no engine can play."""
     if game != GAME:
         raise SpecError(f"a Gomocup engine plays {GAME}, not {game}")
     if options.get("swap"):
@@ -457,12 +458,12 @@ def factory(
     limits: ProcessLimits | None = None,
     manners: GomocupOptions | None = None,
 ) -> Callable[[], Bot]:
-    """Return what makes a bot of an engine for each match."""
+    """Return the factory that makes a bot of an engine for each match."""
     return EnginePool(command, limits, manners)
 
 
 def _size(options: Mapping[str, Any]) -> int:
-    """Return the size of the board, the game's own where the options say none."""
+    """Return the size of the board, by default the game's own."""
     rules = registry.get(GAME)
     return int(rules.Options.model_validate(dict(options)).to_wire()["size"])
 

@@ -5,14 +5,14 @@ from standard input and answers on standard output; `kibitz pbrain` is the same.
 needs one executable file gets a script with that line in it.
 
 `GomocupServer` is the protocol: a line goes in, lines come out, and the position is the list of
-stones, replayed for each answer. It answers within ``timeout_turn``, and makes ``time_left`` or
-the rest of ``timeout_match`` last for the rest of the match. A bot that has not decided by then
-is canceled, and its last suggestion is played, or else a stone beside the last one. A MESSAGE with
-each stone tells the bot's evaluation, or what went wrong.
+stones, replayed for each answer. It answers within ``timeout_turn``, and makes ``time_left`` or the
+rest of ``timeout_match`` last for the rest of the match. A bot that has not decided by then is
+canceled, and its last suggestion is played, or else a stone beside the last one. A MESSAGE with
+each stone contains the bot's evaluation, or the error.
 
 The manager's time is the only limit: a house bot's parameter ``time`` is 0 here unless the command
-line sets another value. START is answered when everything that a turn needs has been compiled and
-run once, for both rules, because the manager may announce the rule later. Memory is kept within
+line sets another value. START is answered when all code of a turn has been compiled and run once,
+for both rules, because the manager may announce the rule later. Memory is kept within
 ``max_memory`` by smaller tables; see `table_within`.
 
 ``SWAP2BOARD`` plays the swap2 opening. The bot's own evaluation decides: it opens with the three
@@ -56,10 +56,10 @@ SMALLEST, LARGEST = 5, 20
 LARGEST_NUMBER = 10**18
 """Longer numbers count as this one: some managers send 2**64 - 1 for no limit."""
 TURN_MS = 30_000
-"""The time for a turn before a manager says another one."""
+"""The time for a turn before a manager announces another one."""
 MARGIN_MS = 50
-"""How much of a turn's time is left unused, half of it for what a bot overruns; never more than
-half of the turn's time."""
+"""The unused part of a turn's time, half of it for a bot's overrun; never more than half of the
+turn's time."""
 WAIT = 0.5
 """The share of the margin's last half in which a bot that was called off may still answer."""
 BEHIND = 0.25
@@ -95,7 +95,7 @@ class CommandError(ValueError):
 
 @dataclass(frozen=True)
 class Choice:
-    """A stone, with what the bot says about it."""
+    """A stone, with the bot's message."""
 
     stone: Stone
     message: str | None = None
@@ -119,7 +119,7 @@ class GomocupServer:
         self._chooser = chooser
         self._about = f'name="{name}", version="{version}", author="kibitz", country="XX"'
         self._size = 0
-        # All stones in playing order; colours alternate.
+        # All stones in playing order; colors alternate.
         self._stones: list[Stone] = []
         # The lines of a BOARD or SWAP2BOARD so far, and what takes them at DONE.
         self._block: tuple[list[str], Callable[[list[str]], list[str]]] | None = None
@@ -254,7 +254,7 @@ class GomocupServer:
         return [*ordered, *first[len(second) :]]
 
     def _inform(self, rest: str) -> list[str]:
-        """Remember a limit; what is not known is ignored, as the protocol has it."""
+        """Remember a limit; unknown keys are ignored, as the protocol requires."""
         key, _, text = rest.partition(" ")
         key, value = key.lower(), _number(text.strip())
         if key not in self._info or value is None:
@@ -309,7 +309,7 @@ class GomocupServer:
 
     @property
     def _left_ms(self) -> int:
-        """The time for the rest of the match: what was told last, less what was used since."""
+        """The time for the rest of the match: the last announced time, less the time used since."""
         left, match = self._info["time_left"], self._info["timeout_match"]
         if left < UNLIMITED_MS:
             left -= self._used - self._used_when_told
@@ -321,9 +321,9 @@ class GomocupServer:
 
 
 def times(turn_ms: int, left_ms: int) -> tuple[int, int]:
-    """Return how long to think and when to answer at the latest, in ms.
+    """Return the time to think and the latest time to answer, in ms.
 
-    A turn's time of 0 asks for a stone as fast as possible; what is left has to last for more.
+    A turn's time of 0 asks for a stone as fast as possible; the rest has to last for more turns.
     """
     if turn_ms == 0:
         return 1, MARGIN_MS
@@ -343,7 +343,7 @@ class StoneChooser:
     """Asks a bot, in a thread, and does not wait for it forever."""
 
     def __init__(self, make: BotFactory, within: Callable[[int], BotFactory] | None = None) -> None:
-        """Take what makes a bot, and what makes one that fits into so many bytes of memory."""
+        """Take a factory of bots, and one that takes a limit on their memory in bytes."""
         self._within = within or (lambda _: make)
         self._make = make
         self._bot = make()
@@ -354,7 +354,7 @@ class StoneChooser:
 
     @property
     def games(self) -> Sequence[str]:
-        """The games that the bot plays; all where it is empty."""
+        """The games that the bot plays; all if empty."""
         return self._bot.games
 
     def prepare(self, size: int, exact: bool) -> None:
@@ -419,7 +419,7 @@ def _after(ms: float) -> float:
 
 
 def _next(answers: queue.Queue[int | Exception], end: float) -> int | Exception | None:
-    """Return the next answer, None where there is none until `end`."""
+    """Return the next answer, None if there is none until `end`."""
     try:
         return answers.get(timeout=max(0.0, end - time.monotonic()))
     except queue.Empty:
@@ -470,7 +470,7 @@ def _cell_text(stone: Stone) -> str:
 
 
 def _number(text: str) -> int | None:
-    """Return a manager's number, None for what is none."""
+    """Return a manager's number, None if it is invalid."""
     if not (text.isascii() and text.isdigit()):
         return None
     digits = text.lstrip("0")

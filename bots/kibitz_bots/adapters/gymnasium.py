@@ -34,7 +34,7 @@ from kibitz_games.core.integers import integer
 from kibitz_games.core.position import Position
 
 THINK_NODES = 1000
-"""How many positions an opponent looks at for a move where nothing is said."""
+"""The default number of positions that an opponent looks at for a move."""
 
 
 class SoloEnv(gymnasium.Env[Any, Any]):
@@ -105,7 +105,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take an action and let the others act until it is the learner's turn again.
 
-        Raises `TypeError` for what is no integer, `AssertionError` before the first `reset`.
+        Raises `TypeError` if `action` is not an integer, `AssertionError` before the first `reset`.
         """
         assert self._others is not None, "call reset() before step()"
         number = integer(action)
@@ -122,7 +122,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):
         return self._seen(), self._reward() if over else 0.0, over, False, self._info()
 
     def _is_legal(self, action: int) -> bool:
-        """Return whether a dense number stands for an action that the learner may take now."""
+        """Return whether a dense number is an action that the learner may take now."""
         mask = learning.action_mask(self.game, self.play.state)
         return self.play.to_act == self.seat and 0 <= action < len(mask) and bool(mask[action])
 

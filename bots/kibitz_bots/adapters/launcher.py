@@ -1,11 +1,11 @@
-"""Starts a foreign program in a process group of its own, with limits, and ends it with its parent.
+"""Start a foreign program in its own process group, with limits, and end it with its parent.
 
 ``python -m kibitz_bots.adapters.launcher PARENT [--memory MIB] [--cpu SECONDS] -- COMMAND...``
 
-PARENT is 0 where another process looks after it. It becomes the command (`exec`), so there is no
-process in between. The limits are those of the system (`setrlimit`), and hold for each process that
-the command starts. On Linux the kernel kills the command when its parent dies; elsewhere it is told
-by the end of its standard input only.
+PARENT is 0 if another process supervises it. The launcher becomes the command (`exec`), so there is
+no process in between. The limits are those of the system (`setrlimit`), and hold for each process
+that the command starts. On Linux the kernel kills the command when its parent dies; elsewhere only
+the end of its standard input notifies it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NOT_FOUND = 127
 
 @dataclass(frozen=True)
 class ProcessLimits:
-    """What a program may use; None for as much as there is."""
+    """The limits of a program; None for no limit."""
 
     memory_mib: int | None = None
     """Address space of each process, in MiB."""
@@ -36,7 +36,7 @@ class ProcessLimits:
 
     @property
     def options(self) -> list[str]:
-        """The command line of `launch` that says the same."""
+        """The same limits as options of the command line of `launch`."""
         memory = [] if self.memory_mib is None else ["--memory", str(self.memory_mib)]
         cpu = [] if self.cpu_s is None else ["--cpu", str(self.cpu_s)]
         return [*memory, *cpu]
@@ -74,7 +74,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def apply_limits(limits: ProcessLimits) -> None:
-    """Set the limits of this process, which what it becomes inherits."""
+    """Set the limits of this process, which the command inherits after `exec`."""
     import resource
 
     wanted = {

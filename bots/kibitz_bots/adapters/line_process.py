@@ -1,8 +1,8 @@
-"""A foreign program that is talked to by lines: standard input in, standard output out.
+"""A foreign program that communicates in lines: standard input in, standard output out.
 
-What it writes to its standard error goes to ours line by line, and so into the notes of the match
-in whose course it was started or adopted, up to `MAX_NOTED` characters; what comes after that is
-read and dropped. Every call may be made from any thread, one at a time.
+Its standard error goes to ours line by line, and so into the notes of the match in whose course it
+was started or adopted. Everything after the first `MAX_NOTED` characters is read and dropped. Every
+call may be made from any thread, one at a time.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ MAX_LINE = 1 << 16
 MAX_WAITING_LINES = 1000
 """Lines that may wait to be read; a program that writes more is not read until some are."""
 MAX_NOTED = 1 << 18
-"""Characters that are passed on of what one program says beside its answers: as many as the notes
-of a match hold."""
+"""The limit on characters of standard error that one program may pass on: as many as the notes of a
+match hold."""
 TRUNCATED = "(the rest of what this program says is not kept)"
 GRACE_S = 1.0
-"""How long a program may take to end by itself once its input has ended."""
+"""The time in seconds that a program has to end on its own after its input has ended."""
 POLL_S = 0.05
 """How often a wait for a line looks whether anybody still waits for it."""
 
 
 class ProgramError(RuntimeError):
-    """The program ended or broke off; the message says how, and what it said last."""
+    """The program ended or broke off; the message says how, with its last output."""
 
 
 def program_name(command: Sequence[str]) -> str:
@@ -57,10 +57,10 @@ def program_name(command: Sequence[str]) -> str:
 
 
 def starters() -> Executor:
-    """Return what starts programs; keep it for as long as they run.
+    """Return the executor that starts programs; keep it for as long as they run.
 
-    What `launch` starts ends with the thread that started it, not with the process, so
-    that thread has to outlive the program.
+    Programs from `launch` end with the thread that started them, not with the process, so that
+    thread has to outlive them.
     """
     return ThreadPoolExecutor(1, "starter")
 
@@ -69,7 +69,8 @@ class LineSplitter:
     """Splits a stream of bytes into lines of UTF-8 that end in LF, CR LF, or CR alone.
 
     A line is complete at its CR, without waiting for an LF: a program that ends its lines in CR
-    waits for an answer. What is no UTF-8 is replaced, and lines over `MAX_LINE` bytes are cut.
+    waits for an answer. Bytes that are not UTF-8 are replaced, and lines over `MAX_LINE` bytes are
+    cut.
     """
 
     def __init__(self) -> None:
@@ -94,7 +95,7 @@ class LineSplitter:
         ]
 
     def end(self) -> list[str]:
-        """Return what came after the last line end, if anything did."""
+        """Return the text after the last line end, if there is any."""
         rest, self._rest = self._rest, b""
         return [rest.decode(errors="replace")] if rest else []
 
@@ -109,7 +110,7 @@ def read_lines(stream: IO[bytes]) -> Iterator[str]:
 
 
 class LineProcess:
-    """One running program. Raises `ProgramError` where it is not there to be talked to."""
+    """One running program. Raises `ProgramError` if it has ended or cannot be started."""
 
     def __init__(
         self,

@@ -1,16 +1,16 @@
 """The bots in the other seats of a learning environment, which a seed makes repeatable.
 
-What a bot decides may depend on four things beside the position. Each of them follows from the
-seed of the episode here:
+A bot's decisions may depend on four things beside the position. Each of them follows from the seed
+of the episode here:
 
 - its own random numbers, which house bots draw from the match's id: the id is drawn from the seed
-- Python's and numpy's shared random numbers: the bots have a stream of their own, which is put in
-  their place while they choose, so that neither they nor the learner disturb each other
+- Python's and numpy's shared random numbers: the bots have a separate stream, which replaces them
+  during the bots' turns, so bots and learner do not disturb each other
 - the time: a turn has a number of positions instead, and a clock that only counts (`Thinking`)
-- what it remembers of earlier episodes: every episode has new bots, and with a new seed files with
-  bots are executed anew
+- its memory of earlier episodes: every episode has new bots, and with a new seed files with bots
+  are executed again
 
-A bot that asks the operating system for random numbers or the time is beyond that.
+This does not cover a bot that asks the operating system for random numbers or the time.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ Opponent: TypeAlias = "str | BotFactory | Callable[..., Any]"
 
 
 class Factories:
-    """What makes the bots of some opponents. Raises `SpecError` for one that is none.
+    """The factories of some opponents' bots. Raises `SpecError` for an opponent that is not a bot.
 
-    A pickle has the opponents alone and loads them again, for a file's bots have no module that
-    could be imported in another process.
+    A pickle has only the opponents and loads them again, since a file's bots have no module that
+    another process could import.
     """
 
     def __init__(self, opponents: Sequence[Opponent]) -> None:
@@ -48,7 +48,7 @@ class Factories:
         self.makers = [factory_of(opponent) for opponent in self.opponents]
 
     def reload_files(self) -> None:
-        """Execute the files with bots again, so that nothing is left of what they remember."""
+        """Execute the files with bots again, to clear their memory."""
         for at, opponent in enumerate(self.opponents):
             if isinstance(opponent, str) and Path(opponent).is_file():
                 self.makers[at] = factory_of(opponent)
@@ -67,7 +67,7 @@ class Factories:
 
 @dataclass(frozen=True)
 class Thinking:
-    """How long opponents think: so many positions, or so many milliseconds where it is not 0."""
+    """The limit on opponents' thinking: positions, or milliseconds if that is not 0."""
 
     nodes: int
     ms: int = 0

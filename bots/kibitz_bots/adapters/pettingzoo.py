@@ -12,12 +12,11 @@
         action = None if done else game.action_space(agent).sample(observation["action_mask"])
         game.step(action)
 
-An observation is a dict of ``observation``, the game's `features` (float32), and
-``action_mask`` (int8), which is zero for every agent but the one to act. An action is a dense
-number (`Game.dense_action` tells which of the game's own it stands for); the info of the agent to
-act is a dict with its ``view`` as a server would send it. Making it takes about as long as the rest
-of a step, so ``views=False`` leaves it out. Environments can be copied and pickled
-at any moment.
+An observation is a dict of ``observation``, the game's `features` (float32), and ``action_mask``
+(int8), which is zero for every agent but the one to act. An action is a dense number
+(`Game.dense_action` returns the game's own). The info of the agent to act is a dict with its
+``view`` as a server would send it. Making it takes about as long as the rest of a step, so
+``views=False`` leaves it out. Environments can be copied and pickled at any moment.
 
 Rewards come at the end: 1 for leaving all others behind, -1 for being last, 0 for a draw of two.
 
@@ -113,7 +112,7 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         return self._observation_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a new play; `seed` makes what is dealt repeatable, in this play and the next."""
+        """Begin a new play; `seed` makes the deals repeatable, in this play and the next."""
         if seed is not None:
             self._source = np.random.default_rng(seed)
         deal = int(self._source.integers(2**53))
@@ -126,7 +125,7 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self._see()
 
     def observe(self, agent: str) -> Observation:
-        """Return what an agent may know, and what it may do."""
+        """Return the observation and the legal actions of an agent."""
         seat = self._seat_of[agent]
         mask = self._mask if seat == self._to_act else self._nothing
         out = np.empty(self._shape, np.float32)
@@ -152,7 +151,7 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self._accumulate_rewards()
 
     def render(self) -> str | None:
-        """Return the position as characters, where the mode is ``ansi``."""
+        """Return the position as characters, if the mode is ``ansi``."""
         if self.render_mode != "ansi":
             return None
         return "\n".join(render_text(self.game.scene(self.game.referee_view(self.play.state))))
@@ -211,13 +210,13 @@ class CheckedEnv(GameEnv):
         super().reset(seed, options)
 
     def observe(self, agent: str) -> Observation:
-        """Return what an agent may know, and what it may do."""
+        """Return the observation and the legal actions of an agent."""
         if not self._has_reset:
             EnvLogger.error_observe_before_reset()
         return super().observe(agent)
 
     def render(self) -> str | None:
-        """Return the position as characters, where the mode is ``ansi``."""
+        """Return the position as characters, if the mode is ``ansi``."""
         if not self._has_reset:
             EnvLogger.error_render_before_reset()
         return super().render()
@@ -264,7 +263,7 @@ def view_of(play: Position, seat: int) -> dict[str, Any]:
 
 
 def observation(play: Position, seat: int) -> Observation:
-    """Return what a seat may know of a play, and which actions it may take now."""
+    """Return a seat's observation of a play, and its legal actions."""
     game, state = play.game, play.state
     if play.to_act == seat:
         mask = learning.action_mask(game, state)

@@ -10,18 +10,18 @@ A process is started for each match. It reads, in this order, one line each::
     {"type": "end", "result": {...}}
 
 and answers every ``turn`` with one line: a move such as an element of ``legal``, or an object with
-``action`` and, if it likes, ``comment`` (value, depth, nodes, line, text)::
+``action`` and an optional ``comment`` (value, depth, nodes, line, text)::
 
     {"x": 3, "y": 4}
     {"action": {"x": 3, "y": 4}, "comment": {"value": 1.5, "depth": 7}}
 
 Fields of a comment that cannot be read, such as a value of ``nan``, are left out and noted in the
-record; they never cost the move.
+record; they never lose the move.
 
-``legal`` is null where the server sends a rule in words (``legal_rule``) instead of a list.
-``refused`` says why the last answer was refused; the same turn is asked again then. What the
-program writes to standard error goes into the record. After ``end`` its input ends, and so should
-it. Nothing else is asked of it: no handshake, no identifiers.
+``legal`` is null if the server sends a rule in words (``legal_rule``) instead of a list.
+``refused`` is the reason why the last answer was refused; the same turn is asked again then. The
+program's standard error goes into the record. After ``end`` its input ends, and the program should
+end too. The protocol needs nothing else: no handshake, no identifiers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SHOWN = 200
 
 
 class StdioBot(Bot):
-    """Plays what a program answers; a process for each match, ended with it."""
+    """Plays a program's answers; each match has a process, which ends with it."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class StdioBot(Bot):
 def factory(
     command: Sequence[str], limits: ProcessLimits | None = None, games: Sequence[str] = ()
 ) -> Callable[[], Bot]:
-    """Return what makes a bot of a command for each match; `games` are those it plays, () all."""
+    """Return the factory that makes a bot of a command for each match; `games` () means all."""
     starter = starters()
     return lambda: StdioBot(command, starter, limits, games)
 
@@ -132,7 +132,7 @@ def turn_message(turn: Turn) -> dict[str, Any]:
 
 
 def parse_reply(line: str) -> Answer:
-    """Read an answer, or raise `BadAnswer` with what was expected."""
+    """Parse an answer, or raise `BadAnswer` with what was expected."""
     try:
         answer = json.loads(line)
     except (ValueError, RecursionError):
@@ -151,7 +151,7 @@ _ACTION = re.compile(r'(?<!\\)"action"\s*:\s*')
 
 
 def _action_beside_rubbish(line: str) -> dict[str, Any] | None:
-    """Return the action of a line whose comment is no JSON, None unless there is exactly one.
+    """Return the action of a line with an invalid comment, None unless there is exactly one.
 
     Programs in C write ``nan`` and ``inf`` for such values, and JSON has neither.
     """

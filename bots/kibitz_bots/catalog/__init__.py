@@ -1,13 +1,13 @@
 """The house bots by name.
 
 A spec is ``game/name`` with parameters after a colon: ``chinese-checkers/iddfs-hand:time=0.2``. A
-bot that is called like its search, such as ``chinese-checkers/alphabeta``, plays by any evaluation
+bot that is named after its search, such as ``chinese-checkers/alphabeta``, plays by any evaluation
 of its game: ``chinese-checkers/alphabeta:evaluation=race``.
 
-parameters   what may follow the colon
-personality  a bot that has a name, and the ways to build one
-searches     the searches for all games, and the bots that are one of them
-any_game     the bots of a game that has no module here
+    parameters   the parameters after the colon
+    personality  a bot that has a name, and the ways to build one
+    searches     the searcthe searches for all games, and the bots that use one
+    any_game     the bots of a game that has no module here
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ PERSONALITIES: dict[str, Personality] = {bot.name: bot for bot in _bots()}
 
 
 def named(name: str) -> Personality:
-    """Return the personality of a full name, or raise `SpecError` with what may be meant."""
+    """Return the personality of a full name, or raise `SpecError` with suggestions."""
     if name not in PERSONALITIES:
         raise SpecError(_unknown(name))
     return PERSONALITIES[name]
 
 
 def find(spec: str) -> BotFactory:
-    """Return what makes the bots of a personality with its parameters, or raise `SpecError`."""
+    """Return the factory of a personality with its parameters, or raise `SpecError`."""
     name, _, text = spec.partition(":")
     personality = named(name)
     values = {}

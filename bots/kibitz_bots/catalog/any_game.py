@@ -1,8 +1,7 @@
-"""The bots that every game in the box has, without knowing more of it than its rules.
+"""The bots that every built-in game has, which need only its rules.
 
-Positions are judged by the outcome: a play that goes on is worth nothing to anybody. So the
-searches see what wins and loses within their reach, and Monte Carlo tree search plays on to the
-end.
+Positions are judged by the outcome: an unfinished play has the same value forevery seat. So the
+searches see wins and losses within their reach, and Monte Carlo tree search plays on to the end.
 """
 
 from __future__ import annotations

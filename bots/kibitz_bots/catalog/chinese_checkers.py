@@ -40,7 +40,7 @@ _GUIDED = mcts(10, epsilon=None, plies=None, widen=None, explore=None)
 
 
 class _ConspiringSpec(EngineSpec):
-    """Makes bots that look for friends at the table."""
+    """Makes bots that look for allies at the table."""
 
     def __call__(
         self,

@@ -1,8 +1,8 @@
 """Bots of trained weights in a file, as ``chinese-checkers/greedy-weights:file=best.json``,
 ``tanks/ann-weights:file=best.json`` and ``five-in-a-row/threat-weights:file=best.json``.
 
-They are not in the list of house bots, since a server lets anybody choose among those, and nobody
-else is to say which files it reads.
+They are not in the list of house bots: a server lets all players choose among those, and players
+must not decide which files it reads.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ ALGORITHMS: dict[str, Algorithm] = {
 
 
 def find_trained(spec: str) -> BotFactory | None:
-    """Return what makes the bots of a file, None for a spec of another kind.
+    """Return the factory of the bots of a file, None for a spec of another kind.
 
-    Raises `SpecError` for a file that is not there, is damaged, or is for something else.
+    Raises `SpecError` for a file that is missing, damaged, or for something else.
     """
     name, _, text = spec.partition(":")
     if name == TANKS:
@@ -56,7 +56,7 @@ def find_trained(spec: str) -> BotFactory | None:
 
 
 def _find_network(text: str) -> BotFactory:
-    """Return what makes the bots of a network of Tanks, of the kind that the file says."""
+    """Return the factory of the bots of a Tanks network, of the kind that the file declares."""
     from kibitz_search.tanks import weights_file
 
     path, values = _given(TANKS, text, (SEED,))
@@ -74,7 +74,7 @@ def _find_network(text: str) -> BotFactory:
 
 
 def _find_threat(text: str) -> BotFactory:
-    """Return what makes the bots of the threat search with the class weights of a file."""
+    """Return the factory of bots of the threat search with the class weights of a file."""
     from kibitz_search.five_in_a_row import weights_file
     from kibitz_search.five_in_a_row.threat import Threat
 
@@ -107,7 +107,7 @@ def _given(name: str, text: str, known: Sequence[Parameter]) -> tuple[Path, dict
 
 
 def _loader(path: Path) -> Any:
-    """Return what loads the evaluation of a file, which is read at once."""
+    """Return the loader of the evaluation of a file, which is read at once."""
     from kibitz_search.chinese_checkers import weights_file
 
     file = _weights(weights_file.read, path)
@@ -115,7 +115,7 @@ def _loader(path: Path) -> Any:
 
 
 def _weights(read: Callable[[Path], WeightsFile], path: Path) -> WeightsFile:
-    """Return what `read` reads from a file; what is wrong with it is a `SpecError`."""
+    """Return the weights that `read` reads from a file; raise `SpecError` if they are invalid."""
     from kibitz_search.weights import WeightsError
 
     try:

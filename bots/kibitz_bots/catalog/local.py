@@ -1,7 +1,7 @@
-"""Bots that only who runs them may choose: they read files, or ask an address.
+"""Bots that only the operator may choose: they read files, or send requests to an address.
 
-They are not in the list of house bots, since a server lets anybody choose among those, and nobody
-else is to say which files it reads and whom it asks.
+They are not in the list of house bots: a server lets all players choose among those, and players
+must not decide which files it reads and which addresses it asks.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from kibitz_bots.spec import BotFactory, SpecError
 
 
 def find_local(spec: str) -> BotFactory | None:
-    """Return what makes the bots of a file of weights or of a language model, else None.
+    """Return the factory of the bots of a weights file or of a language model, else None.
 
-    Raises `SpecError` for one that cannot be made.
+    Raises `SpecError` if they cannot be made.
     """
     name, _, text = spec.partition(":")
     game, _, short = name.partition("/")

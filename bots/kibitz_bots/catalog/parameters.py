@@ -1,4 +1,4 @@
-"""The parameters of house bots: what may follow the colon of a bot's name."""
+"""The parameters of house bots, which follow the colon of a bot's name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Parameter:
     """Reads the text that follows the equals sign: ``int`` or ``float``."""
     default: Any
     summary: str
-    """What the parameter does, with its unit; the end of a sentence."""
+    """A description of the parameter, with its unit; the end of a sentence."""
     most: float
     """The largest value that is accepted."""
     least: float = 0
@@ -31,7 +31,7 @@ class Parameter:
     is_memory: bool = False
     """Whether the value is an amount of memory, in MiB, that each match takes."""
     example: Any = None
-    """A value that documents show, where the default is None or says little."""
+    """A value for documents, if the default is None or says little."""
 
     @property
     def expected(self) -> str:
@@ -40,9 +40,9 @@ class Parameter:
         return f"{kind} from {_plain(self.least)} to {_plain(self.most)}"
 
     def read(self, text: str) -> Any:
-        """Return the value that `text` stands for.
+        """Parse a value from `text`.
 
-        Raises `SpecError` for what is no number, or is too small or too large.
+        Raises `SpecError` if it is not a number, or is too small or too large.
         """
         try:
             value = self.type(text)
@@ -75,7 +75,7 @@ class Choice:
         return f"one of {', '.join(self.words)}"
 
     def read(self, text: str) -> str:
-        """Return `text`; raises `SpecError` where it is none of the words."""
+        """Return `text`; raise `SpecError` if it is none of the words."""
         if text not in self.words:
             raise SpecError(f"{self.name}: expected {self.expected}, not {text!r}")
         return text
@@ -88,7 +88,7 @@ AnyParameter: TypeAlias = Parameter | Choice
 def read_parameter(
     known: Sequence[AnyParameter], bot: str, name: str, text: str, *, also: Sequence[str] = ()
 ) -> Any:
-    """Return the value of the parameter `name` of `bot` that `text` stands for.
+    """Parse the value of the parameter `name` of `bot` from `text`.
 
     `also` are names that the error lists before those of `known`. Raises `SpecError`.
     """
@@ -100,7 +100,7 @@ def read_parameter(
 
 
 def _plain(number: float) -> str:
-    """Write a number in full, without an exponent where it is whole."""
+    """Write a number in full, without an exponent if it is whole."""
     return f"{int(number)}" if number == int(number) else f"{number:g}"
 
 
@@ -197,9 +197,9 @@ def by_seats(
     parameter: Parameter,
     otherwise: str = "as fits the number of seats",
 ) -> Parameter:
-    """Return a parameter with the default `usual`; where that is None, it follows from the seats.
+    """Return a parameter with the default `usual`; None means that it depends on the seats.
 
-    The default of `parameter` is then the example that documents show.
+    The default of `parameter` is then the example for documents.
     """
     if usual is not None:
         return replace(parameter, default=usual)
@@ -225,8 +225,8 @@ def mcts_options(
 ) -> tuple[Parameter, ...]:
     """Return the parameters of Monte Carlo tree search, `lead` being the usual `scale`.
 
-    With `explore` None it is 0.3, and 0.15 with five seats or six. The others that are None follow
-    from the number of seats as well, as the search says.
+    With `explore` None it is 0.3, and 0.15 with five seats or six. The others that are None depend
+    on the number of seats as well, as the search defines.
     """
     return (
         SEED,

@@ -1,8 +1,8 @@
 """House bots as data: a name, and the search, the evaluation and the parameters behind it.
 
 A search or an evaluation is given by a *loader*, a function that returns it: `imported` makes one
-of a module and a name in it. So the whole catalogue can be listed without loading any rules or a
-compiler, and a bot without a search starts in no time.
+of a module and a name in it. So the whole catalog can be listed without loading any rules or a
+compiler, and a bot without a search starts instantly.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ class NamedEvaluation:
     summary: str
     """How it judges: ``by ...``."""
     weights: tuple[Path, ...] = ()
-    """Its files of trained weights, where it has any."""
+    """Its files of trained weights, if it has any."""
 
 
 @dataclass(frozen=True)
 class EngineSpec:
-    """A search and an evaluation; called with values of parameters it makes a bot of them.
+    """A search and an evaluation; called with values of parameters it returns a bot.
 
     The parameters ``seed``, ``time`` (seconds a move, 0 for no limit) and ``depth`` (0 for no
-    limit) are those of every search, and ``evaluation`` is one of `choices`. All others, and what
-    is `fixed`, are handed to the search.
+    limit) are those of every search, and ``evaluation`` is one of `choices`. All others, and the
+    `fixed` ones, are passed to the search.
     """
 
     search: SearchLoader
@@ -94,13 +94,13 @@ class Personality:
     """Makes the bot; takes the values of `parameters` as keywords."""
     parameters: tuple[AnyParameter, ...] = ()
     algorithm: str = ""
-    """The search's name, empty where it does not search."""
+    """The search's name, empty if it does not search."""
     evaluation: str = ""
-    """The name of what judges its positions where none is chosen, empty where nothing does."""
+    """The name of its default evaluation, empty if it has none."""
     seats: tuple[int, ...] = ()
     """With how many seats it plays; empty for as many as its game has."""
     weights: tuple[Path, ...] = ()
-    """The files of trained weights that it plays by where no evaluation is chosen."""
+    """The files of trained weights of its default evaluation."""
 
     @property
     def game(self) -> str:
@@ -124,7 +124,7 @@ class Personality:
         return bot
 
     def engine(self, values: Mapping[str, Any]) -> Engine:
-        """Return what records say of a bot with these values of all parameters."""
+        """Return the engine that records show for a bot with these values of all parameters."""
         return Engine(
             name=self.name,
             version=f"kibitz {_package_version()}",

@@ -1,9 +1,9 @@
-"""The searches for all games, and the bots that are one of them with an evaluation of a game.
+"""The searches for all games, and the bots that combine one with an evaluation of a game.
 
-`bots_by` makes one bot of each search, whose parameter ``evaluation`` chooses what it judges by;
-`preset` makes one that has a name for such a pair. A search fits a game if its ``supports`` says
-so; the searches for many seats are left out of games for two, in which max^n and the paranoid
-search are minimax without a table.
+`bots_by` makes one bot of each search, whose parameter ``evaluation`` chooses its evaluation;
+`preset` makes a named bot for such a pair. A search fits a game if its ``supports`` returns true;
+the searches for many seats are left out of games for two, in which max^n and the paranoid search
+are minimax without a table.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Algorithm:
     """The names of its bots begin with it."""
     load: SearchLoader
     summary: str
-    """A description; ``{by}`` stands for how the evaluation judges."""
+    """A description; ``{by}`` is replaced by the description of the evaluation."""
     parameters: tuple[Parameter, ...]
     seats: tuple[int, ...] = ()
     """With how many seats it plays; empty for any number."""
@@ -63,8 +63,8 @@ def bots_by(
 ) -> Iterator[Personality]:
     """Yield a bot of each search, with the search's name.
 
-    It judges by the evaluation `usual`; in a game with several its parameter ``evaluation``
-    chooses another. `summaries` say what some of the bots do, by the search's name.
+    It judges by the evaluation `usual`; in a game with several its parameter ``evaluation`` chooses
+    another. `summaries` describe some of the bots, by the search's name.
     """
     for algorithm in algorithms:
         summary = (summaries or {}).get(algorithm.name)

@@ -1,4 +1,4 @@
-"""The kinds of bots that the catalogue and files are made of.
+"""The kinds of bots that the catalog and files are made of.
 
 engine_bot      a search with an evaluation
 random_bot      chance

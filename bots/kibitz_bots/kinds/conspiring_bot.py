@@ -1,8 +1,8 @@
-"""A bot that recognises others of its kind at the table and plays for all of them.
+"""A bot that recognizes others of its kind at the table and plays for all of them.
 
-It knows them by their names, which is all that the protocol tells of who sits where. It is here to
-show what events need their safeguards for: an entrant that sends several bots to one table wins
-more with them than as many strangers would.
+It recognizes them by their names, the only facts about players in the protocol. It shows why events
+need their safeguards: an entrant that sends several bots to one table wins more with them than as
+many strangers would.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NAME = "conspirator"
 
 
 class ConspiringBot(EngineBot):
-    """Plays the search `Conspiracy`; its friends are the seats whose players have its name."""
+    """Plays the search `Conspiracy`; its allies are the seats whose players have its name."""
 
     def choose(self, turn: Turn) -> Move:
         """Return the move that is best for the group."""
@@ -31,7 +31,7 @@ class ConspiringBot(EngineBot):
 
 
 def friends(players: Sequence[Player], seat: int) -> frozenset[int]:
-    """Return the other seats whose players are called conspirators, of the house or not."""
+    """Return the other seats whose players are called conspirators, house bots or not."""
     kind = re.compile(rf"(house )?{NAME}([ -]\d+)?", re.IGNORECASE)
     return frozenset(
         other

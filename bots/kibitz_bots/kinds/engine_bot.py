@@ -25,11 +25,11 @@ MOST_LINE = 32
 class EngineBot(Bot):
     """Plays what `search` finds by `evaluation`.
 
-    `evaluation` is None for a search that judges nothing by weights, which is given a record
-    without fields. `seconds` is the most time for a move, None for what the clock allows; `depth`
-    the search's limit, in plies or whatever it counts, 0 for none; `seed` makes the play
-    repeatable, as far as the time spent on it is; `at_once` is how many matches it plays at the
-    same time. `parameters` are the search's own, given to it as keywords.
+    `evaluation` is None for a search without weights, which gets a record without fields. `seconds`
+    is the time limit for a move, None to follow the clock; `depth` the search's limit, in plies or
+    its own unit, 0 for none. `seed` makes the play repeatable, except for the effects of time;
+    `at_once` is how many matches it plays at the same time. `parameters` are the search's own,
+    passed to it as keywords.
 
     Raises `ValueError`, when it is prepared or asked, for a game that the search cannot play.
     """
@@ -66,7 +66,7 @@ class EngineBot(Bot):
         self._search = self._ev = None
 
     def _warm_up(self, state: np.record, info: GameInfo) -> None:
-        """Compile or load what searching plays like that of `state` needs."""
+        """Compile or load the code for searching plays like that of `state`."""
         sample = (lambda seed: state.copy()) if info.hidden else None
         result = self._find(state, SearchLimits(0.001, self._depth, sample=sample))
         _line_notation(registry.get(info.name), state, result)
@@ -130,7 +130,7 @@ _WARM: set[tuple[type[Search], Any]] = set()
 def _start_states(
     programme: Sequence[ProgrammeItem], games: Sequence[str], seats: Sequence[int]
 ) -> list[tuple[np.record, GameInfo]]:
-    """Return the first states of what a bot of these games and numbers of seats can play.
+    """Return first states for all games and numbers of seats that a bot can play.
 
     Without a programme that is each game with the fewest seats.
     """
@@ -152,7 +152,7 @@ def _start_states(
 
 
 def _line_notation(game: Game, state: np.record, result: SearchResult) -> list[str]:
-    """Write what a search expects to be played."""
+    """Write the principal variation of a search in notation."""
     st, texts = state.copy(), []
     seat = op.to_act(st)
     for action in result.line[:MOST_LINE]:

@@ -39,7 +39,7 @@ class Fields(dict[str, Any]):
 
 
 class FunctionBot(Bot):
-    """Plays what a function answers."""
+    """Plays a function's answers."""
 
     def __init__(self, function: Function, name: str) -> None:
         self.name = name
@@ -55,7 +55,7 @@ class FunctionBot(Bot):
 
 
 def observation(turn: Turn) -> Fields:
-    """Return what the function is given."""
+    """Return the function's argument."""
     return Fields(
         {
             "view": turn.observation,
@@ -90,7 +90,7 @@ def takes_configuration(function: Function) -> bool:
 
 
 def move_of(answer: Any, turn: Turn) -> Answer:
-    """Return the move of an answer: what an index points at, else the answer itself."""
+    """Return the move of an answer: the element at an index, else the answer itself."""
     index = integer(answer)
     if index is None:
         return cast("Answer", answer)

@@ -1,4 +1,4 @@
-"""The bots that leave it to chance: one plays anything, the other what its game calls random."""
+"""The random bots: one plays any move, the other draws moves as its game's random player does."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RandomBot(Bot):
         self.seed = seed
 
     def prepare(self, programme: Sequence[ProgrammeItem]) -> None:
-        """Ask for a first turn beforehand: where the server lists no moves, the rules do it."""
+        """Build a first turn in advance: if the server lists no moves, the rules do it."""
 
     def choose(self, turn: Turn) -> Move:
         """Return any legal move."""
@@ -30,8 +30,8 @@ class RandomBot(Bot):
 class WeightedRandomBot(RandomBot):
     """Plays a random legal move, each as likely as its game's own random player would play it.
 
-    A game says how likely by the operation `policy_weight`; where it says nothing, all moves are
-    equally likely. The rules are imported when the bot is warmed or plays its first turn.
+    The operation `policy_weight` of a game returns these weights; without it, all moves are equally
+    likely. The rules are imported when the bot is warmed or plays its first turn.
     """
 
     jit = True

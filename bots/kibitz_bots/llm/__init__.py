@@ -1,10 +1,8 @@
 """A bot that asks a language model: any endpoint of the chat-completions interface.
 
-settings   what a bot's name may say: ``connect-four/llm:model=NAME,prompt=reasons``
-endpoint   one question to the endpoint, with its errors
-prompts    what the model is told
-reading    the move in the model's words
-bot        the bot: retries, fallback, budgets of tokens and time
+settings the parameters in a bot's name: ``connect-four/llm:model=NAME,prompt=reasons`` endpoint one
+question to the endpoint, with its errors prompts what the model is told reading the move in the
+model's words bot the bot: retries, fallback, budgets of tokens and time
 
-It needs the extra ``kibitz[llm]``. The key is read from the environment and is nowhere else.
+It needs the extra ``kibitz[llm]``. The key is read from the environment only.
 """

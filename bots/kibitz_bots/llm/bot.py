@@ -35,10 +35,10 @@ class GaveUpError(Exception):
 
 
 class LanguageModelBot(Bot):
-    """Plays what a language model answers, or its fallback where that is no legal move in time.
+    """Plays a language model's answers, or its fallback if there is no legal move in time.
 
-    `endpoint` is the one of the settings, with the key of the environment, unless it is given;
-    `house` makes the house bot of a personality.
+    `endpoint` defaults to that of the settings, with the key of the environment; `house` makes the
+    house bot of a personality.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class LanguageModelBot(Bot):
 
 
 def _engine(game: str, settings: Settings) -> Engine:
-    """Return what records say: the model, the prompt and the limits, and nothing secret."""
+    """Return the engine for records: the model, the prompt and the limits, and no secrets."""
     parameters = settings.model_dump(exclude={"url"})
     parameters["prompt_hash"] = prompts.prompt_hash(settings.prompt)
     return Engine(name=f"{game}/llm", version=f"kibitz {version('kibitz')}", parameters=parameters)
@@ -157,7 +157,7 @@ def _message(role: str, content: str) -> Message:
 
 
 def _comment(text: str) -> str:
-    """Return a text as one line that fits a comment; its end says most, so its middle goes."""
+    """Return a text as one line that fits a comment, cutting the middle: the end says most."""
     line = printable.line(" ".join(text.split()))
     if len(line) <= MOST_WORDS:
         return line

@@ -1,7 +1,7 @@
 """A question to an endpoint of the chat-completions interface, and its answer.
 
-An endpoint that is busy or broken is asked again while there is time, as it says or with pauses
-that double.
+A busy or broken endpoint is asked again while there is time, after the pause that it requests or
+with pauses that double.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FIRST_PAUSE_S: Final = 0.5
 BUSY: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 """Status codes that waiting may cure."""
 LETTERS_A_TOKEN: Final = 4
-"""About how long a token is, for endpoints that do not say what they used."""
+"""The approximate length of a token, for endpoints that do not report usage."""
 
 Message = dict[str, str]
 """``role`` and ``content``."""
@@ -37,11 +37,11 @@ class EndpointRefusedError(EndpointError):
 
 @dataclass(frozen=True)
 class Reply:
-    """What the model has answered."""
+    """The model's answer."""
 
     text: str
     tokens: int
-    """Of question and answer together, as the endpoint says, or about so many."""
+    """The tokens of question and answer together, as the endpoint reports, or an estimate."""
     seconds: float
 
 
@@ -63,8 +63,8 @@ class ChatEndpoint:
     async def ask(self, messages: Sequence[Message], *, answer: int, seconds: float) -> Reply:
         """Return the model's answer of at most `answer` tokens.
 
-        Raises `EndpointRefusedError` where asking again is of no use, and `EndpointError` where
-        there is none after `seconds`.
+        Raises `EndpointRefusedError` if retrying is useless, and `EndpointError` if there is no
+        answer after `seconds`.
         """
         body = {"model": self._model, "messages": [*messages], "max_tokens": answer}
         began, pause, last = time.monotonic(), FIRST_PAUSE_S, "it did not answer"
@@ -124,7 +124,7 @@ async def _read(response: httpx.Response) -> bytes:
 
 
 def _retry_after(response: httpx.Response) -> float | None:
-    """Return the seconds that the endpoint asks to wait; None where it does not say."""
+    """Return the seconds that the endpoint asks to wait; None if it does not say."""
     try:
         return max(0.0, float(response.headers["retry-after"]))
     except (KeyError, ValueError):

@@ -1,7 +1,7 @@
-"""What a model is told: the rules once, and at each turn the position.
+"""The messages to the model: the rules once, and the position at each turn.
 
-Names of players are other people's text. They are quoted where they come up, and the model is told
-that they are names; it is not told what anybody says.
+Names of players are other people's text. They are quoted wherever they occur, with a note to the
+model that they are names; chat is never sent to it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ NO_RULES: Final = "(They are not known here; play one of the legal moves that yo
 
 
 def system_text(match: Match) -> str:
-    """Return what the model is told before all turns of a match."""
+    """Return the model's instructions before all turns of a match."""
     names = [_quoted(player.name) for player in match.players]
     players = ", ".join(f"seat {seat}: {name}" for seat, name in enumerate(names, 1))
     options = f"\n\nOptions of this match: {json.dumps(dict(match.options))}"
@@ -66,7 +66,7 @@ def system_text(match: Match) -> str:
 
 
 def turn_text(prompt: PromptName, turn: Turn, legal: Sequence[str]) -> str:
-    """Return what the model is told at a turn; `legal` are the legal moves in notation."""
+    """Return the model's message for a turn; `legal` are the legal moves in notation."""
     if turn.has_rules:
         seats = range(1, len(turn.match.players) + 1)
         names = [f"seat {seat}" + " (you)" * (seat == turn.seat + 1) for seat in seats]

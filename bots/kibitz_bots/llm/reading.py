@@ -1,4 +1,4 @@
-"""The move in a model's words: what it says the move is, or else the only legal one it names."""
+"""The move in a model's answer: the one that it declares, or else the only legal one it names."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _OBJECT: Final = re.compile(r"\{[^{}]*\}")
 
 
 class NoMoveError(ValueError):
-    """No legal move is in the answer; the message says so to the model."""
+    """The answer has no legal move; the message tells the model so."""
 
 
 def find_move(text: str, legal: Mapping[str, Move], game: Game | None) -> Move:
     """Return the legal move that an answer means.
 
-    `legal` has the legal moves by their notation. What the last line ``move: ...`` says counts,
-    or a JSON object; without them the only legal move that the answer names. Raises `NoMoveError`.
+    `legal` has the legal moves by their notation. A last line ``move: ...`` counts, or a JSON
+    object; without them the only legal move in the answer. Raises `NoMoveError`.
     """
     candidates = [*_candidates(text)]
     for candidate in candidates:
@@ -43,7 +43,7 @@ def find_move(text: str, legal: Mapping[str, Move], game: Game | None) -> Move:
 
 
 def _candidates(text: str) -> Iterator[str]:
-    """Yield what an answer says the move is, the last one first."""
+    """Yield the moves that an answer declares, the last one first."""
     for match in reversed(_SAID.findall(text)):
         yield match.strip(_AROUND)
     for match in reversed(_OBJECT.findall(text)):
@@ -68,7 +68,7 @@ def _legal_move(candidate: str, legal: Mapping[str, Move], game: Game | None) ->
 
 
 def _parsed(text: str, game: Game | None) -> Move | None:
-    """Read a move as the game does, which knows more ways to write it."""
+    """Parse a move with the game's parser, which accepts more spellings."""
     if game is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What a bot's name says of the model that it asks."""
+"""The model settings in a bot's name."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from kibitz_protocol.wire.explain import first_problem
 SHORT_NAME: Final = "llm"
 """The name of such a bot, behind that of its game."""
 KEY_VARIABLE: Final = "KIBITZ_LLM_KEY"
-"""Holds the key of the endpoint, where it wants one."""
+"""The environment variable for the key of the endpoint, if it needs one."""
 URL_VARIABLE: Final = "KIBITZ_LLM_URL"
-"""Says where the endpoint is, for bots whose name does not."""
+"""The environment variable for the endpoint, for bots whose name has none."""
 LOCAL_URL: Final = "http://127.0.0.1:11434/v1"
-"""Where the usual local servers of models listen."""
+"""The default endpoint of local model servers."""
 VARIABLES: Final = (KEY_VARIABLE, URL_VARIABLE)
 PromptName = Literal["plain", "legal", "reasons"]
 
@@ -33,9 +33,9 @@ class Settings(BaseModel):
     url: str = Field(default_factory=lambda: os.environ.get(URL_VARIABLE, LOCAL_URL))
     """The interface's root: ``/chat/completions`` comes behind it."""
     prompt: PromptName = "legal"
-    """What it is told at a turn (`prompts`)."""
+    """The kind of prompt at a turn (`prompts`)."""
     time: float = Field(30.0, gt=0, le=3600)
-    """Most seconds for a move; with a clock no more than what is planned for the move."""
+    """The time limit for a move in seconds; with a clock, at most the planned time."""
     answer: int = Field(1024, ge=1, le=100_000)
     """Most tokens of one answer."""
     tokens: int = Field(0, ge=0)
@@ -43,8 +43,8 @@ class Settings(BaseModel):
     tries: int = Field(3, ge=1, le=10)
     """How often it is asked for one move, with the reason, when it answers no legal one."""
     fallback: str = Field("random", pattern=r"^[a-z0-9-]+$")
-    """What plays where the model does not: ``random``, ``resign``, or the short name of a house bot
-    of the game, such as ``greedy``."""
+    """The player of moves when the model fails: ``random``, ``resign``, or the short name of a
+    house bot of the game, such as ``greedy``."""
     seed: int = Field(0, ge=0)
     """Of the fallback ``random``."""
 

@@ -3,16 +3,16 @@
 `run` connects, takes a seat in a lobby, warms the bot up, says that it is ready, and plays
 whatever the lobby gives it, rematches too. It ends
 
-- after `matches` matches, when its lobbies are gone, or when there is nothing left to come back to;
-- when it is told to `Stop.drain`: running matches are played to their end, new ones are left. A
-  host that arranges matches is told first that the bot is not ready, so that there are none;
-- when it is told to `Stop.leave` or `Stop.detach`: at once.
+- after `matches` matches, when its lobbies are gone, or when no seat is left to resume;
+- on `Stop.drain`: running matches are played to their end, new ones are left. A host that arranges
+  matches is notified first that the bot is not ready, so it starts none;
+- on `Stop.leave` or `Stop.detach`: at once.
 
-A bot that seeks opponents plays with whoever seeks the same; while it has rounds to play it asks
+A bot that seeks opponents plays with players who seek the same. While it has rounds to play it asks
 for a rematch, and seeks again when there is none.
 
-On a standing ladder it stays: it waits for the ladder's lobby as long as there is none, and joins
-the next one when that is gone.
+On a standing ladder it stays: it waits until the ladder has a lobby, and joins the next one when
+that is gone.
 
 A bot that crashes or answers illegally loses that match only, and `RunStats.faults` counts it. With
 ``on_fault="exit"`` the first fault ends the whole run.
@@ -73,7 +73,7 @@ MAX_ENGINE_TEXT = 200
 
 @dataclass(frozen=True)
 class Sought:
-    """What to play with whoever seeks the same."""
+    """The terms of a seek for opponents."""
 
     terms: SeekTerms
     wait_s: int = 300
@@ -84,10 +84,10 @@ class Sought:
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig:
-    """What a run is for."""
+    """The purpose of a run."""
 
     lobby: str | None = None
-    """The lobby to join; None plays where a resumed player already is."""
+    """The lobby to join; None plays at a resumed player's tables."""
     invite: str | None = None
     ladder: str | None = None
     """The standing ladder to play on."""
@@ -99,7 +99,7 @@ class RunConfig:
 
 @dataclass
 class RunStats:
-    """What became of a run."""
+    """The results of a run."""
 
     played: int = 0
     """Matches that were played to their end."""
@@ -130,7 +130,7 @@ class Shutdown:
         self.interrupted = False
 
     def immediate(self) -> None:
-        """End now, and leave matches and lobbies, so that nobody waits."""
+        """End now, and leave matches and lobbies, so that they do not wait for this bot."""
         self.draining.set()
         self.leaving.set()
 
@@ -148,7 +148,7 @@ class Shutdown:
 
 
 def capabilities(bot: Bot, at_once: int | None = None, source: str | None = None) -> Capabilities:
-    """Return what a bot announces to the server; `source` tells versions of it apart."""
+    """Return the capabilities that a bot announces; `source` distinguishes versions of it."""
     claims = [GameClaim(game=game, seats=list(bot.seats)) for game in bot.games]
     engine = engine_of(bot)
     if source is not None:
@@ -157,15 +157,15 @@ def capabilities(bot: Bot, at_once: int | None = None, source: str | None = None
 
 
 def engine_of(bot: Bot) -> Engine:
-    """Return what records are to say of a bot."""
+    """Return the engine that records show for a bot."""
     name = bot.name or type(bot).__name__
     return bot.engine or Engine(name=name[:MAX_ENGINE_TEXT], version=bot.version[:MAX_ENGINE_TEXT])
 
 
 def _warm_up(bot: Bot, programme: Sequence[ProgrammeItem]) -> None:
-    """Warm a bot up, with nothing left over that its turns do not need.
+    """Warm a bot up, and free memory that its turns do not need.
 
-    What that has made stays for good: no collection of garbage walks over it in a turn.
+    The new objects are permanent: no garbage collection walks over them in a turn.
     """
     if not bot.jit:
         from kibitz_games.compiled import kernels
@@ -200,14 +200,12 @@ async def run(
 ) -> RunStats:
     """Connect, play, and return how it went.
 
-    `make` builds a bot for every match, and one more that is asked for its attributes. `keep` is
-    given the secret with which another process can come back as this player. On the standing ladder
-    `ladder` a bot is an entrant of its own for every `source`, a digest of what it is made of, and
-    the server is waited for as long as it takes. With `warm` the bot
-    warms up for that before it connects, and waits for `hold`: who comes back to a seat finds its
-    clock running. Raises
-    `RefusedError` when the server refuses the connection or the lobby, `SessionError` when it
-    cannot be reached or ends the session.
+    `make` builds a bot forevery match, and one more to read its attributes from. `keep` gets the
+    secret with which another process can reconnect as this player. On the standing ladder `ladder`
+    a bot is a separate entrant forevery `source`, a digest of its code, and waits for the server
+    indefinitely. With `warm` the bot warms up before it connects, and waits for `hold`: on resuming
+    a seat its clock is already running. Raises `RefusedError` when the server refuses the
+    connection or the lobby, `SessionError` when it cannot be reached or ends the session.
     """
     probe_bot = make()
     config = RunConfig(
@@ -341,7 +339,7 @@ class BotConnection:
         return None
 
     async def _seek(self, sought: Sought) -> None:
-        """Seek opponents, once more where the server is too busy."""
+        """Seek opponents, and retry if the server is too busy."""
         while not self._draining:
             try:
                 done = await self._client.seek(sought.terms, wait_s=sought.wait_s)
@@ -376,9 +374,10 @@ class BotConnection:
         self._ended.set()
 
     async def _stand_down(self) -> None:
-        """Tell hosts that arrange matches that there are to be no more; then end what may end.
+        """Ask hosts that arrange matches to start no more; then end what can end.
 
-        What they had begun by then is news before their answer, and is played to its end.
+        Matches that they had begun by then are announced before their answer, and are played to the
+        end.
         """
         for lobby in sorted(self._arranged & self._lobbies):
             try:
@@ -389,7 +388,7 @@ class BotConnection:
         self._end_if_done()
 
     async def _leave_lobbies(self) -> None:
-        """Leave what is left, so that nobody waits for this bot."""
+        """Leave the remaining lobbies, so that they do not wait for this bot."""
         for lobby in sorted(self._lobbies):
             try:
                 await self._client.leave(lobby)
@@ -519,9 +518,9 @@ class BotConnection:
     # --- lobbies ------------------------------------------------------------------------------
 
     def _on_lobby(self, view: LobbyView) -> None:
-        """Say ready wherever the lobby waits for it: at the start, and for every rematch.
+        """Report ready wherever the lobby waits for it: at the start, and forevery rematch.
 
-        An arranged lobby waits for those who come while it runs, too.
+        An arranged lobby also waits for players who join while it runs.
         """
         if view.settings.arranged:
             self._arranged.add(view.lobby)

@@ -25,11 +25,11 @@ from kibitz_protocol.wire.lobbies import ProgrammeItem
 from kibitz_protocol.wire.records import Cause, Player, Result, SeatResult
 
 THINK_MS = 1000
-"""How long a bot that looks at its budget may think when nothing is said."""
+"""The default thinking time of a bot that respects its budget."""
 
 
 def local_match(play: Position, seat: int, name: str = "local") -> Match:
-    """Return a match with the id `name` as the player in `seat` knows it."""
+    """Return a match with the id `name` from the perspective of the player in `seat`."""
     assert play.options is not None
     assert play.seats is not None
     players = [Player(player=f"p{i}", name=f"seat {i + 1}", kind="bot") for i in range(play.seats)]
@@ -62,9 +62,9 @@ def local_turn(play: Position, match: Match, think_ms: int = THINK_MS, *, nodes:
 def choose_action(bot: Bot, play: Position, match: Match, think_ms: int = THINK_MS) -> int:
     """Return the action that `bot` takes in the present turn of `play`, which is unchanged.
 
-    `think_ms` is what the turn's budget says; nobody stops a bot that takes longer. A `choose` that
-    is ``async`` is run to its end here, so no event loop may run in this thread. Raises `BadAnswer`
-    for what is no move, `IllegalAction` for a move that is not legal.
+    `think_ms` is the turn's budget, which is not enforced. A `choose` that is ``async`` is run to
+    its end here, so no event loop may run in this thread. Raises `BadAnswer` if the answer is not a
+    move, `IllegalAction` if the move is not legal.
     """
     return chosen_action(bot, play, local_turn(play, match, think_ms))
 
@@ -80,7 +80,7 @@ def chosen_action(bot: Bot, play: Position, turn: Turn) -> int:
 def action_from(answer: object, play: Position, turn: Turn) -> int:
     """Return the action of an answer to the present turn of `play`.
 
-    Raises `BadAnswer` for what is no move, `IllegalAction` for a move that is not legal.
+    Raises `BadAnswer` if the answer is not a move, `IllegalAction` if the move is not legal.
     """
     wire, _ = parse_answer(answer, turn)
     try:
@@ -91,7 +91,7 @@ def action_from(answer: object, play: Position, turn: Turn) -> int:
 
 
 async def awaited(answer: Awaitable[Any]) -> Any:
-    """Wait for an answer, as a coroutine of its own."""
+    """Wait for an answer, wrapped in a coroutine."""
     return cast("Any", await answer)
 
 
@@ -107,14 +107,14 @@ def play_locally(
 
     `bots` are as many as the match has seats, in seat order: each a class of bots, a function that
     makes one, a bot, a function ``agent(observation)``, or a name such as ``"tanks/random"`` or
-    ``"mybot.py"``. `options` are the game's, its defaults where nothing is said; `seed` draws what
-    chance decides at the start. `think_ms` is the budget of every turn, which nobody enforces.
+    ``"mybot.py"``. `options` are the game's, with its defaults for the rest; `seed` draws the
+    outcomes of chance at the start. `think_ms` is the budget of every turn, which is not enforced.
     `on_move` is called after every move with the position, and must not change it.
 
     The outcome is that of the returned position (``.outcome``), its moves are ``.history``. Raises
-    `GameError` for a game, options or a number of bots that are not there, `SpecError` for a name
-    of no bot, `BadAnswer` or `IllegalAction` for a bot's answer that is no legal move, and whatever
-    a bot raises. ::
+    `GameError` for an unknown game, unsupported options or a wrong number of bots, `SpecError` for
+    an unknown bot, `BadAnswer` or `IllegalAction` for a bot's answer that is not a legal move, and
+    any exception of a bot. ::
 
         end = kibitz.play_locally("number-merge", First, "number-merge/random", seed=7)
         print(end.outcome.scores)

@@ -1,8 +1,8 @@
-"""Capture of a bot's output for the record: batched, bounded, and never faster than allowed.
+"""Capture of a bot's output for the record: batched, bounded, and within the rate limit.
 
-`LogBuffer` collects the lines of one match and gives them away in batches; it reads no clock. While
-a `Tee` stands in for ``sys.stderr``, lines that are written in the course of a match go to
-the terminal and to the notes of that match; a context variable says which match that is.
+`LogBuffer` collects the lines of one match and returns them in batches; it reads no clock. While a
+`Tee` replaces ``sys.stderr``, lines written in the course of a match go to the terminal and to the
+notes of that match, which a context variable identifies.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ INTERVAL_MS = 1000
 BURST = 8
 """... and so many at once after a while of silence."""
 MAX_PENDING = 16_000
-"""Characters that may wait; what is older is left out, and the note says how much."""
+"""The limit on waiting characters; older ones are left out, and the note says how many."""
 MAX_TOTAL = 256_000
-"""Characters of notes in one match; a last note says that there were more."""
+"""The limit on characters of notes in one match; a last note says that there were more."""
 TRUNCATED = "(the rest of this bot's output is not recorded)"
 
 
@@ -111,7 +111,7 @@ _current_buffer: contextvars.ContextVar[LogBuffer | None] = contextvars.ContextV
 
 @contextlib.contextmanager
 def captured_by(notes: LogBuffer) -> Iterator[None]:
-    """Say that what is written to stderr in this context belongs to the match of `notes`."""
+    """Capture output to stderr in this context in the notes of a match."""
     token = _current_buffer.set(notes)
     try:
         yield

@@ -1,18 +1,18 @@
 """A bot at one match: one task, one inbox, one turn at a time.
 
-What a turn may come to
------------------------
-- A legal move: it is sent, with what the bot said of it. What the protocol does not take of that
-  is left out and noted; no comment costs a game.
-- An illegal one: the refusal is logged and noted, and the bot is asked once more with the reason
-  in `Turn.refusal`. A second refusal makes it resign.
-- An exception: the traceback goes to the terminal and as a note to the record, and the bot
-  resigns, for a clock that runs down tells nobody anything.
-- Nothing any more: the flag fell or the match ended while it thought. `Turn.cancelled` is set, an
-  ``async`` `choose` is cancelled, and the answer is dropped.
+Outcomes of a turn
+------------------
+- A legal move: it is sent, with the bot's comment. Parts of a comment that the protocol does not
+  accept are left out and noted; no comment loses a game.
+- An illegal one: the refusal is logged and noted, and the bot is asked again with the reason in
+  `Turn.refusal`. A second refusal makes it resign.
+- An exception: the traceback goes to the terminal and as a note to the record, and the bot resigns,
+  since letting the clock run down would explain nothing.
+- No answer: the flag fell or the match ended while it thought. `Turn.cancelled` is set, an
+  ``async`` `choose` is canceled, and the answer is dropped.
 
-The same turn is announced again after a reconnect. It is recognised by its ply: a search that
-runs goes on and its answer is kept, and no second one is started.
+The same turn is announced again after a reconnect. It is recognized by its ply: a running search
+goes on and its answer is kept, and no second one is started.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ from kibitz_protocol.wire.refusals import Code
 log = logging.getLogger("kibitz_bots")
 
 Fault: TypeAlias = Literal["crash", "illegal"]
-"""What a bot that fails says of itself when it gives a match up."""
+"""The reason that a failing bot gives when it resigns a match."""
 MAX_ATTEMPTS = 2
 """How often a bot is asked for one turn before it resigns."""
 FLUSH_INTERVAL_S = 1.0
 """How often the output of a bot that thinks is put into the record, in seconds."""
 TIMING_FORMAT = "match %s: ply %d: budget %d ms, sent %.1f ms after it, accepted in %.1f ms"
-"""What is logged of every move that was accepted; what was sent in time is less than 0 after."""
+"""The log line of every accepted move; the time is negative if it was sent before the deadline."""
 BAD_ANSWERS = frozenset({Code.ILLEGAL, Code.MALFORMED, Code.TOO_LARGE})
 """Refusals that the bot itself is to blame for."""
 RETRY_LATER = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE})
@@ -59,13 +59,13 @@ RETRY_LATER = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE})
 
 @dataclass
 class SessionContext:
-    """What the match sessions of one process have in common."""
+    """The state shared by the match sessions of one process."""
 
     connection: Client
     clock: ClockFunction
     """The event loop's clock; budgets are read from it too."""
     terminal: TextIO
-    """Where tracebacks go."""
+    """The destination of tracebacks."""
     on_fault: Callable[[], None]
     """Called when a bot crashed, or gave only illegal answers."""
     overhead: Overhead = field(default_factory=Overhead)
@@ -127,7 +127,7 @@ class MatchSession:
                 self._thinking.cancel()
 
     def end(self, result: Result | None) -> None:
-        """End the session; None where the bot will not hear of the result."""
+        """End the session; None if the bot will not receive the result."""
         if not self._over.done():
             self._over.set_result(result)
         if self._turn is not None:
@@ -182,7 +182,7 @@ class MatchSession:
         )
 
     async def _think(self, turn: Turn) -> Answer | None:
-        """Return the bot's answer, or None when nobody waits for it any more."""
+        """Return the bot's answer, or None if the turn ended in the meantime."""
         thinking = asyncio.ensure_future(_choose(self._bot, turn))
         if inspect.iscoroutinefunction(self._bot.choose):
             self._thinking = thinking
@@ -212,7 +212,7 @@ class MatchSession:
                 return
 
     def _update_overhead(self, turn: Turn, sent: float) -> None:
-        """Learn from a move that was accepted just now what moves cost beside thinking."""
+        """Update the estimated overhead of moves with a move that was accepted just now."""
         taken_ms = (self._context.clock() - sent) * 1000
         # Whoever was asked twice thought twice.
         late_ms = 0.0 if turn.refusal else (sent - turn.budget.deadline) * 1000
@@ -263,7 +263,7 @@ class MatchSession:
         self._flush_notes()
 
     def _note_comment_faults(self, turn: Turn) -> None:
-        """Say once a match what was left out of a comment: a bot does the same every turn."""
+        """Note the faults of comments once per match, since a bot repeats them every turn."""
         if turn.comment_faults and not self._comment_faults_noted:
             self._comment_faults_noted = True
             self._report(

@@ -1,8 +1,8 @@
 """Release of LLVM's pages after the warm-up (madvise): about 50 MB less in a process's memory.
 
 To load machine code from its cache numba sets up all of LLVM, and leaves 50 MB of that library's
-code in the memory of a process that has no use for it any more. The code is a file, which is read
-again where something is compiled after all, so it costs nothing to let go of.
+code in the memory of a process that no longer needs it. The code is in a file, which is read again
+if something is compiled after all, so releasing it is free.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import sys
 from pathlib import Path
 
 PROC_MAPS = Path("/proc/self/maps")
-"""Where Linux says what a process has mapped; on other systems nothing is given back."""
+"""Linux's list of a process's mappings; on other systems no memory is released."""
 LIBRARY = "libllvmlite"
 """How the file with LLVM in it begins."""
 CODE_PERMISSIONS = "r-xp"
-"""What can be read and run but not written, so that it is as the file has it."""
+"""The permissions of mappings that can be read and run but not written, so they equal the file."""
 
 
 def release_llvm_pages() -> None:

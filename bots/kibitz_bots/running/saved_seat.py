@@ -1,11 +1,11 @@
-"""The secret of a bot that plays, kept on disk so that it has its seats again after it was killed.
+"""The secret of a playing bot, kept on disk so that it gets its seats back after being killed.
 
-A server knows a guest by the resume secret of its first welcome. Without it a bot that is started
-again finds its own name taken for as long as its match runs. A file for each server, name and bot
-has the secret (`state_file`), from the welcome until the run has ended by itself.
+A server identifies a guest by the resume secret of its first welcome. Without it a bot that is
+started again finds its own name taken for as long as its match runs. A file for each server, name
+and bot has the secret (`state_file`), from the welcome until the run ends normally.
 
-A second process of the same bot takes the next file, and with it another player's place. Nothing
-here keeps a bot from playing: where the directory cannot be used, a log line says so and nothing is
+A second process of the same bot takes the next file, and with it another player's place. Failures
+never keep a bot from playing: if the directory cannot be used, a log line says so and nothing is
 saved.
 """
 
@@ -37,7 +37,7 @@ class SavedSeat:
 
     @property
     def resume(self) -> str | None:
-        """The secret that a process left behind, None where there is none."""
+        """The secret that a process left behind, None if there is none."""
         try:
             secret = self._file.path.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError):
@@ -45,14 +45,14 @@ class SavedSeat:
         return secret if len(secret) >= MIN_SECRET_LENGTH else None
 
     def keep(self, secret: str) -> None:
-        """Write the secret down, whole or not at all, for nobody else to read."""
+        """Write the secret atomically, readable only by its owner."""
         try:
             self._file.write(f"{secret}\n")
         except OSError as error:
             _warn(error)
 
     def forget(self) -> None:
-        """Remove the secret: the server does not know it, or the run is over."""
+        """Remove the secret: the server does not accept it, or the run is over."""
         self._file.remove()
 
     def close(self) -> None:
@@ -61,9 +61,9 @@ class SavedSeat:
 
 
 def take_seat(server: str, name: str | None, words: Sequence[str]) -> SavedSeat | None:
-    """Return the first file of a bot that no process uses, None where none can be used.
+    """Return the first unused file of a bot, None if none can be used.
 
-    `words` name the bot, those that are files by their whole path.
+    `words` name the bot, with absolute paths for those that are files.
     """
     parts = [server.rstrip("/"), name or "", *map(_whole_path, words)]
     place = state_directory("bots")

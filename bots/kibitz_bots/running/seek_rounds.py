@@ -1,7 +1,7 @@
-"""How many rounds a bot has played in the lobbies that it has sought. Pure.
+"""The number of rounds a bot has played in the lobbies that it has sought. Pure.
 
-A lobby's news leave out what lasted for a moment only, so rounds are counted by their numbers: who
-hears of round 3 knows that two have been played.
+A lobby's updates skip short-lived states, so rounds are counted by their numbers: an update about
+round 3 implies that two have been played.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class SeekRounds:
         self._begun.add(lobby)
 
     def count(self, view: LobbyView) -> bool:
-        """Count what is played by now; return whether a round has just ended."""
+        """Count the rounds played so far; return whether a round has just ended."""
         done = view.round if view.state == "finished" else view.round - 1
         more = done - self._counted.get(view.lobby, 0)
         if more <= 0:

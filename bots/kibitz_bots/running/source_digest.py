@@ -1,4 +1,4 @@
-"""Digests of what a bot is made of, so that a changed bot is told from what it was before."""
+"""Digests of a bot's sources, which distinguish a changed bot from its earlier version."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kibitz_protocol.wire.records import Engine
 DIGITS: Final = 8
 """Hexadecimal digits of a digest: enough to tell some thousand versions of one bot apart."""
 MAX_OWN: Final = 30
-"""Characters of what a bot says of its version that are put before the digest."""
+"""The number of characters of a bot's own version that precede the digest."""
 
 
 def source_digest(words: Iterable[str]) -> str:
@@ -27,9 +27,9 @@ def source_digest(words: Iterable[str]) -> str:
 
 
 def source_version(engine: Engine, source: str) -> str:
-    """Return the version of an engine that is made of `source`, with what it says of its own.
+    """Return the version of an engine with the digest of `source`, after its own version.
 
-    Its parameters and weights tell versions apart as its source does.
+    Its parameters and weights distinguish versions as its source does.
     """
     facts = engine.model_dump_json(include={"name", "parameters", "weights"})
     short = hashlib.sha256(f"{source} {facts}".encode()).hexdigest()[:DIGITS]

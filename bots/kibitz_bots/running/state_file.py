@@ -27,7 +27,7 @@ class StateFile:
     """A file that this process holds; close it when the process is done."""
 
     def __init__(self, path: Path) -> None:
-        """Take the file; raises `filelock.Timeout` where a process has it, and other `OSError`."""
+        """Lock the file; raise `filelock.Timeout` if a process has it, or another `OSError`."""
         self.path = path
         self._lock = FileLock(path.with_suffix(".lock"), mode=0o600)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -38,7 +38,7 @@ class StateFile:
         _remove_old(path.parent)
 
     def write(self, text: str) -> None:
-        """Replace what is in it; raises `OSError`."""
+        """Replace the file's text; raise `OSError` on failure."""
         write_atomically(self.path, text, mode=0o600)
 
     def remove(self) -> None:
@@ -52,7 +52,7 @@ class StateFile:
 
 
 def state_directory(kind: str) -> Path:
-    """Return where files of a kind are."""
+    """Return the directory for files of a kind."""
     own = os.environ.get("KIBITZ_STATE")
     return Path(own or platformdirs.user_state_dir("kibitz", appauthor=False)) / kind
 

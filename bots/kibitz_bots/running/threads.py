@@ -1,7 +1,7 @@
-"""Running a bot's own code beside the event loop, in threads that nobody has to wait for.
+"""Running a bot's own code beside the event loop, in threads that never block an exit.
 
-The threads of an executor are joined when the interpreter ends, so a bot that never returns
-would keep its process alive for ever. These are daemons.
+The threads of an executor are joined when the interpreter ends, so a bot that never returns would
+keep its process alive forever. These are daemons.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ Outcome = TypeVar("Outcome")
 
 
 class TurnCancelled(RuntimeError):
-    """Raised by code that waits for something, once nobody waits for it any more."""
+    """Raised by waiting code once its result is no longer needed."""
 
 
 async def in_thread(call: Callable[[], Outcome]) -> Outcome:
-    """Run `call` in a thread of its own, in a copy of the present context; return its outcome.
+    """Run `call` in a new thread, in a copy of the present context; return its outcome.
 
-    Cancelling the wait leaves the thread running; its outcome is then dropped.
+    Canceling the wait leaves the thread running; its outcome is then dropped.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Outcome] = loop.create_future()

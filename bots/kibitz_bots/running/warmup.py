@@ -1,7 +1,7 @@
-"""Warm-up of a bot: the search, and the rules' kernels and models that a first turn uses.
+"""Warm-up of a bot: the search, and the rules' kernels and models for a first turn.
 
-A bot that searches reads a state from what it sees, lists moves, and writes one. Machine code
-that does this is loaded when it is first called, which no clock should pay for.
+A bot that searches reads a state from its view, lists moves, and writes one. The machine code for
+this is loaded on the first call, which should not use clock time.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from kibitz_protocol.wire.lobbies import ProgrammeItem
 
 
 def warm_up(bot: Bot, programme: Sequence[ProgrammeItem]) -> None:
-    """Warm a bot up, and if it gets ready for anything at all also what its turns will need."""
+    """Warm a bot up, including the code for its turns if it needs any warm-up."""
     bot.prepare(programme)
     if type(bot).prepare is not Bot.prepare:
         exercise_rules(programme, bot.games)
 
 
 def exercise_rules(programme: Sequence[ProgrammeItem], games: Sequence[str]) -> None:
-    """Do once what a first turn does, in every game of `programme` that is known here.
+    """Run the steps of a first turn once, in every installed game of `programme`.
 
-    `games` are those of the bot, all where it is empty.
+    `games` are those of the bot, all if empty.
     """
     for item in programme:
         if item.game in registry.names() and (not games or item.game in games):

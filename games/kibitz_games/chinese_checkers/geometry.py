@@ -1,6 +1,6 @@
-"""The boards: holes, neighbours, homes, goals and distances, as data.
+"""The boards: holes, neighbors, homes, goals and distances, as data.
 
-Coordinates are *doubled*: neighbours in a row differ by 2 in x, rows by 1 in y, and the holes
+Coordinates are *doubled*: neighbors in a row differ by 2 in x, rows by 1 in y, and the holes
 of adjacent rows interleave, so the six directions are (2, 0), (1, 1), (-1, 1) and their
 opposites. Ids run row-major from the top, and rotation by 180 degrees maps id to holes-1-id.
 
@@ -9,8 +9,8 @@ Size 4 is the common board: 121 holes, ten pegs. ``rhombus`` of size n: n x n ho
 an acute corner (rows of 1, 2, ..., n, ..., 2, 1), where only the corners N and S are homes: the
 first and the last `pegs` ids.
 
-Corners are numbered clockwise from the top: N=0, NE=1, SE=2, S=3, SW=4, NW=5; the goal of a
-corner is the one opposite, corner + 3.
+Corners are numbered clockwise from the top: N=0, NE=1, SE=2, S=3, SW=4, NW=5; the goal of a corner
+is the one opposite, corner + 3.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CORNERS = 6
 SIZES: dict[Board, range] = {"star": range(1, 6), "rhombus": range(3, 10)}
 """The sizes on offer."""
 COMMON: dict[Board, int] = {"star": 4, "rhombus": 9}
-"""The size of a board when nothing is said."""
+"""The default size of each board."""
 MAX_PEGS = 15
 LAYOUTS: dict[int, tuple[int, ...]] = {
     2: (0, 3),
@@ -76,7 +76,7 @@ class Geometry:
         return down + max(0, (across - down) // 2)
 
     def euclid(self, a: int, b: int) -> float:
-        """Return the straight distance of two holes; neighbours are 1.0 apart."""
+        """Return the straight distance of two holes; neighbors are 1.0 apart."""
         (ax, ay), (bx, by) = self.points[a], self.points[b]
         return float(((ax - bx) ** 2 + 3 * (ay - by) ** 2) ** 0.5 / 2)
 
@@ -144,7 +144,7 @@ def _points(widths: list[int]) -> list[Point]:
 
 
 def usual_pegs(board: Board, size: int) -> int:
-    """Return the number of pegs a player when nothing is said."""
+    """Return the default number of pegs per player."""
     side = size if board == "star" else min(4, size // 2)
     return side * (side + 1) // 2
 

@@ -1,4 +1,4 @@
-"""What travels: the models, and the only door between them and states."""
+"""The models of the wire format, and the only conversions between them and states."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Yes = Annotated[Literal[True], BeforeValidator(_boolean)]
 
 
 class Options(Model):
-    """What a host may choose."""
+    """The options of a match."""
 
     board: geo.Board = Field("star", description="The common star, or the rhombus for two.")
     size: int | None = Field(
@@ -91,7 +91,7 @@ class Options(Model):
 
 
 class Move(Model):
-    """A peg from one hole to another, or a pass, legal only where nothing else is."""
+    """A move of a peg from one hole to another, or a pass, which is legal only if no move is."""
 
     source: int | None = Field(None, alias="from", ge=0, lt=geo.MAX_HOLES)
     target: int | None = Field(None, alias="to", ge=0, lt=geo.MAX_HOLES)
@@ -118,16 +118,16 @@ _PAST_CHARS = -(-2 * rules.MAX_PLIES // 3) * 4
 
 
 class View(Model):
-    """A position; nothing is hidden, so everybody's view is the same.
+    """A position. Nothing is hidden, so all viewers get the same view.
 
-    `options` has size and pegs filled in, no corners, which follow per seat, and no opening, after
-    which play begins as if nothing had been before. `ranks` has 0
-    for a seat that still plays, `best` each seat's smallest distance so far, `idle` the plies
-    without progress, `repeats` how often the position has occurred.
+    `options` has size and pegs filled in. It has no corners, which follow per seat, and no opening:
+    play begins as if nothing had come before. `ranks` has 0 for a seat that still plays, `best`
+    each seat's smallest distance so far, `idle` the plies without progress, `repeats` how often the
+    position has occurred.
 
     `past` has the moves since the first position that can recur: those since the last seat has
-    finished or dropped out. From them follows which positions would be repetitions. It is absent
-    where there are none.
+    finished or dropped out. They determine which positions would be repetitions. It is absent if
+    there are no such moves.
     """
 
     options: Options
@@ -172,7 +172,7 @@ def _start(options: Options, seats: int) -> np.record:
 
 
 def _opened(options: Options, size: int, corners: tuple[int, ...], state: np.record) -> np.record:
-    """Return the first state after an opening: nobody has been anywhere before."""
+    """Return the first state after an opening, with an empty history."""
     for written in options.opening or ():
         try:
             play(state, decode(state, parse_move(written)))
@@ -279,7 +279,7 @@ def _decode_pass(state: Any, holes: int) -> int:
 
 
 def _reason(state: Any, source: int, target: int) -> str:
-    """Say what is wrong with a move that is not legal."""
+    """Explain why a move is illegal."""
     seat, board = int(state["side"]), state["board"]
     owner = (int(board[source]) + 15) >> 4
     if seat < 0:
@@ -299,7 +299,7 @@ def format_move(wire: Move) -> str:
 
 
 def parse_move(written: str) -> Move:
-    """Read what `text` writes."""
+    """Parse a move written by `text`."""
     if written.strip().lower() == "pass":
         return PASS
     match = re.fullmatch(r"\s*([0-9]{1,3})\s*-\s*([0-9]{1,3})\s*", written)
@@ -322,7 +322,7 @@ _SLOTS = rules.STATE["pegs"].shape[1]
 
 
 def view(state: np.record) -> View:
-    """Return the view of everybody."""
+    """Return the view of all seats and of the public."""
     *chosen, seats, holes, ply, side, turn, end, since, history, corner, rank, best, pegs = _FIELDS(
         state
     )
@@ -346,7 +346,7 @@ def view(state: np.record) -> View:
 
 
 def _encode_past(actions: Any) -> str | None:
-    """Write actions as 16 bits each, which is what the memory view of a state's history has."""
+    """Write actions as 16 bits each, the format of the memory view of a state's history."""
     return base64.b64encode(np.asarray(actions, "<u2").tobytes()).decode() or None
 
 

@@ -29,7 +29,7 @@ def _shape(view: View) -> geo.Geometry:
 
 
 def _tints(view: View) -> dict[int, int]:
-    """Return the seat whose colour tints a hole: the one whose home it is."""
+    """Return the seat whose home each tinted hole is, by hole."""
     shape, each = _shape(view), len(view.pegs[0])
     return {h: seat for seat, corner in enumerate(view.corners) for h in shape.home(corner, each)}
 

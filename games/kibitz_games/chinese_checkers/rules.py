@@ -2,12 +2,12 @@
 
 The position
 ------------
-``board[hole]`` is 0 for an empty hole, else ``1 + 16*seat + slot``, where `slot` is the peg's
-place in ``pegs[seat]``; so ``(value + 15) >> 4`` is the seat plus one. ``board[WALL]`` is always
-occupied and stands for everything off the board, which spares every test of borders.
-``zone[hole]`` is the corner that the hole belongs to, or `NO_ZONE`. Which of the six
-directions are open to a step or a jump from a hole, whoever may stand there, is kept as bits in
-``beside`` and ``behind``, so that moves are found without a look at what is closed.
+``board[hole]`` is 0 for an empty hole, else ``1 + 16*seat + slot``, where `slot` is the peg's place
+in ``pegs[seat]``; so ``(value + 15) >> 4`` is the seat plus one. ``board[WALL]`` is always occupied
+and stands foreverything off the board, which spares every test of borders. ``zone[hole]`` is the
+corner that the hole belongs to, or `NO_ZONE`. Bits in ``beside`` and ``behind`` keep which of the
+six directions are open to a step or a jump from a hole, occupied or not, so generating moves never
+checks closed directions.
 
 An action is ``from*holes + to``; ``holes*holes`` is the pass, legal only where there is no move.
 
@@ -23,29 +23,30 @@ step and jump destinations are disjoint; and a hole that the chain has visited i
 over, so a visited hole can be marked on the board itself as if it were occupied. Long jumps may
 cross visited holes, so there a mark counts as empty.
 
-Nor can a peg's own hole be hopped over by those of its class. So what can be reached by jumps from
-an empty hole is the same for every peg: a *run* of holes, found once for all pegs of a position
-that jump into it, and marked with its number on the board. Where pegs jump along the same ladder
-that saves most of the work. With rules under which pegs differ in what they may cross, each
-peg's chains are followed alone.
+Nor can a peg's own hole be hopped over by those of its class. So jumps from an empty hole reach the
+same holes forevery peg. These holes are a *run*: it is found once for all pegs of a position that
+jump into it, and marked with its number on the board. This saves most of the work if pegs jump
+along the same ladder. With rules under which pegs differ in what they may cross, each peg's chains
+are followed alone.
 
 Goals
 -----
-A goal is reached when pegs that count stand in all of its holes, at least one of them the
-player's own. Whose pegs count is the option `win`: by the default the player's own and those of the
-seat whose home the triangle is, which may be parked there for ever; with ``full`` only the own
-ones; with ``any`` everybody's. ``fills[seat]`` has the zones in which the pegs of a seat count, one
-bit each, and ``filled[zone]`` how many that count stand in a zone, so the option costs nothing
-in a search. It is the position that decides: whoever makes the last move, the owner has finished.
+A goal is reached when pegs that count stand in all of its holes, at least one of them the player's
+own. The option `win` decides which pegs count. By default these are the player's own and those of
+the seat whose home the triangle is, which may stay parked there forever; with ``full`` only the
+player's own; with ``any`` all pegs. ``fills[seat]`` has the zones in which the pegs of a seat
+count, one bit each, and ``filled[zone]`` how many that count stand in a zone, so the option costs
+nothing in a search. Only the position decides: the owner has finished, no matter which player made
+the last move.
 
 Ends
 ----
 Besides goals: a position (pegs and seat to move) that occurs for the third time, `ROUNDS` rounds
-without progress, or `MAX_PLIES` plies. Progress is a seat's total distance below its best so
-far, a finish, or a drop. The distance of a seat is the sum of steps of its pegs to the tip of
-its goal, less the same sum for a full goal. Those who have not finished are ranked by it; but a
-repetition is a draw of them all, unless the option says that it is adjudicated as well: otherwise
-the one who is ahead would win by moving a peg to and fro.
+without progress, or `MAX_PLIES` plies. Progress is a seat's total distance below its best so far, a
+finish, or a drop. The distance of a seat is the sum of steps of its pegs to the tip of its goal,
+less the same sum for a full goal. Seats that have not finished are ranked by it. A repetition is a
+draw between them, unless the option says to adjudicate it as well: otherwise the leader could win
+by moving a peg to and fro.
 
 `undo` restores every byte, so whatever it needs is in the record: ``history[ply]`` is the action
 played at that ply, ``marks[ply + 1]`` what it did to progress (bits 0-4: improvement of the
@@ -78,9 +79,9 @@ CELLS = geo.MAX_HOLES + 1
 NO_ZONE = 6
 SEATS = 6
 OFF = 127
-"""What stands on `WALL`."""
+"""The value of ``board[WALL]``."""
 RUN = 128
-"""A hole of run r is marked ``RUN + r`` while moves are generated; what is less is a peg."""
+"""The mark of a hole of run r, ``RUN + r``, while moves are generated; smaller values are pegs."""
 RUNS = 6 * geo.MAX_PEGS
 VISITED = 254
 FINISH = 128
@@ -145,7 +146,7 @@ STATE = kernels.record_type(
 
 
 def _tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the neighbours, the landings and the steps to each corner's tip, per board."""
+    """Return the neighbors, the landings and the steps to each corner's tip, per board."""
     near = np.full((len(geo.ALL), CELLS * 6), WALL, np.uint8)
     land = near.copy()
     steps = np.zeros((len(geo.ALL), geo.CORNERS, CELLS), np.uint8)
@@ -318,8 +319,8 @@ def _jump_component(st: Record, hole: Int, mark: Int, moves: Moves, tail: Int) -
 HOLES_AT = MAX_ACTIONS - CELLS
 BEGINS_AT = HOLES_AT - RUNS - 1
 TAKEN_AT = BEGINS_AT - RUNS
-"""Where `_generate_by_components` keeps what it needs, behind all moves that there can be: the
-holes of the runs, where each run begins, and the last peg whose moves it was added to."""
+"""The start of the workspace of `_generate_by_components`, behind the longest possible move list:
+the holes of the runs, the start of each run, and the last peg whose moves include the run."""
 assert TAKEN_AT > geo.MAX_PEGS * (6 + CELLS // 2)
 
 
@@ -476,7 +477,7 @@ def _toggle_around(st: Record, hole: Int) -> None:
 
 @kernel
 def put_peg(st: Record, seat: Int, slot: Int, hole: Int) -> None:
-    """Put a peg on the board, into an empty hole; the counts and the key know nothing of it."""
+    """Put a peg into an empty hole of the board, without updating the counts and the key."""
     st.pegs[seat, slot] = hole
     st.board[hole] = 1 + 16 * seat + slot
     _toggle_around(st, hole)
@@ -484,7 +485,7 @@ def put_peg(st: Record, seat: Int, slot: Int, hole: Int) -> None:
 
 @kernel
 def clear_board(st: Record) -> None:
-    """Take all pegs off the board; the counts and the key know nothing of it."""
+    """Take all pegs off the board, without updating the counts and the key."""
     for hole in range(st.holes):
         if st.board[hole] != 0:
             st.board[hole] = 0
@@ -516,8 +517,8 @@ def _move_peg(st: Record, seat: Int, origin: Int, target: Int) -> None:
 def _finishing_seat(st: Record, origin: Int, target: Int) -> Int:
     """Return the seat whose goal this move has filled, or -1.
 
-    The goal must be full of pegs that count in it, with at least one peg of its owner. Whoever
-    fills it, the owner has finished.
+    The goal must be full of pegs that count in it, with at least one peg of its owner. The owner
+    has finished even if another player filled the goal.
     """
     entered = i64(st.zone[target])
     if entered == NO_ZONE or entered == st.zone[origin] or st.filled[entered] < st.each:
@@ -611,7 +612,7 @@ def play(st: Record, m: Int) -> None:
 
 @kernel
 def may_end(st: Record, m: Int) -> bool:
-    """Return whether action `m` may end the play: it does not wherever this says no."""
+    """Return whether action `m` may end the play; false means that it certainly does not."""
     holes = i64(st.holes)
     seat = i64(st.turn)
     limit = i64(ROUNDS * (st.seats - st.placed - st.dropped))
@@ -702,7 +703,7 @@ def in_contention(st: Record, seat: Int) -> bool:
 
 
 BY_STEP = 32
-"""What a step towards the goal counts in `move_score`, where a step behind counts 1."""
+"""The weight in `move_score` of a step towards the goal; a step behind has weight 1."""
 
 
 @kernel
@@ -820,7 +821,7 @@ def _jump(st: Record, here: Int, direction: Int) -> Int:
 
 @kernel
 def occurrences(st: Record) -> Int:
-    """Return how often the present position has occurred, found out only where it may have."""
+    """Return the number of occurrences of the present position; walk back only if it may recur."""
     seen = st.seen[i64(st.key & np.uint64(FILTER - 1))]
     return repeats(st) if seen >= 2 else i64(1)
 
@@ -838,8 +839,8 @@ def first_recurrable(st: Record) -> Int:
 def restore_past(st: Record, actions: Moves) -> None:
     """Make `actions` the last ones played, so that the positions before them count as well.
 
-    The position is the one after them and stays as it is. None of them has finished a seat, and
-    nobody has dropped out since the first of them: that is all that can recur.
+    The position is the one after them and stays as it is. None of them finished a seat, and no seat
+    has dropped out since the first of them: only such positions can recur.
     """
     holes = i64(st.holes)
     back: Int = i64(st.ply)
@@ -860,7 +861,7 @@ def restore_past(st: Record, actions: Moves) -> None:
 
 
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-"""What `kernels.box` gives: the kernels below are called for single states, from Python."""
+"""A state as `kernels.box` returns it: Python calls the kernels below for single states."""
 
 
 @kernel
@@ -906,8 +907,8 @@ def _landings(land: np.ndarray, hole: int) -> list[int]:
 def _dense_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the first dense number and the rank of each hole, and the landings of each.
 
-    A peg can only get to a neighbour, or to where jumps lead: a third of all holes. The dense
-    numbers of a hole begin with its neighbours, by direction, and go on with its landings,
+    A peg can only get to a neighbor, or to where jumps lead: a third of all holes. The dense
+    numbers of a hole begin with its neighbors, by direction, and go on with its landings,
     itself left out; its *rank* is its place among those. The pass is the last number of all.
     """
     near, land = (np.asarray(table).reshape(len(geo.ALL), CELLS, 6) for table in (NEAR, LAND))
@@ -1033,8 +1034,8 @@ def make_state(
 ) -> np.record:
     """Return the state at ply 0 with these pegs, whose history starts here.
 
-    `table` is the board's index in `geometry.ALL`; `out` gives the ranks of the seats that
-    are no longer active, 0 for the others. Nothing is checked.
+    `table` is the board's index in `geometry.ALL`; `out` gives the ranks of the seats that are no
+    longer active, 0 for the others. The arguments are not checked.
     """
     st: Record = kernels.new(STATE)
     shape = geo.geometry(*geo.ALL[table])
@@ -1084,7 +1085,7 @@ def _zones(st: Record, shape: geo.Geometry, each: int) -> None:
 
 
 def _compute_adjacency(st: Record) -> None:
-    """Note for every hole in which directions something stands."""
+    """Note forevery hole in which directions something stands."""
     holes, taken, bits = int(st.holes), np.asarray(st.board) != 0, 1 << np.arange(6)
     for noted, table in ((st.beside, NEAR), (st.behind, LAND)):
         around = np.asarray(table)[st.geometry].reshape(CELLS, 6)[:holes]

@@ -1,4 +1,4 @@
-"""The view and the legal moves as JSON, written by kernels: what `models` gives, byte for byte."""
+"""The view and the legal moves as JSON, written by kernels, byte for byte as by `models`."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ SIZE = (
 )
 """More characters than a view has."""
 MOVE_CHARS = len('{"from":120,"to":120},')
-"""The most that a move and what follows it takes in a list."""
+"""The maximum length of a move in a list, with the character after it."""
 
 
 @kernel
 def _put_options(st: Record, out: Text, at: Int) -> Int:
-    """Write what the host has chosen, size and pegs filled in."""
+    """Write the host's options, with size and pegs filled in."""
     at = put_one(out, put(out, at, _BOARD), _BOARDS, _BOARDS_AT, st.geometry)
     at = put_int(out, put(out, at, _SIZE), _SIZES[st.geometry])
     at = put_int(out, put(out, at, _PEGS_EACH), st.each)

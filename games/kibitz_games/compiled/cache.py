@@ -1,22 +1,22 @@
-"""The cache of machine code: where it is, what it is keyed by, and who may write it.
+"""The cache of machine code: its location, its keys, and its locks.
 
-Machine code is used again only if no statement that could be compiled into it has changed. numba
-itself keys a function by its own file: when a callee or a table in another file changes, it runs
-stale code, which is silently wrong. Here the functions of a module have a directory named after
+Machine code is reused only if no statement that could be compiled into it has changed. numba itself
+keys a function by its own file. When a callee or a table in another file changes, it silently runs
+stale code. Here the functions of a module have a directory named after
 
 - the statements of the module and of all that it imports (see `sources`),
 - the versions of Python, numpy and numba; numba adds the processor to its own key.
 
 A search imports neither the games nor the evaluations that are compiled into it. It reaches them
-through the types of its arguments, and these are part of numba's key: the type of a record carries
-the same hash of the module that declared it (`records.record_type`), and that module must import
-whatever it is dispatched to (`dispatch.set_implementation`).
+through the types of its arguments, which are part of numba's key. The type of a record carries the
+same hash of the module that declared it (`records.record_type`), and that module must import every
+function that is dispatched on it (`dispatch.set_implementation`).
 
-``KIBITZ_CACHE`` moves the cache. A function is compiled under a file lock of its own, because two
+``KIBITZ_CACHE`` moves the cache. Each function is compiled under its own file lock, because two
 processes that write one cache entry at the same time can mix their machine code; different
-functions are compiled at the same time. What is in the cache is loaded without the lock, by as many
-processes at once as like: an entry is renamed into its place and never changes. Directories that no
-process used for a while are removed.
+functions are compiled at the same time. Loading from the cache takes no lock, and any number of
+processes may do it at once: an entry is renamed into its place and never changes. Directories that
+no process has used for a while are removed.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _file_lock(path: Path) -> AbstractContextManager[Any]:
 
 @functools.cache
 def writable_directory() -> Path:
-    """Return the directory that this process compiles into: one of its own if it must."""
+    """Return the directory that this process compiles into, a private one if necessary."""
     base = cache_directory()
     try:
         base.mkdir(parents=True, exist_ok=True)
@@ -172,7 +172,7 @@ def writable_directory() -> Path:
 
 
 def _prune(base: Path, name: str) -> None:
-    """Remove what was not used for `KEEP_DAYS`, and all but the newest directories of a module."""
+    """Remove directories unused for `KEEP_DAYS`, and all but the newest ones of a module."""
     entries = [path for path in base.iterdir() if path.is_dir() or path.suffix == sources.SUFFIX]
     used = {path: path.stat().st_mtime for path in entries}
     oldest = time.time() - KEEP_DAYS * 86400

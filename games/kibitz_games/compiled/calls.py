@@ -16,7 +16,7 @@ from kibitz_games.compiled.kernels import Int, as_array, int64_cast, kernel, ker
 i64 = int64_cast()
 
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-"""What `as_array` gives: an array whose one element is the state."""
+"""A state as `as_array` returns it: an array with the state as its only element."""
 
 
 @kernel

@@ -40,7 +40,7 @@ def checked(check: Check, kind: Callable[..., Any]) -> Callable[..., Any]:
 def _dispatched(
     function: Callable[..., Any], default: Callable[..., Any] | None, check: Check | None
 ) -> Any:
-    """Return a generic function with a table of its own; `default` serves other types."""
+    """Return a generic function with its own table; `default` serves other types."""
     name = function.__name__
     table = _tables.setdefault(name, {})
 
@@ -87,10 +87,10 @@ def names() -> tuple[str, ...]:
 
 
 def set_implementation(name: str, dtype: np.dtype[Any], function: Callable[..., Any]) -> None:
-    """Let records of type `dtype` have this implementation of a generic function.
+    """Register an implementation of a generic function for records of type `dtype`.
 
-    Raises `TypeError` where the module that declared the type does not import the function's:
-    the type would not change with the function, and stale machine code would be run.
+    Raises `TypeError` if the module that declared the type does not import the function's module:
+    the type would not change with the function, and stale machine code would run.
     """
     if kernels.compiled():
         import numba

@@ -5,11 +5,11 @@ A *kernel* is a function over numpy records, arrays and numbers, decorated with 
 function back unchanged. A process has one mode (see `mode`), settled by the first kernel that is
 decorated, that is by the first import of a game's rules, and never changed afterwards.
 
-Importing this module costs nothing: numba is imported when compiled mode is settled. A program
-that draws or spectates calls ``set_mode("plain")`` first and never pays for numba; one that plays
-or hosts leaves the default. For a server of Chinese Checkers compiled rules cost 0.4 s of CPU and
-107 MB once, with a warm cache; a ply (decode, play, legal actions, view) takes 16-30 us
-instead of 230, so they pay for themselves after 2,000 plies.
+Importing this module costs nothing: numba is imported when compiled mode is settled. A program that
+draws or spectates calls ``set_mode("plain")`` first and never pays for numba; one that plays or
+hosts leaves the default. For a server of Chinese Checkers, compiled rules cost 0.4 s of CPU and 107
+MB once, with a warm cache. A ply (decode, play, legal actions, view) takes 16-30 us instead of 230,
+so they pay for themselves after 2,000 plies.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Int: TypeAlias = "int | np.integer[Any]"
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-"""What every kernel is compiled with: other threads run meanwhile, division never raises."""
+"""The compiler flags of all kernels: other threads run meanwhile, division never raises."""
 
 
 def int64_cast() -> Callable[[Any], int]:

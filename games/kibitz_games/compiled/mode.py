@@ -1,7 +1,7 @@
 """Whether the kernels of this process are machine code or plain Python; settled once.
 
-1. ``KIBITZ_PLAIN=1``, ``NUMBA_DISABLE_JIT=1`` or a missing numba: plain, whatever else is said;
-2. else what `set_mode` was told before the first kernel was decorated;
+1. plain if ``KIBITZ_PLAIN=1``, ``NUMBA_DISABLE_JIT=1``, or numba is missing;
+2. else the mode passed to `set_mode` before the first kernel was decorated;
 3. else compiled.
 """
 

@@ -1,8 +1,8 @@
 """numba's cache of one function, placed and keyed by `cache` instead of by the function's file.
 
 numba names a cache entry after the line of the function and discards it when the file's bytes or
-time change. The directory stands for all that matters of the source already, so here an entry is
-named after what the function does, which tells apart two of one name in one module.
+time change. The directory name already covers all relevant source code, so here an entry is named
+after the function's content, which distinguishes two functions of one name in one module.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _Locator(caching._CacheLocator):
         return str(self._directory)
 
     def get_source_stamp(self) -> None:
-        """Return the same for every file: a changed source has another directory."""
+        """Return the same forevery file: a changed source has another directory."""
 
     def get_disambiguator(self) -> str:
         return self._disambiguator

@@ -40,9 +40,9 @@ How to write a search
   array in ``np.int64(...)`` before you compute with it (keys stay ``np.uint64``).
 - Global arrays are frozen when the kernel is compiled. Weights belong in an *evaluation record*
   (`kernels.record`), whose type selects the implementation of `evaluate`.
-- Machine code does not look whether an index is inside of an array. Lists of moves have room for
-  `max_actions`, vectors over seats for all seats: Python that calls an operation gets a
-  `ValueError` for less, a kernel that does writes over whatever lies behind.
+- Machine code does not check array bounds. Lists of moves have room for `max_actions`, vectors over
+  seats for all seats: Python that calls an operation with a smaller one gets a `ValueError`; a
+  kernel writes past the end.
 - Look at ``ws.stop`` every few hundred nodes and return when it is not zero: another thread
   sets it when the time is up. Kernels release the interpreter's lock while they run.
 
@@ -97,12 +97,11 @@ The operations
 ============================  ==================================================================
 
 A game needs `generate`, and either `apply` or all of `play`, `undo` and `compute_key`. Everything
-else has a default, except `set_side_to_move`, without which some searches do not play a game:
-``offers(state.dtype, "set_side_to_move")`` tells. The defaults of `play`, `undo`, `compute_key`,
+else has a default, except `set_side_to_move`, without which some searches do not play a game: check
+with ``offers(state.dtype, "set_side_to_move")``. The defaults of `play`, `undo`, `compute_key`,
 `returns` and `forfeit` are for states that `snapshot.state_type` declared; that of `points` counts
 nothing, and that of `observe` raises: ask `offers`, or use `core.learning.observe`, which then goes
-through the view.
-Actions that are no denser than they are numbered need no `dense_index`.
+through the view. Actions that are no denser than they are numbered need no `dense_index`.
 """
 
 from __future__ import annotations
@@ -237,7 +236,7 @@ def evaluate(ev: Record, st: Record, seat: Int) -> Any:
 
 @default_operation
 def eval_delta(ev: Record, st: Record, m: Int) -> Any:
-    """Return what `m` adds to the mover's worth less the other's; nan where only playing tells."""
+    """Return what `m` adds to the mover's worth less the other's; nan if unknown."""
     return np.nan
 
 
@@ -249,7 +248,7 @@ def move_prior(ev: Record, st: Record, m: Int) -> float:
 
 @_writes_moves(default_operation)
 def tactical_moves(st: Record, moves: Moves) -> Any:
-    """Write the actions that matter where something is about to happen, and return how many."""
+    """Write the tactical actions of a critical position, and return how many."""
     return np.int64(0)
 
 
@@ -261,13 +260,13 @@ def generate_stage(st: Record, k: Int, moves: Moves) -> Any:
 
 @default_operation
 def observe(st: Record, seat: Int, out: Planes) -> None:
-    """Write the numbers of ``Game.features`` for `seat` into `out`; raise where there is none."""
+    """Write the numbers of ``Game.features`` for `seat` into `out`; raise if not implemented."""
     raise TypeError("no 'observe' for records of this type: use core.learning.observe")
 
 
 @_writes_seats
 def points(st: Record, out: Values) -> None:
-    """Write what each seat has by the game's own count into `out`."""
+    """Write each seat's points into `out`, as the game counts them."""
     for seat in range(st.seats):
         out[seat] = 0.0
 
@@ -332,12 +331,17 @@ def workspace_type(
 ) -> np.dtype[Any]:
     """Return the record type of a workspace for searches of `state` down to `depth` plies.
 
-    Fields: ``stop`` (int64, set it to end the search), ``nodes`` (int64), ``most`` (int64, nodes
-    after which to end it, 0 for no limit), ``moves`` (int32, [depth + 1, widest]) and ``scores``
-    (int64, same shape) for generation and ordering,
-    ``values`` (float64, [depth + 1, 6]) for vectors over seats, ``line`` and ``lengths`` for
-    principal variations (int32, [depth + 1, depth + 1] and [depth + 1]), and `extra`. Give the
-    ``__file__`` of the module whose kernels use the extra fields as `source`.
+    Its fields are these, and `extra`:
+
+    - ``stop`` (int64): set it to end the search
+    - ``nodes`` (int64), and ``most`` (int64): the nodes after which to end it, 0 for no limit
+    - ``moves`` (int32, [depth + 1, widest]) and ``scores`` (int64, same shape): for generation and
+      ordering
+    - ``values`` (float64, [depth + 1, 6]): for vectors over seats
+    - ``line`` and ``lengths`` (int32, [depth + 1, depth + 1] and [depth + 1]): for principal
+      variations
+
+    `source` is the ``__file__`` of the module whose kernels use the extra fields.
     """
     rows, width = depth + 1, max_actions(state.dtype)
     fields = [

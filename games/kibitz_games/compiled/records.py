@@ -97,7 +97,7 @@ def _record_of(home: np.ndarray[Any, Any]) -> StateRecord:
 
 
 def _from_bytes(dtype: np.dtype[Any], raw: bytes) -> StateRecord:
-    """Return the record of a pickle, which has an array of its own."""
+    """Return the record of a pickle, in its own array."""
     return _record_of(np.frombuffer(bytearray(raw), dtype))
 
 
@@ -213,8 +213,8 @@ class RecordReader:
     """Reads chosen fields of records of one type in a single call, as Python's own values.
 
     A number becomes an int, an array of unsigned bytes a `bytes`, a short array a tuple, and a long
-    one a memory view of a copy of its own. Arrays of several axes are read row by row. numpy takes
-    0.5 us for one number; a reader takes about as long for twenty. ::
+    one a memory view of a copy. Arrays of several axes are read row by row. numpy takes 0.5 us for
+    one number; a reader takes about as long for twenty. ::
 
         _FIELDS = RecordReader(STATE, "ply", "side", "board")
         ply, side, board = _FIELDS(state)

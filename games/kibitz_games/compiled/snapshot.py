@@ -1,15 +1,16 @@
-"""States whose key and whose undo need no code: for games that do not have to be the fastest.
+"""States with generic keys and undo, for games that do not have to be the fastest.
 
 `state_type` declares such a state. Its fields lie in memory in this order:
 
     key | position, side | ply, seats, end, winner, forfeited, saved, hashed | other | past
 
-The *position* are the fields that the rest of the play depends on; the key is a hash of them and
-of the seat to act. `past` has a copy of everything before it for each ply that was played. So a
-game says what an action changes (`operations.apply`), and `operations.play` and `operations.undo`
-follow: `play` keeps a copy, applies the action, counts the ply and hashes the position; `undo` puts
-the copy back. That costs some 50 ns a ply for a position of 50 bytes, and makes a state `max_plies`
-times as large. A game that wants to be faster implements play, undo and compute_key itself.
+The *position* are the fields that the rest of the play depends on; the key is a hash of them and of
+the seat to act. `past` has a copy of everything before it for each ply that was played. So a game
+only implements the effect of an action (`operations.apply`), and `operations.play` and
+`operations.undo` follow: `play` keeps a copy, applies the action, counts the ply and hashes the
+position; `undo` puts the copy back. That costs some 50 ns a ply for a position of 50 bytes, and
+makes a state `max_plies` times as large. A game that wants to be faster implements play, undo and
+compute_key itself.
 """
 
 from __future__ import annotations
@@ -121,7 +122,7 @@ def save(st: Any) -> None:
 
 @kernel
 def restore(st: Any) -> None:
-    """Make the state what it was one ply before."""
+    """Restore the state of one ply before."""
     ply, past, count = st.ply - 1, st.past, st.saved
     data = words(st, count)
     for i in range(count):

@@ -1,4 +1,4 @@
-"""Which source code a kernel's machine code depends on, and what of it matters.
+"""The source code that a kernel's machine code depends on, reduced to its statements.
 
 Code can be compiled into a kernel from its own module and from those that it imports, directly or
 not, wherever in the file the import stands: the *closure* of the module. Comments, docstrings and
@@ -99,7 +99,7 @@ def _imports(tree: ast.AST) -> Iterator[str]:
 
 
 def _resolve(name: str, importer: Path) -> Path | None:
-    """Return the file that an imported name comes from, None where it is not followed."""
+    """Return the file that an imported name comes from, None if it is not followed."""
     relative = name.lstrip(".")
     if level := len(name) - len(relative):
         folder = importer.parents[level - 1]

@@ -1,4 +1,4 @@
-"""JSON that kernels write: what travels of a state, without a Python object for each part of it.
+"""JSON written by kernels for the wire, without a Python object for each part of the state.
 
 A kernel writes into an array of bytes from a place on, and returns the place after what it wrote.
 No bounds are checked: `text_of` has an array that the longest text fits into. ::
@@ -41,7 +41,7 @@ def choice(texts: Sequence[bytes]) -> tuple[Any, Any]:
 
 
 class _Scratch(threading.local):
-    """What the kernels of one thread write on, text after text."""
+    """The text buffer of one thread, which each call of a kernel overwrites."""
 
     def __init__(self) -> None:
         self.grow(0)
@@ -58,7 +58,7 @@ _SCRATCH = _Scratch()
 
 
 def text_of(write: Callable[[Any, Any], Any], state: np.record, size: int) -> bytes:
-    """Return what a kernel writes of a state; `size` is the longest that it may be."""
+    """Return the text that a kernel writes of a state; `size` is its maximum length."""
     scratch = _SCRATCH
     if len(scratch.text) < size:
         scratch.grow(size)

@@ -220,7 +220,7 @@ def _check_view(game: Game, state: State, viewer: int | None) -> None:
 
 
 def _check_observation(game: Game, state: State, seat: int) -> None:
-    """Check what a learner is given: what the view says, and what is legal by dense numbers."""
+    """Check a learner's observation against the view, and its mask against the legal actions."""
     seen = game.features(game.view(state, seat), seat)
     _require(np.array_equal(learning.observe(game, state, seat), seen), "observe is features(view)")
     numbers = [learning.dense_index(game, state, action) for action in game.legal(state)]

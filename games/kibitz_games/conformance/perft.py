@@ -35,7 +35,7 @@ def perft(state: np.record, depth: int) -> int:
 
 
 def divide(state: np.record, depth: int) -> dict[int, int]:
-    """Return what `perft` counts below each legal action, in the order of generation."""
+    """Return the count of `perft` below each legal action, in the order of generation."""
     st = state.copy()
     moves = np.zeros(op.max_actions(st.dtype), np.int32)
     counts = {}

@@ -64,8 +64,8 @@ def _key(play: Position) -> int:
 def render_text(scene: Scene) -> list[str]:
     """Draw a scene in characters: a glyph, the owner's digit from 1, or a dot for an empty place.
 
-    A piece that belongs to nobody is the first letter of its colour. Places are as far apart as
-    the widest glyph needs.
+    A piece without an owner is the first letter of its color. Places are as far apart as the widest
+    glyph needs.
     """
     texts = [_characters(cell) for cell in scene.cells]
     width = max(map(len, texts), default=1)

@@ -46,7 +46,7 @@ def _run(st: Record, row: Int, column: Int, down: Int, right: Int) -> Int:
 
 @kernel
 def apply(st: Record, m: Int) -> None:
-    """Let a piece fall down a column, and see whether that makes four or fills the board."""
+    """Let a piece fall down a column, and update the result if it makes four or fills the board."""
     seat, row = i64(st.side), i64(ROWS - 1)
     while st.board[row, m] != 0:
         row -= 1

@@ -15,7 +15,7 @@ class IntegerCodec(Generic[MoveT]):
     """Turns actions into moves with one integer field and back, and both into text.
 
     The field needs an upper bound, ``Field(ge=0, lt=9)``: there are so many actions. `names` has
-    what people write for each of them, by default its number. Raises `TypeError` for other models.
+    the name of each action, by default its number. Raises `TypeError` for other models.
     """
 
     def __init__(self, model: type[MoveT], names: Sequence[str] = ()) -> None:
@@ -55,7 +55,7 @@ class IntegerCodec(Generic[MoveT]):
         return self._names[action]
 
     def parse(self, text: str) -> MoveT:
-        """Return the move of a name, whose case is forgiven, or raise `IllegalAction`."""
+        """Return the move of a name, ignoring case, or raise `IllegalAction`."""
         action = self._actions.get(text.strip().lower())
         if action is None:
             raise IllegalAction(

@@ -1,9 +1,9 @@
 """Views that show the fields of a state as they are: for games in which nothing is hidden.
 
 A field of the view shows the state's field of the same name: a number as an int, an array as a
-list, nested where it has two axes. Where the view declares text (``str``, or ``list[str]`` for an
-array of two axes), each number is the character of `symbols` at that place. Four names stand for
-what every state has: ``to_act`` the field ``side``, ``over`` the reason for the end in words, and
+list, nested where it has two axes. If the view declares text (``str``, or ``list[str]`` for an
+array of two axes), each number is the character of `symbols` at that place. Four names are fields
+of every state: ``to_act`` the field ``side``, ``over`` the reason for the end in words, and
 ``winner`` and ``forfeited`` a seat, or None.
 """
 
@@ -49,7 +49,7 @@ class DeclaredView(Generic[ViewT]):
         self._shown = {own: self._converter(own) for own in self._sources}
 
     def _converter(self, own: str) -> Callable[[Any], Any]:
-        """Return what turns a value of the state into what a field of the view shows."""
+        """Return the converter from a value of the state to the value of a field of the view."""
         annotation, symbols = self._model.model_fields[own].annotation, self._symbols
         if own == "over":
             return lambda end: self._reasons[int(end)] or None
@@ -74,7 +74,7 @@ class DeclaredView(Generic[ViewT]):
         return st
 
     def _seats(self, view: ViewT) -> int:
-        """Return the number of seats: as the view says, or two."""
+        """Return the number of seats in the view, by default two."""
         return int(getattr(view, "seats", 2))
 
     def _hidden(self, own: str, shown: Any) -> Any:

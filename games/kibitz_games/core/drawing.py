@@ -1,4 +1,4 @@
-"""Scenes as they travel: a stage once, then a paint with what each step has changed of it.
+"""Scenes on the wire: a stage once, then a paint with the changes of each step.
 
 A stage is a scene as a JSON object, its cells by their names. A paint has the cells that changed,
 whole, the names of those that are gone, and each of the other parts that changed, whole::
@@ -6,10 +6,10 @@ whole, the names of those that are gone, and each of the other parts that change
     apply(stage_of(before), paint_between(before, after)) == stage_of(after)
 
 So a client that knows no rules keeps the stage and applies paints. Drawings cost more than the
-moves that they show, and most of a board stays as it is: games keep the cells that they have made,
+moves that they show, and most of a board stays as it is. Games keep the cells that they have made,
 so `paint_between` compares most of them by identity.
 
-What is absent from a cell or a mark is none. Cells have no order: none covers another.
+Fields that are absent from a cell or a mark are None. Cells have no order: no cell covers another.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kibitz_games.core.scene import Cell, Label, Mark, Scene
 Stage: TypeAlias = dict[str, Any]
 """A scene: ``lattice``, ``cells`` by name, ``labels``, ``marks``, ``text`` and ``colours``."""
 Paint: TypeAlias = dict[str, Any]
-"""What changed of a stage: ``cells``, ``gone``, and parts of the stage that are new; may be {}."""
+"""The changes to a stage: ``cells``, ``gone``, and parts of the stage that are new; may be {}."""
 
 _EMPTY: Final = (None, "")
 
@@ -37,7 +37,7 @@ def stage_of(scene: Scene) -> Stage:
 
 
 def paint_between(before: Scene, after: Scene) -> Paint:
-    """Return what has to be applied to the stage of `before` so that it is that of `after`.
+    """Return the paint that turns the stage of `before` into that of `after`.
 
     Both are scenes of one play, so their lattice is the same.
     """

@@ -1,13 +1,13 @@
 """The interface `Game`, between rules and everything that hosts, plays or draws them.
 
-A game is one stateless object of a class ``Game[Options, Move, View]``. Whoever writes one gives
+A game is one stateless object of a class ``Game[Options, Move, View]``. To write one, provide
 `GameInfo`, the three models, a type of state with the operations on it (`compiled.operations`), and
-overrides what the defaults below do not fit; `docs/add-a-game.md` goes through it.
+override the defaults below that do not fit. See `docs/add-a-game.md`.
 
 A *state* is a numpy structured record that `play` changes in place and `undo` restores byte for
-byte; copying a state is `state.copy()`. An *action* is a small non-negative integer; what travels
-on the wire is the game's `Move` model, and `encode` and `decode` are the only door between the two.
-`view` is the only way that anything about a state leaves the server.
+byte; copying a state is `state.copy()`. An *action* is a small non-negative integer. Its wire
+format is the game's `Move` model, and only `encode` and `decode` convert between the two. `view` is
+the only way that any part of a state leaves the server.
 
 Callers may rely on the laws that `tests/games/conformance/test_laws.py` holds every registered game
 to: `legal` is empty exactly when the play is over, every legal action applies and every other one
@@ -42,7 +42,7 @@ from kibitz_games.core.model import ViewT as ViewT
 from kibitz_games.core.scene import Scene
 
 TERMINAL = -1
-"""What `Game.to_act` answers when the play is over: the end is a seat too."""
+"""The return value of `Game.to_act` when the play is over."""
 
 TimeoutPolicy = Literal["forfeit", "random", "skip"]
 
@@ -57,24 +57,24 @@ class GameInfo:
     summary: str
     """One line for a list of games."""
     rules_version: int
-    """Raised when the behaviour of the rules changes, and only then. A match keeps the version that
+    """Raised when the behavior of the rules changes, and only then. A match keeps the version that
     it began under: see `Game.earlier_versions`."""
     seats: tuple[int, ...]
     """Numbers of players that some options allow; `Game.start` has the last word."""
     hidden: bool = False
     """Whether some seat may not see everything."""
     on_flag: TimeoutPolicy = "forfeit"
-    """What happens to a seat whose time ran out: it drops out (``forfeit``); or the server
-    plays a legal action for it, drawn from the seed (``random``); or its turn passes with
-    nothing done (``skip``, by the game's action `Game.skip`)."""
+    """The treatment of a seat whose time ran out: it drops out (``forfeit``); or the server plays a
+    legal action for it, drawn from the seed (``random``); or it passes its turn without acting
+    (``skip``, by the game's action `Game.skip`)."""
     balanced: bool = False
-    """Whether a single match says little, because of who begins or of what was dealt. Such a
+    """Whether a single match says little, because of the first seat's advantage or the deal. Such a
     game is played in blocks: a group of players takes every seat in turn, on one deal."""
     max_plies: int
     """An upper bound on the length of any play."""
     legal_rule: str = ""
-    """Says in words which actions are legal, for games where a list would be long and the rule
-    is plain (``any empty cell``); turns then carry the rule and a count instead of the list."""
+    """A description of the legal actions, for games where a list would be long and the rule is
+    plain (``any empty cell``); turns then carry the rule and a count instead of the list."""
     drops: bool = True
     """Whether the rest may play on after a seat has dropped out of a game of three or more."""
 
@@ -88,15 +88,15 @@ class Outcome:
     reason: str
     """Why it ended, in the game's words: ``goal``, ``repetition``, ``stall``, ``length``, ..."""
     points: tuple[float, ...] = field(default=(), repr=False)
-    """What each seat has by the game's own count, where it counts; `scores` are shares of 1."""
+    """Each seat's points, if the game counts any; `scores` are shares of 1."""
 
 
 _WRITTEN_FROM = {
     "view_json": ("view",),
     "legal_json": ("legal", "encode"),
 }
-"""What a game may have quicker, and what that has to agree with: a subclass that has one of these
-of its own does not inherit it."""
+"""Optional faster methods, each with the methods that it must agree with. A subclass that overrides
+one of the latter does not inherit the faster method."""
 
 
 class Game(Generic[OptionsT, MoveT, ViewT]):
@@ -105,24 +105,24 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
     Three kinds of methods have defaults. Those about the play (`to_act` to `outcome`) ask the
     operations that were implemented for `state_type`. Those about moves (`encode` to `move_cells`)
     do for a `Move` that is one integer, the action itself. Those about views (`view`, `sample`,
-    `scene`, `features`) do where nothing is hidden: a `View` gets the fields of the state that have
-    the names of its own, see `core.declared`.
+    `scene`, `features`) do if nothing is hidden: a `View` gets the fields of the state that have
+    the same names, see `core.declared`.
     """
 
     info: ClassVar[GameInfo]
     earlier_versions: ClassVar[Mapping[int, Mapping[str, Json]]] = {}
-    """The options under which the present rules do what an earlier version did, by version.
+    """The options under which the present rules match those of an earlier version, by version.
 
-    A change of the rules is an option with a new default. What the game did before is another
-    value of that option, and stands here; so there is one source of rules, and matches of every
-    version are played on and replayed by it.
+    A change of the rules is an option with a new default. The game's earlier behavior is another
+    value of that option, listed here. So there is one source of rules, and it plays on and replays
+    matches of every version.
     """
     Options: type[OptionsT]
-    """What a host may choose, every field with a default and a description."""
+    """The options of a match; every field has a default and a description."""
     Move: type[MoveT]
     """An action on the wire: a flat object of integers, strings and booleans."""
     View: type[ViewT]
-    """What one viewer may know of a state."""
+    """The part of a state that one viewer may know."""
     warm_up_options: ClassVar[Sequence[Mapping[str, Json]]] = ({},)
     """Options that together use every kernel of the rules, which a server loads before a match."""
     state_type: ClassVar[np.dtype[Any]]
@@ -131,7 +131,8 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
     """Words for the field ``end`` of a state, which is an index here: the first for a play that
     goes on, the last for one that ended because a seat left."""
     reason_texts: ClassVar[Mapping[str, str]] = {}
-    """How a result says `reasons`, behind who won or that it is drawn: ``with five in a row``."""
+    """The wording of `reasons` in a result, after the winner or the draw: ``with five in a
+    row``."""
     action_names: ClassVar[tuple[str, ...]] = ()
     """How people write each action of a `Move` that is one integer; empty for its number."""
     _present: ClassVar[Any] = None
@@ -155,7 +156,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
                     setattr(cls, name, model)
 
     def __init__(self) -> None:
-        """Raise `TypeError` where a default does not fit what `info` says of the game."""
+        """Raise `TypeError` if a default does not fit the game's `info`."""
         wanted = ["view", "referee_view", "sample"] if self.info.hidden else []
         wanted += ["skip"] if self.info.on_flag == "skip" else []
         for name in wanted:
@@ -172,7 +173,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         return self
 
     def __reduce__(self) -> Any:
-        """Pickle a registered game by its name, another one without what its defaults cache."""
+        """Pickle a registered game by its name, any other without the caches of its defaults."""
         from kibitz_games.core import registry
 
         if self._present is not None:
@@ -184,11 +185,11 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         return _bare, (type(self),), own
 
     def at_version(self, version: int) -> Self:
-        """Return this game with the rules of a version: itself for the present one.
+        """Return this game with the rules of a version: the game itself for the present one.
 
-        Records and running matches say their version. The rules of an earlier one differ in
-        their `info` and their `Options`: what was not an option then has one value only.
-        Raises `UnknownRules`.
+        Records and running matches contain their version. The rules of an earlier one differ in
+        their `info` and their `Options`: later options have a single allowed value. Raises
+        `UnknownRules`.
         """
         if version == self.info.rules_version:
             return self
@@ -223,7 +224,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         return cast(State, state)
 
     def set_up(self, state: Any, options: OptionsT, deal: Mapping[str, Json]) -> None:
-        """Complete the first state of a play, whose own fields are all 0; by default as it is.
+        """Complete the first state of a play, whose fields are 0; the default changes nothing.
 
         Raise `InvalidSetup` for options that the models cannot refuse.
         """
@@ -235,16 +236,16 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
     def legal(self, state: State) -> list[int]:
         """Return the legal actions in a fixed order; empty exactly when the play is over.
 
-        Where the rules force a pass, the pass is the only legal action.
+        If the rules force a pass, the pass is the only legal action.
         """
         return cast(list[int], self._calls.legal(state))
 
     def count_legal(self, state: State) -> int:
-        """Return the number of legal actions; a game may know it without listing them."""
+        """Return the number of legal actions; a game may compute it without listing them."""
         return len(self.legal(state))
 
     def play(self, state: State, action: int) -> None:
-        """Apply a legal action in place. Behaviour is undefined for any other action."""
+        """Apply a legal action in place. Behavior is undefined for any other action."""
         self._calls.play(state, action)
 
     def play_turn(self, state: State, action: int) -> int:
@@ -260,20 +261,19 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         self._calls.undo(state, action)
 
     def skip(self, state: State) -> int:
-        """Return the action of a seat that let its time run out, where `on_flag` is ``skip``.
+        """Return the action of a seat that let its time run out, if `on_flag` is ``skip``.
 
-        `play` and `undo` take it like any other, but it is not legal: nobody may choose it, and
-        no wire move stands for it.
+        `play` and `undo` take it like any other, but it is not legal: players cannot choose it, and
+        it has no wire move.
         """
         raise NotImplementedError(f"{self.info.name} skips no turns")
 
     def forfeit(self, state: State, seat: int) -> None:
         """Take `seat` out of the play (resignation, lost on time, left); not undoable.
 
-        It ranks below every seat that has not left, and above those that left before.
-        When one seat is left the play is over. Nothing changes for a seat that has finished
-        already, so that whoever has nothing left to do may go. Raises `GameError` for a seat that
-        does not exist.
+        It ranks below every seat that has not left, and above those that left before. When one seat
+        is left the play is over. Nothing changes for a seat that has finished already, so players
+        with nothing left to do may leave. Raises `GameError` for a seat that does not exist.
         """
         seats = int(state["seats"])
         if not 0 <= seat < seats:
@@ -297,7 +297,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         return Outcome(ranks, scores, self.reasons[int(state["end"])], self.points(state))
 
     def points(self, state: State) -> tuple[float, ...]:
-        """Return what each seat has by the game's own count; empty where nothing is counted."""
+        """Return each seat's points, as the game counts them; empty if it counts none."""
         return ()
 
     # -------------------------------------------------------------------------------- the moves
@@ -311,10 +311,10 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         return cast(MoveT, self._codec.encode(action))
 
     def legal_json(self, state: State, most: int) -> tuple[bytes, int]:
-        """Return the legal actions as the JSON list that travels, and how many they are.
+        """Return the legal actions as the JSON list of the wire format, and their number.
 
-        The list is empty bytes where it would be longer than `most`. A server writes it with every
-        turn that lists its actions, so a game may have it quicker.
+        The list is empty bytes if it would be longer than `most`. A server writes it with every
+        turn that lists its actions, so a game may override it with a faster version.
         """
         legal = self.legal(state)
         if len(legal) > most:
@@ -327,21 +327,21 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         return cast(str, self._codec.format(move))
 
     def parse_move(self, text: str) -> MoveT:
-        """Read what `format_move` writes, or raise `IllegalAction` with what was expected."""
+        """Parse a move written by `format_move`; `IllegalAction` says what was expected."""
         return cast(MoveT, self._codec.parse(text))
 
     def spellings(self, move: MoveT) -> tuple[str, ...]:
         """Return all ways in which a person may write a move; `format_move`'s comes first.
 
-        Case and separators are forgiven by whoever compares them.
+        Callers that compare them ignore case and separators.
         """
         return (self.format_move(move),)
 
     def move_cells(self, move: MoveT) -> tuple[str, ...]:
-        """Return the names of the scene's cells that a person picks, in order, to make a move.
+        """Return the names of the scene's cells to click, in order, to make a move.
 
-        No move of a turn is picked by the beginning of what another is picked by, so that the last
-        cell decides. Only a move that is the only one, such as a pass, may be picked by no cell.
+        The cells of one move never begin with all the cells of another move of the same turn, so
+        the last cell decides. Only a move that is the only one, such as a pass, may have no cells.
         """
         return (self.format_move(move),)
 
@@ -352,7 +352,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
     # -------------------------------------------------------------------------------- the views
 
     def view(self, state: State, seat: int | None) -> ViewT:
-        """Return what `seat` may know, or what the public may know when `seat` is None."""
+        """Return the part of a state that `seat` may know, or the public if `seat` is None."""
         return cast(ViewT, self._declared.view(state))
 
     def referee_view(self, state: State) -> ViewT:
@@ -362,7 +362,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
     def sample(self, view: ViewT, seed: int) -> State:
         """Return a state that is consistent with `view`; the state itself if nothing is hidden.
 
-        By default what the view does not tell, such as earlier plies, is as at the start.
+        By default, facts that are not in the view, such as earlier plies, are as at the start.
         """
         state = self._declared.state(view)
         state["key"] = self._calls.compute_key(state)
@@ -378,11 +378,11 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         return grid.board_scene(view, self.symbols, action_names=self.action_names)
 
     def features(self, view: ViewT, seat: int) -> Features:
-        """Return what a learner in `seat` sees of a view: numbers from -1 to 1.
+        """Return a view as the observation of a learner in `seat`: numbers from -1 to 1.
 
         The shape is the same for all views of plays with the same options and seats, and has at
-        most three axes. The own seat comes first wherever seats are told apart. By default a plane
-        for each seat over the view's ``board``, float32 [seats, rows, columns].
+        most three axes. The viewer's own seat comes first wherever seats are distinguished. By
+        default a plane for each seat over the view's ``board``, float32 [seats, rows, columns].
         """
         from kibitz_games.core import grid
 
@@ -434,7 +434,7 @@ def _is_cached(kind: type[Game], name: str) -> bool:
 
 @functools.cache
 def _at_version(game: Game, version: int) -> Game:
-    """Return a game of a class of its own, whose options are what they were."""
+    """Return a copy of a game with its own class, whose options are those of `version`."""
     fixed: Any = {
         name: (Literal[value], value) for name, value in game.earlier_versions[version].items()
     }

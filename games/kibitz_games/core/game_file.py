@@ -23,7 +23,7 @@ class GameFile:
     options: Mapping[str, Any]
     """The game's options, as they travel; the first player begins."""
     players: tuple[str, ...]
-    """A name for each seat; empty where the file has none."""
+    """A name for each seat; empty if the file has none."""
     moves: tuple[Any, ...]
     """Moves of the game's model, all of them legal."""
 
@@ -33,5 +33,5 @@ class Opening:
     """A line of moves that a file holds, as people write them."""
 
     line: int
-    """Where the file has it."""
+    """The line in the file."""
     moves: tuple[str, ...]

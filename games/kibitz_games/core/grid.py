@@ -1,8 +1,8 @@
-"""Boards of square cells: their names, their drawing, and what learners see of them.
+"""Boards of square cells: their names, their drawing, and their features for learners.
 
-A board is a list of rows from the top, each a string with a character for each cell: ``.`` where it
-is empty, and else that of the seat whose piece stands there. Columns have letters from the left and
-rows numbers from the top, so that the cell in the corner is ``a1``.
+A board is a list of rows from the top, each a string with a character for each cell: ``.`` if it is
+empty, else the character of the seat whose piece stands there. Columns have letters from the left
+and rows numbers from the top, so that the cell in the corner is ``a1``.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def board_scene(
     marks: Sequence[Mark] = (),
     action_names: Sequence[str] = (),
 ) -> Scene:
-    """Draw the ``board`` of a view with its coordinates, and say below how the play stands.
+    """Draw the ``board`` of a view with its coordinates, and its status below.
 
-    `kind` is what a cell looks like, and `marks` are highlights. Where the names of actions are not
-    those of cells, as in a game in which a person picks a column, they are buttons above the board.
+    `kind` is the look of a cell, and `marks` are highlights. If actions are not named after cells,
+    as in a game in which a person picks a column, they are buttons above the board.
     """
     rows: list[str] = view.board
     cells = [
@@ -67,7 +67,7 @@ def _labels(rows: int, columns: int) -> tuple[Label, ...]:
 
 
 def status_lines(view: Any) -> tuple[str, ...]:
-    """Say who is to move, or how the play has ended."""
+    """Return a line that says who is to move, or how the play has ended."""
     if view.over is None:
         return (f"{seat_name(view.to_act)} to move",)
     if view.winner is None:

@@ -7,10 +7,10 @@ from typing import Any
 
 
 def integer(value: Any) -> int | None:
-    """Return `value` as an `int`, or None where it is no whole number.
+    """Return `value` as an `int`, or None if it is not an integer.
 
-    Whatever has ``__index__`` is one: numpy's integers, arrays without axes, tensors of one
-    element. Booleans are none, of whatever library: a flag in place of a move is a mistake.
+    Any object with ``__index__`` is one: numpy's integers, arrays without axes, tensors of one
+    element. Booleans of any library are not: a flag in place of a move is a mistake.
     """
     if type(value) is int:
         return value

@@ -1,4 +1,4 @@
-"""What learners see of a state and how they number actions: the same for every game.
+"""Observations and dense action numbers for learners, the same forevery game.
 
 Dense action numbers begin at 0 and have no holes, as far as options and geometry tell. A game whose
 own numbers have holes implements the operations `num_dense`, `dense_index` and `dense_action`; one
@@ -21,10 +21,10 @@ from kibitz_games.core.game import Features, Game, State
 def observe(game: Game, state: State, seat: int, out: Features | None = None) -> Features:
     """Return ``game.features(game.view(state, seat), seat)``, in `out` if given.
 
-    `out` is a contiguous array of float32 with the shape `observation_shape`: machine code
-    would write beyond a smaller one. Raises `ValueError` for another kind of array.
-    Where the operation `observe` is implemented for `state_type` the numbers come straight
-    from the state, in a microsecond or two; otherwise they go through the view.
+    `out` is a contiguous array of float32 with the shape `observation_shape`: machine code would
+    write beyond a smaller one. Raises `ValueError` for another kind of array. If the operation
+    `observe` is implemented for `state_type`, the numbers come straight from the state, in a
+    microsecond or two; otherwise they go through the view.
     """
     if _offers(game, "observe"):
         if out is None:
@@ -69,7 +69,7 @@ def action_mask(
 ) -> np.ndarray[Any, np.dtype[np.int8]]:
     """Return int8 with 1 for each action that is legal now, by dense number.
 
-    `count` is what `num_dense_actions` says, for callers that know it.
+    `count` is the result of `num_dense_actions`, for callers that have it.
     """
     mask = np.zeros(num_dense_actions(game, state) if count is None else count, np.int8)
     _calls().write_mask(state, mask)

@@ -54,10 +54,10 @@ class Model(BaseModel):
 
     @classmethod
     def from_wire(cls, sent: Mapping[str, Any]) -> Self:
-        """Read what somebody sent, as `docs/protocol` says. Raises `ValidationError`.
+        """Validate a model from the wire, see `docs/protocol`; raise `ValidationError`.
 
-        Nothing is converted: ``"5"``, ``5.0`` and ``true`` are no integers. Fields have their names
-        on the wire and no others. It is read as JSON, where a tuple is a list.
+        Nothing is converted: ``"5"``, ``5.0`` and ``true`` are not integers. Fields have their
+        names on the wire and no others. Values are read as JSON, where a tuple is a list.
         """
         return cls.model_validate_json(to_json(sent), strict=True, by_alias=True, by_name=False)
 
@@ -66,15 +66,15 @@ class Model(BaseModel):
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
     def to_json(self) -> bytes:
-        """Return what `to_wire` does as JSON, in less time than that takes."""
+        """Return `to_wire` as JSON, in less time than that takes."""
         return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude_none=True)
 
     @classmethod
     def unchecked(cls, fields: dict[str, Any]) -> Self:
         """Return a model of values that need no validation; `fields` must have every field.
 
-        For views on their way out: validating each would double what it costs to make one. The
-        laws validate what comes out of it.
+        For outgoing views: validating each would double the cost of making one. The laws validate
+        the result.
         """
         made = cls.__new__(cls)
         _set_attribute(made, "__dict__", fields)

@@ -1,6 +1,6 @@
-"""A position of any game that moves can be played on and taken back: what a board is in chess.
+"""A position of any game, on which moves can be played and taken back, like a board in chess.
 
-It is used by bots, replays, clients, training and tests. It knows the rules only; the server has
+It is used by bots, replays, clients, training and tests. It contains only the rules; the server has
 its own match state, with clocks and causes. ::
 
     position = Position(registry.get("number-merge"), seed=7)
@@ -42,15 +42,15 @@ HistoryEntry: TypeAlias = Played | Forfeited
 
 @dataclass
 class Position:
-    """A state of a game, with the actions that led to it from where it began.
+    """A state of a game, with the actions that led to it from its starting point.
 
-    `options` and `seats` default to the game's own defaults; `deal`, what chance decides at the
-    start, is drawn from `seed` unless it is given. Raises `InvalidSetup`. A position may also begin
-    in the middle of a play: see `from_state` and `from_view`.
+    `options` and `seats` default to the game's own defaults; `deal`, the outcome of chance at the
+    start, is drawn from `seed` unless given. Raises `InvalidSetup`. A position may also begin in
+    the middle of a play: see `from_state` and `from_view`.
 
-    Actions are the small integers of `Game.legal`; `push_move` takes what people and programs
-    write instead. Nothing else has a reference to `state`, so it may be given to a search that
-    changes it and restores it.
+    Actions are the small integers of `Game.legal`; `push_move` takes moves as people and programs
+    write them. Nothing else has a reference to `state`, so it may be given to a search that changes
+    it and restores it.
     """
 
     game: Game
@@ -59,7 +59,7 @@ class Position:
     seed: int = 0
     deal: Mapping[str, Json] | None = None
     history: list[HistoryEntry] = field(default_factory=list, init=False)
-    """What was done since the position began, oldest first; `push` appends and `pop` removes."""
+    """The actions since the position began, oldest first; `push` appends and `pop` removes."""
 
     def __post_init__(self) -> None:
         self.options = self.game.Options() if self.options is None else self.options
@@ -80,8 +80,8 @@ class Position:
     def from_view(cls, game: Game, view: Model, seed: int = 0) -> Self:
         """Return a position that agrees with a view: the position itself if nothing is hidden.
 
-        In a game with hidden information what the view does not tell is drawn from `seed`, so that
-        different seeds give different positions which the viewer cannot tell apart.
+        In a game with hidden information the rest is drawn from `seed`, so different seeds give
+        different positions that the viewer cannot tell apart.
         """
         return cls.from_state(game, game.sample(view, seed))
 
@@ -128,9 +128,9 @@ class Position:
         return int(self.state["key"])
 
     def push(self, action: int) -> None:
-        """Play a legal action. Behaviour is undefined for any other: nothing is checked.
+        """Play a legal action. Behavior is undefined for any other: the action is not checked.
 
-        Raises `TypeError` for what is no integer; see `integers.integer` for what is one.
+        Raises `TypeError` if `action` is not an integer (see `integers.integer`).
         """
         number = integer(action)
         if number is None:
@@ -140,10 +140,9 @@ class Position:
         self.history.append(Played(seat, action))
 
     def push_move(self, move: Model | str) -> int:
-        """Play a move as it travels, or as a person writes it; return its action.
+        """Play a move from the wire or as a person writes it; return its action.
 
-        Raises `IllegalAction` for what cannot be read or is not legal now, and changes nothing
-        then.
+        Raises `IllegalAction`, and changes nothing, if the move cannot be parsed or is illegal.
         """
         wire = self.game.parse_move(move) if isinstance(move, str) else move
         action = self.game.decode(self.state, wire)
@@ -153,8 +152,8 @@ class Position:
     def pop(self) -> int:
         """Take back the last action and return it.
 
-        Raises `IllegalAction` where nothing was played, or where a seat has left since: that cannot
-        be taken back.
+        Raises `IllegalAction` if no action was played, or a seat has left since, which cannot be
+        undone.
         """
         match self.history[-1:]:
             case [Played(action=action)]:
@@ -174,7 +173,7 @@ class Position:
         self.history.append(Forfeited(seat))
 
     def replay(self, entries: Iterable[HistoryEntry]) -> None:
-        """Do what was done in another position that began as this one did."""
+        """Repeat the history of another position that began as this one did."""
         for entry in entries:
             match entry:
                 case Played(action=action):
@@ -192,16 +191,16 @@ class Position:
         return self.game.format_move(self.move(action))
 
     def view(self, seat: int | None = None) -> Model:
-        """Return what a seat, or the public, may know."""
+        """Return the view of a seat or of the public."""
         view: Model = self.game.view(self.state, seat)
         return view
 
     def scene(self, seat: int | None = None) -> Scene:
-        """Draw what a seat, or the public, may know."""
+        """Draw the view of a seat or of the public."""
         return self.game.scene(self.view(seat))
 
     def text_view(self, seat: int | None = None) -> str:
-        """Return what a seat, or the public, may know as text."""
+        """Return the view of a seat or of the public as text."""
         return scene_text(self.scene(seat))
 
     def random_playout(self, source: random.Random) -> Outcome:

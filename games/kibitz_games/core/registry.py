@@ -5,8 +5,8 @@ A package offers a game as an entry point of the group ``kibitz.games``, under t
     [project.entry-points."kibitz.games"]
     tic-tac-toe = "tic_tac_toe:GAME"
 
-Importing this module imports no game: the first `get` settles the mode of the process's
-kernels (see `kernels`), so whoever wants another mode than the default chooses it before.
+Importing this module imports no game. The first `get` settles the mode of the process's kernels
+(see `kernels`); to use another mode than the default, set it before.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ _HIDDEN = re.compile(r"^(?:!\[|<!--).*\n+", re.MULTILINE)
 
 
 def path(game: str) -> Path | None:
-    """Return where the page of a game is, None where there is none."""
+    """Return the path of a game's page, None if there is none."""
     try:
         module = sys.modules[type(registry.get(game)).__module__]
     except GameError:
@@ -28,6 +28,6 @@ def path(game: str) -> Path | None:
 
 
 def page(game: str) -> str | None:
-    """Return the page of a game in Markdown, None where there is none."""
+    """Return the page of a game in Markdown, None if there is none."""
     found = path(game)
     return None if found is None else _HIDDEN.sub("", found.read_text(encoding="utf-8"))

@@ -1,12 +1,12 @@
-"""A neutral drawing of a position: what every renderer draws and no renderer understands.
+"""A neutral drawing of a position, which renderers draw without knowing the game.
 
-A game turns a view into a `Scene`; the terminal, the image export and the web page draw
-scenes. Nothing in a scene is a rule, so no client needs to know one.
+A game turns a view into a `Scene`; the terminal, the image export and the web page draw scenes. A
+scene contains no rules, so clients need none.
 
-Coordinates are lattice units, x to the right and y downwards. On a ``"square"`` lattice
-neighbours are one unit apart both ways. On a ``"hex"`` lattice neighbours in a row are two
-units of x apart, rows are one unit of y apart, and odd rows are shifted by one unit of x;
-a renderer scales y by sqrt(3) there to make hexagons regular.
+Coordinates are lattice units, x to the right and y downwards. On a ``"square"`` lattice neighbors
+are one unit apart both ways. On a ``"hex"`` lattice neighbors in a row are two units of x apart,
+rows are one unit of y apart, and odd rows are shifted by one unit of x. A renderer scales y by
+sqrt(3) there to make hexagons regular.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Literal
 Lattice = Literal["square", "hex"]
 CellKind = Literal[
     "hole",  # a hollow in a wooden board, for pegs
-    "home",  # the same, in the colour of the seat whose home it is
+    "home",  # the same, in the color of the seat whose home it is
     "goal",
     "point",  # a crossing of the lines of a board, for stones
     "floor",  # a tile that may be entered or taken
@@ -31,9 +31,9 @@ CellKind = Literal[
     "number",  # a card with a number on it
     "button",  # not a place of the board: something that a player picks to act
 ]
-"""What a place looks like; renderers know these words and no game."""
+"""The look of a place; renderers implement these words for all games."""
 PieceColour = Literal["black", "white"]
-"""The colour of a piece where the game gives pieces one, whoever plays with them."""
+"""The color of a piece in games whose pieces have one, whichever seat plays them."""
 MarkKind = Literal["from", "to", "path", "win", "vision"]
 
 
@@ -41,12 +41,12 @@ MarkKind = Literal["from", "to", "path", "win", "vision"]
 class Cell:
     """One place of the board.
 
-    `name` is what a person types and what `Game.move_cells` answers; `owner` is the seat whose
-    piece stands there; `tint` the seat whose colour tints the ground (a home triangle, say).
-    `colour` is that of a stone on a ``point``, in games where the seats may change colours; without
-    it a piece looks as its owner does. A stone that belongs to nobody yet has a colour only.
-    `glyph` is at most three terminal columns wide; `heading` is degrees clockwise from north
-    for pieces that face somewhere.
+    `name` is what a person types and what `Game.move_cells` returns; `owner` is the seat whose
+    piece stands there; `tint` the seat whose color tints the ground (a home triangle, say).
+    `colour` is that of a stone on a ``point``, in games where the seats may change colors; without
+    it the owner determines the look of a piece. A stone without an owner yet has a color only.
+    `glyph` is at most three terminal columns wide; `heading` is degrees clockwise from north for
+    pieces that face somewhere.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A coordinate at the edge of the board: text of at most three columns, centred on a place."""
+    """A coordinate at the edge of the board: text of at most three columns, centerd on a place."""
 
     text: str
     x: float
@@ -82,11 +82,11 @@ class Label:
 class Scene:
     """Everything a renderer needs: the cells, the highlights, and lines of text below.
 
-    The text names players with `seat_name`, since a view does not know what they are called;
-    whoever draws the scene puts their names there with `with_names`.
+    The text names players with `seat_name`, since a view does not contain their names; renderers
+    fill these in with `with_names`.
 
-    Labels stand one place outside of the cells, where no cell is. `colours` says, by seat, who has
-    which colour; it is empty where pieces have none, and while that is open.
+    Labels stand one place outside of the cells, where no cell is. `colours` has the seats' colors,
+    by seat; it is empty if pieces have none, or while they are undecided.
     """
 
     lattice: Lattice

@@ -1,6 +1,6 @@
-"""A scene as compact text: for language models, screen readers and everybody without a picture.
+"""A scene as compact text: for language models, screen readers and terminals without graphics.
 
-It has four parts, of which a game without a board lacks the middle two::
+It has four parts; a game without a board lacks the middle two::
 
     black: 3 stones, ada, to move            the lines of the scene's text
     white: 2 stones, bob
@@ -71,7 +71,7 @@ def scene_text(scene: Scene, names: Sequence[str] = ()) -> str:
 
 
 def symbol(cell: Cell) -> str:
-    """Return what stands for a place on the board: its piece, or else its ground."""
+    """Return the symbol of a place on the board: its piece, or else its ground."""
     if cell.owner is not None:
         return str(cell.owner + 1)
     if cell.colour is not None:
@@ -109,7 +109,7 @@ def _legend(scene: Scene, cells: Sequence[Cell], name: _Name) -> Iterator[str]:
 
 
 def _meaning(scene: Scene, cell: Cell, name: _Name) -> str:
-    """Return what the symbol of a place stands for; nothing where it says that itself."""
+    """Return the meaning of a place's symbol; empty if the symbol says it."""
     if cell.owner is not None:
         colour = f", {scene.colours[cell.owner]}" if cell.owner < len(scene.colours) else ""
         return name(cell.owner) + colour

@@ -13,13 +13,13 @@ from kibitz_games.compiled.warmup import warm_up_operations
 from kibitz_games.core.game import Game, Model
 
 MOST_PLIES = 300
-"""A warm-up plays no further; what a game calls at its end it calls by then, or has called."""
+"""The limit on plies of a warm-up, by which a game has called every kernel it will call."""
 
 
 def warm_up(game: Game, options: Model | None = None, seats: int | None = None) -> None:
     """Compile or load all kernels of a game, by using each once on a real start state.
 
-    A bot does this, and the same with its own kernels, before it says that it is ready.
+    A bot does this, and the same with its own kernels, before it reports that it is ready.
     """
     chosen = game.Options() if options is None else options
     players = game.info.seats[0] if seats is None else seats
@@ -32,7 +32,7 @@ def warm_up_for_server(game: Game) -> None:
     """Compile or load every kernel of a game that a server calls.
 
     A mark beside the machine code says that all of it is there, see `is_compiled`. It takes a
-    fraction of a second where that is so, and up to a minute where it is not.
+    fraction of a second if the mark exists, and up to a minute if not.
     """
     for values in game.warm_up_options:
         options, seats = game.Options.from_wire(values), game.info.seats[0]
@@ -48,7 +48,7 @@ def is_compiled(game: Game) -> bool:
 
 
 def _mark(game: Game) -> Path:
-    """Return the file that stands for the finished machine code of a game's rules."""
+    """Return the file that marks the machine code of a game's rules as complete."""
     rules = Path(inspect.getfile(type(game))).resolve()
     key = cache.fingerprint(Path(__file__).resolve())  # what is called to compile all
     return cache.module_directory(rules) / f"{game.info.name}-{key[:16]}.server"
@@ -74,7 +74,7 @@ def _serve(game: Game, start: np.record, seats: int) -> None:
 
 
 def _show(game: Game, state: np.record, seats: int) -> None:
-    """Make what players and spectators are sent of a state."""
+    """Make the messages to players and spectators for a state."""
     for seat in (None, *range(seats)):
         view = game.view(state, seat)
         view.to_wire()

@@ -16,7 +16,7 @@ from kibitz_games.five_in_a_row.models import Move, Options, View
 
 
 class FiveInARow(Game[Options, Move, View]):
-    """Two colours of stones; five of one colour in an unbroken line win."""
+    """Two colors of stones; five of one color in an unbroken line win."""
 
     info: ClassVar[GameInfo] = GameInfo(
         name="five-in-a-row",
@@ -87,7 +87,7 @@ class FiveInARow(Game[Options, Move, View]):
         return geo.CELLS
 
     def features(self, view: View, seat: int) -> Features:
-        """Return three planes over the board: own, the other's, and 1 with colours chosen."""
+        """Return three planes over the board: own, the other's, and 1 with colors chosen."""
         return models.features(view, seat)
 
 

@@ -1,8 +1,9 @@
 """Games and openings of other programs: Piskvork's ``.psq``, SGF, and the openings of Gomocup.
 
-- ``.psq`` is what Piskvork writes (`savePsq` in its game.cpp): ``Piskvorky 20x20, 11:11, 0``, where
-  the last number is the player who begins; a line ``x,y,milliseconds`` for each stone, counted from
-  1 at the top left; then, of a tournament's game, the two names; then a code of the result.
+- ``.psq`` is the format of Piskvork (`savePsq` in its game.cpp): ``Piskvorky 20x20, 11:11, 0``,
+  where the last number is the player who begins; a line ``x,y,milliseconds`` for each stone,
+  counted from 1 at the top left; then, of a tournament's game, the two names; then a code of the
+  result.
 - Lines of an opening file are ``x,y, x,y, ...``: black, white, black. They count from the cell
   ``size // 2``, as in Piskvork's openings.txt.
 - SGF is a standard (https://www.red-bean.com/sgf/); ``GM[4]`` is Gomoku, and other programs write
@@ -44,7 +45,7 @@ class Stone:
     y: int
     line: int
     label: str = ""
-    """Says which one it is, where a line has many: ``move 5: ``."""
+    """A description of the opening in a file with many: ``move 5: ``."""
 
     def cell(self, size: int) -> tuple[int, int]:
         """Return its cell; raise `GameFileError` where the board has none."""
@@ -80,7 +81,7 @@ def _psq_stone(line: str, number: int) -> Stone:
 
 
 def _psq_names(lines: Sequence[str], start: int) -> tuple[str, ...]:
-    """Read what follows the stones, from the line at index `start`."""
+    """Read the lines after the stones, from the line at index `start`."""
     rest = lines[start:]
     names = [*itertools.takewhile(lambda line: not _RESULT.fullmatch(line), rest)]
     if len(names) == 1 or any(map(_STONE.fullmatch, rest)):
@@ -91,7 +92,7 @@ def _psq_names(lines: Sequence[str], start: int) -> tuple[str, ...]:
 
 
 def _engine_name(text: str) -> str:
-    """Return what a person calls the engine ``pbrain-embryo.exe``."""
+    """Return the common name of an engine such as ``pbrain-embryo.exe``."""
     file = re.split(r"[\\/]", text.strip())[-1]
     return re.sub(r"^pbrain-|\.(exe|zip)$", "", file, flags=re.IGNORECASE)
 

@@ -5,8 +5,8 @@ A cell at column `x` and row `y`, both from 0 at the top left, has the index
 places, as far as a five through a cell can reach, so that no walk along a line tests for borders.
 The border to the right of a row is the border to the left of the next.
 
-A cell's name is the letter of its column and the number of its row from 1: ``a1`` is the corner
-at the top left, where the protocol of the Gomocup has 0,0. No letter is left out.
+A cell's name is the letter of its column and the number of its row from 1: ``a1`` is the corner at
+the top left, 0,0 in the protocol of the Gomocup. No letter is left out.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def name(x: int, y: int) -> str:
 
 
 def read(text: str) -> tuple[int, int] | None:
-    """Return column and row of a named cell, None where it is on no board; case is forgiven."""
+    """Return column and row of a named cell, ignoring case; None if it is on no board."""
     match = re.fullmatch(r"\s*([a-t])([1-9]|1[0-9]|20)\s*", text.lower(), re.ASCII)
     return None if match is None else (ord(match[1]) - ord("a"), int(match[2]) - 1)
 

@@ -1,4 +1,4 @@
-"""What travels: the models, and the only door between them and states."""
+"""The models of the wire format, and the only conversions between them and states."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FIRSTS = cast("tuple[First, ...]", rules.FIRSTS)
 
 
 class Options(Model):
-    """What a host may choose."""
+    """The options of a match."""
 
     size: int = Field(
         10,
@@ -58,7 +58,7 @@ class Options(Model):
 
 
 class Move(Model):
-    """A stone on an empty cell; or a colour, where the swap lets a player choose one."""
+    """A stone on an empty cell; or a color, when the swap lets a player choose one."""
 
     x: int | None = Field(None, ge=0, lt=geo.LARGEST, description="Column, from 0 at the left.")
     y: int | None = Field(None, ge=0, lt=geo.LARGEST, description="Row, from 0 at the top.")
@@ -73,7 +73,7 @@ class Move(Model):
 
 
 class View(Model):
-    """A position; nothing is hidden, so everybody's view is the same.
+    """A position. Nothing is hidden, so all viewers get the same view.
 
     ``board[y][x]`` is ``.`` for an empty cell, ``x`` for black and ``o`` for white. `moves` are
     the cells of all stones as [x, y] in playing order; the first `opening` of them were placed
@@ -111,7 +111,7 @@ def start(options: Options, seats: int, deal: Mapping[str, Json]) -> np.record:
 
 
 def _opener(options: Options, deal: Mapping[str, Json]) -> int:
-    """Return the seat that begins: the option says it, or what was dealt."""
+    """Return the seat that begins, from the option or the deal."""
     return int(deal["first"] == 1) if options.first == "random" else FIRSTS.index(options.first) - 1
 
 
@@ -182,7 +182,7 @@ def _action(wire: Move) -> int:
 
 
 def _reason(state: Any, wire: Move) -> str:
-    """Say what is wrong with a move that is not legal."""
+    """Explain why a move is illegal."""
     size = int(state["width"])
     if int(state["side"]) < 0:
         return "the play is over"
@@ -201,7 +201,7 @@ def format_move(wire: Move) -> str:
 
 
 def parse_move(written: str) -> Move:
-    """Read what `text` writes."""
+    """Parse a move written by `text`."""
     word = written.strip().lower()
     if word in COLOURS:
         return CHOICES[COLOURS.index(word)]
@@ -227,12 +227,12 @@ _ROWS = tuple(
     tuple(slice(corner, corner + size) for corner in _CORNERS[:size])
     for size in range(geo.LARGEST + 1)
 )
-"""By the size of the board, where each of its rows lies in `board`."""
+"""The slice of `board` for each row, by the size of the board."""
 _STONES = bytes.maketrans(bytes([rules.EMPTY, rules.BLACK, rules.WHITE, rules.WALL]), b".xo#")
 
 
 def view(state: np.record) -> View:
-    """Return the view of everybody."""
+    """Return the view of all seats and of the public."""
     size, exact, first, dead_draw, swap, placed, stones, ply, side, end, *rest = _FIELDS(state)
     winner, opener, black, unsettled, history, board = rest
     cells = tuple(history[:stones])
@@ -308,7 +308,7 @@ def state_from_view(seen: View) -> np.record:
 
 
 def _choose(state: np.record, seen: View) -> None:
-    """Choose the colour that was chosen, where that is what comes next."""
+    """Play the choice of color of a view, if that comes next."""
     if rules.choosing(state) and seen.colours is not None:
         chooser = 1 - seen.opener
         play(state, COLOURS.index(seen.colours[chooser]))

@@ -1,6 +1,6 @@
 """The drawing of a view: crossings of lines with stones, coordinates, the last stone, the row.
 
-Column a is at the left and row 1 at the top, as in the rows of a view. While a colour is to be
+Column a is at the left and row 1 at the top, as in the rows of a view. While a color is to be
 chosen there are two buttons beside the board.
 """
 
@@ -17,9 +17,9 @@ _COLOUR_OF: dict[str, PieceColour] = {"x": "black", "o": "white"}
 
 
 def scene(view: View) -> Scene:
-    """Draw a view; a cell's name is its text, the owner of a stone the seat that has its colour.
+    """Draw a view; a cell's name is its text, the owner of a stone the seat that has its color.
 
-    Before a colour is chosen, stones belong to nobody.
+    Before a color is chosen, stones have no owner.
     """
     size, owners = view.options.size, _owners(view)
     cells = [
@@ -34,19 +34,19 @@ def scene(view: View) -> Scene:
 
 
 def choosing(view: View) -> bool:
-    """Return whether the seat to act has to choose a colour."""
+    """Return whether the seat to act has to choose a color."""
     return view.to_act >= 0 and view.colours is None and view.to_act != view.opener
 
 
 def _owners(view: View) -> dict[str, int]:
-    """Return the seat of each stone, none before a colour is chosen."""
+    """Return the seat of each stone, none before a color is chosen."""
     if view.colours is None:
         return {}
     return {"x": view.colours.index("black"), "o": view.colours.index("white")}
 
 
 def _seat(view: View, stone: str) -> int:
-    """Return the seat that has a colour, the opener for black where none was ever chosen."""
+    """Return the seat that has a color; the opener has black if none was ever chosen."""
     black = view.opener if view.colours is None else view.colours.index("black")
     return black if stone == "x" else 1 - black
 
@@ -58,7 +58,7 @@ def _cell(x: int, y: int, owner: int | None, colour: PieceColour | None) -> Cell
 
 @functools.cache
 def _buttons(size: int) -> tuple[Cell, ...]:
-    """Return a button for each colour, beside the middle of the board."""
+    """Return a button for each color, beside the middle of the board."""
     middle = (size - 1) // 2
     return tuple(
         Cell(colour, size + 1, middle + 2 * i, kind="button", glyph=colour[0].upper())
@@ -90,7 +90,7 @@ def _text(view: View) -> tuple[str, ...]:
 
 
 def _swap_line(view: View) -> str:
-    """Say what the swap asks for now."""
+    """Return the line about the choice that the swap offers now."""
     if choosing(view):
         return f"{seat_name(view.to_act)} chooses: black or white (white moves next)"
     left = 3 - len(view.moves)
@@ -105,7 +105,7 @@ def _count(view: View, colour: str) -> str:
 
 
 def _line(view: View, colour: str) -> str:
-    """Say who has a colour, how many stones, and what it is doing."""
+    """Return the line about a color: its player, number of stones, and status."""
     seat = _seat(view, "x" if colour == "black" else "o")
     doing = ", to move" if view.to_act == seat else _result(view, seat)
     return f"{_count(view, colour)}, {seat_name(seat)}{doing}"

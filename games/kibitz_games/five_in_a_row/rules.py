@@ -3,27 +3,27 @@
 The position
 ------------
 ``board[cell]`` is `EMPTY`, `BLACK`, `WHITE` or, off the board, `WALL` (see `geometry` for cells).
-Black puts the first stone, stones alternate, and none is ever taken away, so the colour to move
+Black puts the first stone, stones alternate, and none is ever taken away, so the color to move
 follows from the number of stones. `black` is the seat that has black, `opener` the seat that
 acts first. ``history[i]`` is the cell of stone number `i`, the stones of an opening included.
 
 An action is a cell. Two cells of the border, which hold no stone, stand for the choice of a
-colour: `TAKE_BLACK` and `TAKE_WHITE`.
+color: `TAKE_BLACK` and `TAKE_WHITE`.
 
 Swap
 ----
-Of the options only this one changes who moves: the opener puts the first three stones, black,
-white, black; then the other seat takes a colour, which counts as a ply; then white moves on.
-Until that choice `unsettled` is 1 and `black` is the opener for the time being.
+This is the only option that changes the order of turns: the opener puts the first three stones,
+black, white, black; then the other seat takes a color, which counts as a ply; then white moves on.
+Until that choice `unsettled` is 1 and `black` is provisionally the opener.
 
 Ends
 ----
 A five, which can only be on a line through the last stone; a full board; and with `dead_draw` a
-board on which no five cells in a row are still open to anybody. Five cells are open to a colour
-when the other one has no stone on them; where exactly five are needed, the cell before and the
-cell behind must not be of the colour either, since a stone of its own there would make the five
-a six for ever. The values of the colours are chosen for that test: the union of the bytes of a
-row is 3 when both colours are on it, or when it leaves the board.
+board on which no five cells in a row are still open to either color. Five cells are open to a color
+when the other one has no stone on them. If exactly five are needed, the cell before and the cell
+behind must not be of the color either: a stone there would make the five a six forever. The values
+of the colors are chosen for that test: the union of the bytes of a row is 3 when both colors are
+on it, or when it leaves the board.
 
 No count of open rows is kept: on most boards one of the first that are looked at is open, so
 looking costs less than counting, and an undo has nothing to restore.
@@ -47,7 +47,7 @@ EMPTY, BLACK, WHITE, WALL = 0, 1, 2, 3
 TAKE_BLACK, TAKE_WHITE, CHOICES = 0, 1, 2
 SWAP_STONES = 3
 LEAST = 9
-"""Nobody has five stones on the board before there are so many."""
+"""The minimum number of stones on the board for a five."""
 MOST = geo.LARGEST * geo.LARGEST
 MAX_PLIES = MOST + 1
 MAX_ACTIONS = MOST
@@ -55,7 +55,7 @@ MAX_ACTIONS = MOST
 END_FIVE, END_FULL, END_DEAD, END_DROPPED = 1, 2, 3, 4
 REASONS = ("", "five", "full", "dead", "dropped")
 FIRSTS = ("random", "seat-0", "seat-1")
-"""Who may be said to begin."""
+"""The values of the option for who begins."""
 
 PITCH, ORIGIN, STEPS = geo.PITCH, geo.ORIGIN, geo.STEPS
 
@@ -70,7 +70,7 @@ STATE = kernels.record_type(
         ("exact", np.int32),
         ("dead_draw", np.int32),
         ("swap", np.int32),
-        ("unsettled", np.int32),  # 1 until a colour was chosen, in a play with the swap
+        ("unsettled", np.int32),  # 1 until a color was chosen, in a play with the swap
         ("first", np.int32),  # the option, as an index
         ("opener", np.int32),
         ("black", np.int32),
@@ -86,7 +86,7 @@ STATE = kernels.record_type(
 
 
 def _keys() -> np.ndarray:
-    """Return random numbers for a stone of each colour on each cell, and three more."""
+    """Return random numbers for a stone of each color on each cell, and three more."""
     source = np.random.Generator(np.random.PCG64(5))
     return source.integers(0, 2**64, size=(3, geo.CELLS), dtype=np.uint64)
 
@@ -96,12 +96,12 @@ STONE_KEY = kernels.kernel_array(_KEYS)
 TURN_KEY, BLACK_KEY, UNSETTLED_KEY = (
     kernels.kernel_array(np.array([0, _KEYS[EMPTY, i]], np.uint64)) for i in range(3)
 )
-"""For the seat to act, for the seat that has black, and for a choice of colours to come."""
+"""For the seat to act, for the seat that has black, and for a choice of colors to come."""
 
 
 @kernel
 def seat_of_colour(st: Record, colour: Int) -> Int:
-    """Return the seat that has a colour."""
+    """Return the seat that has a color."""
     return i64(st.black) if colour == BLACK else 1 - i64(st.black)
 
 
@@ -115,7 +115,7 @@ def seat_to_move(st: Record) -> Int:
 
 @kernel
 def choosing(st: Record) -> bool:
-    """Return whether the next action is the choice of a colour."""
+    """Return whether the next action is the choice of a color."""
     return bool(st.unsettled != 0 and st.stones == SWAP_STONES and st.side >= 0)
 
 
@@ -131,7 +131,7 @@ def count(st: Record) -> Int:
 
 @kernel
 def generate(st: Record, moves: Moves) -> Int:
-    """Write the empty cells, row by row, or the choice of a colour; nothing when over."""
+    """Write the empty cells, row by row, or the choice of a color; nothing when over."""
     if st.side < 0:
         return i64(0)
     if choosing(st):
@@ -159,7 +159,7 @@ def allows(st: Record, action: Int) -> bool:
 
 @kernel
 def run_length(st: Record, cell: Int, step: Int) -> Int:
-    """Return how many stones of one colour stand in a row through a stone."""
+    """Return how many stones of one color stand in a row through a stone."""
     board = st.board
     colour = board[cell]
     length = i64(1)
@@ -186,7 +186,7 @@ def winning_step(st: Record, cell: Int) -> Int:
 
 @kernel
 def _open_to(st: Record, cell: Int, step: Int, stones: Int, colour: Int) -> bool:
-    """Return whether five cells from `cell` on can become exactly five of a colour."""
+    """Return whether five cells from `cell` on can become exactly five of a color."""
     if stones != EMPTY and stones != colour:
         return False
     return bool(st.board[cell - step] != colour and st.board[cell + 5 * step] != colour)
@@ -232,7 +232,7 @@ def _end_reason(st: Record, m: Int) -> Int:
 
 @kernel
 def put_stone(st: Record, m: Int) -> Int:
-    """Put the next stone, and nothing else; return its colour."""
+    """Put the next stone, and nothing else; return its color."""
     stones = i64(st.stones)
     colour = i64(BLACK + (stones & 1))
     st.board[m] = colour
@@ -319,7 +319,7 @@ def _adjacent_run(st: Record, cell: Int, step: Int, colour: Int) -> Int:
 
 @kernel
 def move_score(st: Record, m: Int) -> Int:
-    """Prefer cells that lengthen own rows, then those that stop rows of the other colour."""
+    """Prefer cells that lengthen own rows, then those that stop rows of the other color."""
     if m < CHOICES:
         return i64(0)
     mine = BLACK + (i64(st.stones) & 1)
@@ -407,7 +407,7 @@ def winning_row(st: Record, out: Moves) -> Int:
 
 @kernel
 def observe(st: Record, seat: Int, out: Planes) -> None:
-    """Write three planes over the board: own, the other's, and 1 once colours are chosen."""
+    """Write three planes over the board: own, the other's, and 1 once colors are chosen."""
     board = st.board
     size = i64(st.width)
     area = size * size
@@ -428,7 +428,7 @@ def observe(st: Record, seat: Int, out: Planes) -> None:
 
 @kernel
 def num_dense(st: Record) -> Any:
-    """Return the number of cells, and two more where a colour may have to be chosen."""
+    """Return the number of cells, plus two if the color may have to be chosen."""
     return i64(st.width) * i64(st.width) + (CHOICES if st.swap != 0 else 0)
 
 
@@ -453,7 +453,7 @@ def dense_action(st: Record, index: Int) -> Any:
 
 
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-"""What `kernels.box` gives: the kernels below are called for single states, from Python."""
+"""A state as `kernels.box` returns it: Python calls the kernels below for single states."""
 
 
 @kernel

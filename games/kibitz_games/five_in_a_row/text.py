@@ -1,4 +1,4 @@
-"""The view as JSON, written by a kernel: what `models.view` gives, byte for byte."""
+"""The view as JSON, written by a kernel; byte for byte the output of `models.view`."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _put_bool(out: Text, at: Int, value: Int) -> Int:
 
 @kernel
 def _put_options(st: Record, out: Text, at: Int) -> Int:
-    """Write what the host has chosen."""
+    """Write the host's options."""
     at = put_int(out, put(out, at, _SIZE), st.width)
     at = put(out, _put_bool(out, put(out, at, _EXACT), st.exact), _FIRST)
     at = put_one(out, at, _FIRSTS, _FIRSTS_AT, st.first)
@@ -93,7 +93,7 @@ def _put_options(st: Record, out: Text, at: Int) -> Int:
 
 @kernel
 def _put_end(st: Record, out: Text, at: Int) -> Int:
-    """Write why it is over, and who has won."""
+    """Write why the play is over, and the winner."""
     if st.end == 0:
         return at
     at = put_one(out, put(out, at, _OVER), _REASONS, _REASONS_AT, st.end)
@@ -125,7 +125,7 @@ def _put_board(st: Record, out: Text, at: Int) -> Int:
 
 @kernel
 def _put_last(st: Record, out: Text, at: Int) -> Int:
-    """Write the last action, if there was one: a colour that was chosen, or a stone."""
+    """Write the last action, if there was one: a color that was chosen, or a stone."""
     if st.swap != 0 and st.unsettled == 0 and st.stones == rules.SWAP_STONES:
         return put(out, at, _TOOK_BLACK if st.black != st.opener else _TOOK_WHITE)
     if st.ply == 0:

@@ -1,4 +1,4 @@
-"""The board: 12x12 hexagons, their names and neighbours, and every line of one to three cells.
+"""The board: 12x12 hexagons, their names and neighbors, and every line of one to three cells.
 
 A cell has a column x and a row y, both from 0; rows with odd y stand half a cell further to the
 right ("odd-r" coordinates). Its number is ``12*y + x``; its name is a letter for the column and

@@ -2,14 +2,14 @@
 
 Growing follows the assignment that the game is from. The cell at (6, 6) comes first: it is free
 with probability 0.7 and an obstacle otherwise, and it is the frontier. Then a random cell leaves
-the frontier, again and again, and those of its neighbours that are not decided yet are decided in
-the order of directions 3, 4, 1, 2, 5, 6, each free with probability 0.7; free ones join the
-frontier. The map is done as soon as it has n free cells. It starts again where the frontier runs
-dry, or where the free cells are not connected, which happens around a first cell that is an
-obstacle. What was never decided is an obstacle.
+the frontier, again and again. Its undecided neighbors are decided in the order of directions 3, 4,
+1, 2, 5, 6, each free with probability 0.7; free ones join the frontier. The map is done as soon as
+it has n free cells. It starts again if the frontier runs dry, or if the free cells are not
+connected, which happens around a first cell that is an obstacle. Cells that are never decided are
+obstacles.
 
-Every random number comes from a source of its own that depends on the seed and on n; only
-``random.Random.random`` is asked, which gives the same numbers in every version of Python.
+All random numbers come from a dedicated source seeded with the seed and n; only
+``random.Random.random`` is used, which gives the same numbers in every version of Python.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def read_rows(drawn: Sequence[str]) -> tuple[int, ...]:
 def read(stretches: Iterable[str]) -> tuple[int, ...]:
     """Return the cells of a map that a host wrote: cells and straight rows, ``f7`` or ``f7-k7``.
 
-    Raises `ValueError` with what is wrong.
+    Raises `ValueError` with the reason if a stretch is invalid.
     """
     free: set[int] = set()
     for written in stretches:

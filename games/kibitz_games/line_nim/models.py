@@ -18,7 +18,7 @@ Reason = Literal["last cell", "dropped"]
 
 
 class Options(Model):
-    """What a host may choose."""
+    """The options of a match."""
 
     free: int | None = Field(
         None,
@@ -41,7 +41,7 @@ class Move(Model):
     """A line of one to three free cells, from a start cell on in a direction.
 
     Directions: 1 up-left, 2 up-right, 3 left, 4 right, 5 down-left, 6 down-right. A single cell
-    needs none. The same line may be spelt from either end.
+    needs none. The same line may be spelled from either end.
     """
 
     x: int = Field(ge=0, lt=geo.SIDE, description="Column of the start cell.")
@@ -57,11 +57,11 @@ class Move(Model):
 
 
 class View(Model):
-    """A position; nothing is hidden, so everybody's view is the same.
+    """A position. Nothing is hidden, so all viewers get the same view.
 
-    `options` has ``free`` filled in where the map was drawn. ``rows[y][x]`` is ``.`` for a free
-    cell, ``#`` for an obstacle, ``0`` or ``1`` for a cell which that seat has crossed out.
-    `last` is the last line, spelt as `Game.encode` does: from its topmost, leftmost cell.
+    `options` has ``free`` filled in if the map was drawn. ``rows[y][x]`` is ``.`` for a free cell,
+    ``#`` for an obstacle, ``0`` or ``1`` for a cell which that seat has crossed out. `last` is the
+    last line, spelled as `Game.encode` does: from its topmost, leftmost cell.
     """
 
     options: Options
@@ -78,7 +78,7 @@ class View(Model):
 
 
 def deal(options: Options, seed: int) -> dict[str, Json]:
-    """Draw the map, or nothing where the host has written one."""
+    """Draw the map, or return nothing if the host has written one."""
     if options.map is not None:
         return {}
     n = maps.size(seed) if options.free is None else options.free
@@ -138,7 +138,7 @@ def _spellings() -> Iterator[tuple[tuple[int, int, int | None], int | None]]:
 
 
 _LINES = dict(_spellings())
-"""The line of each spelling (start cell, length, direction); None where it leaves the board."""
+"""The line of each spelling (start cell, length, direction); None if it leaves the board."""
 
 
 def line_of_move(wire: Move) -> int | None:
@@ -158,7 +158,7 @@ _DIRECTIONS = ("", "up-left", "up-right", "left", "right", "down-left", "down-ri
 
 
 def _reason(state: Any, wire: Move, action: int | None) -> str:
-    """Say what is wrong with a move that is not legal."""
+    """Explain why a move is illegal."""
     if int(state.side) < 0:
         return "the play is over"
     if action is None:
@@ -207,7 +207,7 @@ def move_cells(wire: Move) -> tuple[str, ...]:
 
 
 def parse_move(written: str) -> Move:
-    """Read what `format_move` writes, a line from either of its ends."""
+    """Parse a line written by `format_move`, from either of its ends."""
     cells = geo.parse_row(written)
     if cells is None or len(cells) > geo.LONGEST:
         raise IllegalAction(
@@ -224,11 +224,12 @@ _FIELDS = RecordReader(
     rules.STATE, "ply", "side", "end", "loser", "free", "given", "history", "board"
 )
 _MARKS = bytes.maketrans(bytes([rules.OBSTACLE, rules.FREE, rules.GONE, rules.GONE + 1]), b"#.01")
-"""What a view writes for each cell: obstacles, free cells, and those that each seat crossed out."""
+"""The characters of cells in a view: obstacles, free cells, and those that each seat crossed
+out."""
 
 
 def view(state: np.record) -> View:
-    """Return the view of everybody."""
+    """Return the view of all seats and of the public."""
     ply, side, end, loser, free, given, history, board = _FIELDS(state)
     drawn = board[: geo.CELLS].translate(_MARKS).decode()
     fields = {

@@ -1,7 +1,7 @@
 """The drawing of a view: the cells that were free at the start, as an island of hexagons.
 
-Obstacles never change and nothing is done with them, so they are left out: what surrounds the
-island is empty, and the board takes no more room than it needs. Each free cell carries its name.
+Obstacles never change and take no part in play, so they are left out: the surroundings of the
+island are empty, and the board takes no more room than it needs. Each free cell carries its name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kibitz_games.line_nim.maps import FREE, OBSTACLE
 from kibitz_games.line_nim.models import View
 
 GLYPHS = ("x", "o")
-"""What the first and the second seat cross cells out with."""
+"""The crosses of the first and the second seat."""
 
 
 def scene(view: View) -> Scene:
@@ -61,7 +61,7 @@ def _text(view: View, drawn: str) -> Iterator[str]:
 
 
 def _sizes(parts: list[tuple[int, ...]]) -> str:
-    """Tell the sizes of the parts where there are several, equal ones together: ``3x1``."""
+    """Return the sizes of the parts if there are several, equal ones together: ``3x1``."""
     if len(parts) < 2:
         return ""
     sizes = [len(part) for part in parts]

@@ -3,14 +3,14 @@
 The position
 ------------
 ``board[cell]`` is `OBSTACLE`, `FREE`, or ``GONE + seat`` once that seat has crossed the cell out.
-``board[WALL]`` is an obstacle that stands for everything off the board, which spares every test
-of borders. An action is the number of a line (`geometry.LINES`), whichever way it was spelt.
+``board[WALL]`` is an obstacle in place of everything off the board, which spares every test of
+borders. An action is the number of a line (`geometry.LINES`), however it was spelled.
 
-The turn changes with every ply and nobody passes, so the seat to move is ``ply & 1``; `side` is
-the same, or -1 when the play is over. The game is impartial: which seat crossed a cell out
-matters to nobody but the eye, and is not part of the key.
+The turn changes with every ply and passing is impossible, so the seat to move is ``ply & 1``;
+`side` is the same, or -1 when the play is over. The game is impartial: the seat that crossed a cell
+out matters only for the drawing, and is not part of the key.
 
-The end is misère: whoever crosses out the last free cell loses. `undo` needs nothing but the
+The end is misère: the seat that crosses out the last free cell loses. `undo` needs nothing but the
 action; ``history`` is there because a view shows the last one.
 """
 
@@ -57,7 +57,7 @@ STATE = kernels.record_type(
 
 
 def _next_cells() -> np.ndarray:
-    """Return the neighbour of each cell in direction d at ``cell*6 + d - 1``, or `WALL`."""
+    """Return the neighbor of each cell in direction d at ``cell*6 + d - 1``, or `WALL`."""
     near = np.full((geo.CELLS + 1) * 6, WALL, np.int32)
     for cell in range(geo.CELLS):
         for d in geo.DIRECTIONS:
@@ -255,7 +255,7 @@ def num_dense(st: Record) -> Any:
 
 
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-"""What `kernels.box` gives: the kernel below is called for single states, from Python."""
+"""A state as `kernels.box` returns it: Python calls the kernel below for single states."""
 
 
 @kernel

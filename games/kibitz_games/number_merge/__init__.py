@@ -12,7 +12,7 @@ from kibitz_games.number_merge.models import Move, Options, View
 
 
 class NumberMerge(Game[Options, Move, View]):
-    """The row of numbers that two players add up, neighbour by neighbour."""
+    """The row of numbers that two players add up, neighbor by neighbor."""
 
     info: ClassVar[GameInfo] = GameInfo(
         name="number-merge",

@@ -37,7 +37,7 @@ _FRACTION = re.compile(r"([1-9][0-9]{0,2})/([1-9][0-9]{0,2})")
 
 
 class Options(Model):
-    """What a host may choose: a preset, and what is to differ from it."""
+    """The options of a match: a preset, and deviations from it."""
 
     preset: Preset = Field(
         "fair",
@@ -73,13 +73,13 @@ class Options(Model):
 
 
 class Move(Model):
-    """A merge of two neighbours; `index` is the place of the left one in the present row."""
+    """A merge of two neighbors; `index` is the place of the left one in the present row."""
 
     index: int = Field(ge=0, lt=rules.MAX_PLIES)
 
 
 class Last(Model):
-    """The last merge: who did it, the two numbers, where their sum stands now, what it earned."""
+    """The last merge: the seat, the two numbers, the place of their sum, and the points earned."""
 
     seat: int = Field(ge=0, lt=rules.SEATS)
     index: int = Field(ge=0, lt=rules.MAX_PLIES)
@@ -89,10 +89,10 @@ class Last(Model):
 
 
 class View(Model):
-    """A position; nothing is hidden, so everybody's view is the same.
+    """A position. Nothing is hidden, so all viewers get the same view.
 
     `options` has length, threshold and the row of the start filled in. `threshold` is the exact
-    value as a numerator and a denominator, `rule` says in words where it comes from.
+    value as a numerator and a denominator, `rule` its origin in words.
     """
 
     options: Options
@@ -112,7 +112,7 @@ class View(Model):
 
 
 def deal(options: Options, seed: int) -> dict[str, Json]:
-    """Draw from `seed` what the options leave open: the row, and who begins."""
+    """Draw the undecided options from `seed`: the row, and who begins."""
     source = random.Random(seed)
     drawn: dict[str, Json] = {}
     row = [source.randint(1, 9) for _ in range(_length(options))]
@@ -211,7 +211,7 @@ def format_move(wire: Move) -> str:
 
 
 def parse_move(written: str) -> Move:
-    """Read what `format_move` writes; the left place alone will do."""
+    """Parse a move written by `format_move`; the left place alone is enough."""
     found = re.fullmatch(r"\s*([0-9]{1,2})\s*(?:\+\s*([0-9]{1,2})\s*)?", written)
     left = int(found[1]) if found else rules.MAX_PLIES
     right = int(found[2]) if found and found[2] else left + 1
@@ -231,7 +231,7 @@ _FIELDS = RecordReader(
 
 
 def view(state: np.record) -> View:
-    """Return the view of everybody."""
+    """Return the view of all seats and of the public."""
     preset, choice, part, parts, length, above, below, first, ply, *rest = _FIELDS(state)
     side, end, out, count, scores, prefix, edge, history = rest
     start = tuple(prefix[i + 1] - prefix[i] for i in range(length))
@@ -301,7 +301,7 @@ def features(seen: View, seat: int) -> Features:
 
 
 def state_from_view(seen: View) -> np.record:
-    """Return the state that a view shows; which merges came before the last one it cannot know."""
+    """Return the state that a view shows; the merges before the last one are not in the view."""
     assert seen.options.row is not None
     scores = (seen.scores[0], seen.scores[1])
     st: Any = _position(seen.options, seen.options.row, seen.first, numbers=seen.row, scores=scores)

@@ -3,12 +3,12 @@
 The position
 ------------
 A row of numbers is never stored again after the start: the present numbers are those between
-neighbouring *edges*. ``edge[0]`` is 0, ``edge[count]`` is `length`, and in between stand, in
+neighboring *edges*. ``edge[0]`` is 0, ``edge[count]`` is `length`, and in between stand, in
 ascending order, those of the places 1 .. length - 1 that still separate two numbers. With the
 prefix sums of the row, number `i` is ``prefix[edge[i + 1]] - prefix[edge[i]]``. So a position is
 a set of places, of which there are ``2 ** (length - 1)``, whatever the order of the merges.
 
-An action is the place of the left one of two neighbours in the present row, 0 .. count - 2.
+An action is the place of the left one of two neighbors in the present row, 0 .. count - 2.
 It takes ``edge[action + 1]`` away, which ``history[ply]`` keeps for `undo`.
 
 The threshold is the fraction ``above / below`` in lowest terms. Sums are compared with it in
@@ -16,8 +16,8 @@ integers, ``sum * below`` with ``above``: nothing is ever rounded.
 
 The key
 -------
-It is made of the edges, the difference of the scores and the side to move, all of which an
-outcome depends on, and of `salt`, which stands for the row and the threshold.
+It hashes the edges, the difference of the scores and the side to move, all of which an outcome
+depends on, and `salt`, which represents the row and the threshold.
 
 `turn` is the seat whose turn it is or would be, `side` the same or -1 when the play is over.
 """
@@ -43,7 +43,7 @@ SHORTEST = 2
 LONGEST = 64
 """Numbers of a row."""
 LARGEST = 999
-"""The largest total of a row: what fits into three digits."""
+"""The largest total of a row, for three digits."""
 MAX_PLIES = LONGEST - 1
 
 END_MERGED, END_DROPPED = 1, 2
@@ -93,7 +93,7 @@ EDGE_KEY, DIFFERENCE_KEY, TURN_KEY = map(kernels.kernel_array, _keys())
 
 @kernel
 def gain(st: Record, m: Int) -> Int:
-    """Return what the merge `m` earns: 1 above the threshold, -1 below it, 0 at it."""
+    """Return the points that the merge `m` earns: 1 above the threshold, -1 below it, 0 at it."""
     total = i64(st.prefix[st.edge[m + 2]]) - i64(st.prefix[st.edge[m]])
     beyond = total * i64(st.below) - i64(st.above)
     return i64(beyond > 0) - i64(beyond < 0)
@@ -192,7 +192,7 @@ def returns(st: Record, out: Values) -> None:
 
 @kernel
 def move_score(st: Record, m: Int) -> Int:
-    """Prefer what earns a point now."""
+    """Prefer merges that earn a point now."""
     return gain(st, m)
 
 
@@ -278,7 +278,7 @@ def make_state(
     """Return the state of a row whose merges so far have left `numbers`; the play is not over.
 
     The threshold is ``above / below``, in lowest terms; `options` are preset, choice, part and
-    parts. Nothing is checked.
+    parts. The arguments are not checked.
     """
     st: Record = kernels.new(STATE)
     left = row if numbers is None else numbers

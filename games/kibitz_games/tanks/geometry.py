@@ -1,8 +1,8 @@
-"""The board of Tanks: 15 by 15 places, where the rocks are, and where the tanks start.
+"""The board of Tanks: 15 by 15 places, the rocks, and the starts of the tanks.
 
 A place is (row, column), both from 1, row 1 on top. Kernels number the places of a board with a
-border of one place all round: ``row * STRIDE + column``. So a step in any direction is an
-addition, and whatever leaves the board comes upon `rules.EDGE`; no place has the number 0.
+border of one place all round: ``row * STRIDE + column``. So a step in any direction is an addition,
+and a step off the board reaches `rules.EDGE`; no place has the number 0.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ CELLS = STRIDE * STRIDE
 SEATS = 4
 
 HULLS: tuple[Hull, ...] = ("up", "right", "down", "left")
-"""Where a tank may face, clockwise; a hull's number is its index."""
+"""The directions of a hull, clockwise; a hull's number is its index."""
 AHEAD = (-STRIDE, 1, STRIDE, -1)
-"""What a step in the direction of each hull adds to the number of a place."""
+"""The difference between the numbers of a place and the next one, for each hull."""
 
 STARTS: dict[Start, tuple[Place, ...]] = {
     "corners": ((15, 1), (1, 15), (1, 1), (15, 15)),
     "table1": ((13, 2), (3, 14), (1, 2), (13, 14)),
 }
-"""Where each seat starts."""
+"""The start of each seat."""
 FACING: tuple[Hull, ...] = ("up", "down", "right", "left")
-"""Where each seat faces at the start."""
+"""The hull of each seat at the start."""
 
 CLASSIC: tuple[Place, ...] = (
     *((8, 1), (8, 2), (8, 3), (8, 13), (8, 14), (8, 15)),
@@ -39,7 +39,7 @@ CLASSIC: tuple[Place, ...] = (
     *((11, 4), (12, 4), (12, 5), (11, 12), (12, 11), (12, 12)),
     *((8, 6), (8, 8), (8, 10), (6, 8), (10, 8)),
 )
-"""A spur from the middle of each side, a corner in each quarter, and a cross in the centre."""
+"""A spur from the middle of each side, a corner in each quarter, and a cross in the center."""
 ROCKS: dict[Rocks, tuple[Place, ...]] = {"classic": CLASSIC, "none": ()}
 
 NUMBERS: tuple[int, ...] = tuple(

@@ -37,7 +37,7 @@ SHORT: dict[str, Word] = {
 
 
 class Options(Model):
-    """What a host may choose."""
+    """The options of a match."""
 
     start: geo.Start = Field(
         "corners",
@@ -66,7 +66,7 @@ class Move(Model):
 
 
 class Shot(Model):
-    """A shot, which everybody hears: who fired from where, and whom it destroyed."""
+    """A public shot: the seat that fired, from where, and its victim."""
 
     slot: Slot
     seat: Seat
@@ -76,7 +76,7 @@ class Shot(Model):
 
 
 class Wreck(Model):
-    """What is left of a tank: whose it was, who destroyed it when, and where it is."""
+    """A wreck of a tank: its seat, its destroyer and the time, and its place."""
 
     seat: Seat
     by: Seat
@@ -86,7 +86,7 @@ class Wreck(Model):
 
 
 class Tank(Model):
-    """What only a referee may know of each tank; `visited` counts places."""
+    """The private fields of each tank, for referees only; `visited` counts places."""
 
     row: Coordinate
     column: Coordinate
@@ -96,18 +96,18 @@ class Tank(Model):
 
 
 class View(Model):
-    """What a viewer may know.
+    """The position as one viewer may know it.
 
-    Everybody knows whose turn it is, who lives and who dropped out (in that order), each seat's
-    last shot (`shots`, by time), those of them that fell in the last four slots (`events`: for
-    a player everything since the own last move), and the wrecks.
+    Public are the seat to act, the living seats, the dropped-out seats in order, and the wrecks. So
+    are each seat's last shot (`shots`, by time) and the shots of the last four slots (`events`: for
+    a player, all since their own last move).
 
-    A seat knows also its own place, hull and score, its `local` board (-1 unknown, 0 free, -2
-    rock, -3 wreck, 11, 22, 33 and 44 the tanks of seats 0 to 3) and where it has been
-    (`visited`, a character 0 or 1 for each place).
+    A seat also has its own place, hull and score, its `local` board and its trail (`visited`, a
+    character 0 or 1 for each place). The codes of a board are -1 unknown, 0 free, -2 rock, -3
+    wreck, and 11, 22, 33 and 44 the tanks of seats 0 to 3.
 
-    A referee knows also the true `board`, with the same codes, all `tanks`, and who has been
-    where (`trails`, a hexadecimal digit for each place with a bit for each seat, 1 for seat 0).
+    A referee also has the true `board`, with the same codes, all `tanks`, and all trails (`trails`,
+    a hexadecimal digit for each place with a bit for each seat, 1 for seat 0).
     """
 
     options: Options
@@ -195,7 +195,7 @@ _MEMORY = RecordReader(rules.STATE, "memory", "visited")
 def view(state: np.record, viewer: int) -> View:
     """Return the view of a seat, of `rules.PUBLIC` or of `rules.REFEREE`.
 
-    This is the only place where something of a state becomes part of a view.
+    This is the only place where a part of a state becomes part of a view.
     """
     fields = _public(state)
     if viewer == rules.REFEREE:
@@ -213,7 +213,7 @@ def view(state: np.record, viewer: int) -> View:
 
 
 _ROWS = tuple(range(geo.STRIDE + 1, geo.CELLS - geo.STRIDE, geo.STRIDE))
-"""Where each row of the board begins, without its border."""
+"""The first place of each row of the board, without its border."""
 _ALL_TRAILS = bytes(b"0123456789abcdef" * 16)
 """Turns the bits of the seats that have been on a place into a hexadecimal digit."""
 _OWN_TRAIL = tuple(
@@ -237,7 +237,7 @@ def _trails(visited: bytes, characters: bytes) -> list[str]:
 
 
 def _public(state: np.record) -> dict[str, Any]:
-    """Return what everybody may know, and all else as unknown."""
+    """Return the public fields of a view, with all others unknown."""
     ply, slot, side, end, turns, start, rocks, marks, *seats = _PUBLIC(state)
     left, fell, fired, place, shots_at = seats
     wrecks = [_wreck(seat, when - 1, place[seat]) for seat, when in enumerate(fell) if when]
@@ -289,14 +289,14 @@ def _options(start: int, rocks: int, turns: int, marks: int) -> Options:
 
 
 _EMPTY_FIELDS: dict[str, Any] = dict.fromkeys(View.model_fields)
-"""The order of the fields, and what a viewer knows who may know nothing."""
+"""The fields of a view in order, all unknown."""
 
 
 def features(seen: View, seat: int) -> Features:
-    """Return float32 [11, 15, 15], rows before columns, of what `seat` knows.
+    """Return the view of `seat` as float32 [11, 15, 15], rows before columns.
 
-    Unknown, free, rock or wreck, tanks of others, itself, where it has been; four planes that
-    are 1 all over for the hull that it has (up, right, down, left); and the share of slots left.
+    Unknown, free, rock or wreck, tanks of others, its own tank, its trail; four planes that are 1
+    everywhere for its current hull (up, right, down, left); and the share of slots left.
     """
     assert seen.local is not None, "only a seat's own view has something to learn from"
     assert seen.visited is not None

@@ -1,7 +1,7 @@
 """The drawing of a view: the board as its viewer knows it, and a pad of buttons for a player.
 
-A place is named by row and column, ``8,3``; a button by the word of its action. Places that a
-player knows nothing of are fog, those where it has been are ``seen``.
+A place is named by row and column, ``8,3``; a button by the word of its action. Places unknown to a
+player are fog, those of its trail are ``seen``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PAD: dict[Word, tuple[int, str]] = {
     "turn-right": (7, "↻"),
     "fire": (9, "*"),
 }
-"""The row of each button, and what is on it."""
+"""The row of each button, and its glyph."""
 CELL_KINDS: dict[int, CellKind] = {rules.UNKNOWN: "fog", rules.ROCK: "rock", rules.WRECK: "wreck"}
 
 
@@ -45,7 +45,7 @@ def scene(view: View) -> Scene:
 
 
 def _board(view: View) -> Board:
-    """Return what the viewer knows of every place; what is public is known to all."""
+    """Return the code of every place as the viewer knows it; public facts are known to all."""
     rows: Sequence[Sequence[int]] = view.board or view.local or _public(view)
     board = {
         (row, column): code
@@ -108,7 +108,7 @@ def _tint(trail: int) -> int | None:
 
 
 def _heading(view: View, seat: int) -> int | None:
-    """Return where a tank faces, in degrees, or None where the viewer may not know."""
+    """Return the direction of a tank in degrees, or None if the viewer may not know it."""
     hull = view.tanks[seat].hull if view.tanks else view.hull if seat == view.seat else None
     return None if hull is None else 90 * geo.HULLS.index(hull)
 
@@ -128,7 +128,7 @@ def _labels() -> tuple[Label, ...]:
 
 
 def _marks(view: View, board: Board) -> Iterator[Mark]:
-    """Mark what the viewer looks at, the tank that acted last, and the shots of the last round."""
+    """Mark the places in sight, the tank that acted last, and the last round's shots."""
     if _can_act(view):
         yield Mark("vision", tuple(_visible_cells(view, board)), view.seat)
     if (place := _last_to_act(view)) is not None:
@@ -146,7 +146,7 @@ def _marks(view: View, board: Board) -> Iterator[Mark]:
 
 
 def _last_to_act(view: View) -> geo.Place | None:
-    """Return where the tank is whose slot was the last one, where the viewer may know that."""
+    """Return the place of the tank of the last slot, if the viewer may know it."""
     seat = (view.slot - 1) % geo.SEATS
     if view.slot == 0 or not view.alive[seat] or seat in view.dropped:
         return None
@@ -158,10 +158,10 @@ def _last_to_act(view: View) -> geo.Place | None:
 
 
 def _line_of_fire(view: View, shot: Shot) -> list[geo.Place]:
-    """Return the places that a shot without a victim crossed; none where the hull is not known.
+    """Return the places that a shot without a victim crossed; none if the hull is unknown.
 
-    A hull stands as it did when it fired: a shot of the last round was its tank's last action. What
-    has come into the line since then is a tank, or the wreck of a later shot, and stops nothing.
+    The hull has not turned since: a shot of the last round was its tank's last action. Pieces that
+    entered the line later, a tank or the wreck of a later shot, stop nothing.
     """
     heading = _heading(view, shot.seat)
     if heading is None:
@@ -207,7 +207,7 @@ def _text(view: View) -> tuple[str, ...]:
 
 
 def _seat_line(view: View, seat: int) -> str:
-    """Tell of a seat what the viewer knows and the board does not show: ``seat 1: 340``."""
+    """Return the line about a seat with the facts that the board does not show: ``seat 1: 340``."""
     score = view.tanks[seat].score if view.tanks else view.score if seat == view.seat else None
     parts = [] if score is None else [f"{score:,}"]
     parts += [f"destroyed by {seat_name(each.by)}" for each in view.wrecks if each.seat == seat]

@@ -2,35 +2,34 @@
 
 The position
 ------------
-``board[cell]`` has the codes of the Tanks report: `FREE`, `ROCK`, `WRECK`, and 11, 22, 33 or 44
-for the tank of a seat; the border around the board is `EDGE`. Where a tank or its wreck is says
-``place[seat]``, where it faces ``hull[seat]``. ``visited[cell]`` has a bit for every seat that
-has been there.
+``board[cell]`` has the codes of the Tanks report: `FREE`, `ROCK`, `WRECK`, and 11, 22, 33 or 44 for
+the tank of a seat; the border around the board is `EDGE`. ``place[seat]`` is the place of a tank or
+its wreck, ``hull[seat]`` its direction. ``visited[cell]`` has a bit forevery seat that has been
+there.
 
-A *slot* is a turn of the fixed order: seat ``slot % 4`` owns it. Slots of the dead and of those
-who dropped out pass silently, so `slot` runs ahead of `ply`, which counts what was done.
+A *slot* is a turn of the fixed order: seat ``slot % 4`` owns it. Slots of destroyed and dropped-out
+seats pass silently, so `slot` runs ahead of `ply`, which counts actions.
 
 Actions are numbered as in the report: `UP`, `DOWN`, `RIGHT`, `LEFT`, the turns of the hull and
-`FIRE`. All seven are always legal; one that the board forbids does nothing. `SKIP` is the
+`FIRE`. All seven are always legal; an action that the board forbids has no effect. `SKIP` is the
 turn of a player whose time ran out.
 
 Local boards
 ------------
 ``memory[seat]`` is the local board of a seat: the last thing known of every place. It changes
 
-1. when the seat's slot comes, by what is in its cone of vision then;
-2. when anybody fires, by the place of the shooter and by the wreck if there is a new one;
-   both are public, so every local board has them;
-3. when the seat's own tank moves, by the tank, since a player knows where it is.
+1. when the seat's slot comes, to match its cone of vision then;
+2. when any tank fires, at the place of the shooter and of a new wreck; both are public, so every
+   local board gets them;
+3. when the seat's own tank moves, at the tank's place, since a player knows it.
 
-What becomes of the marks of tanks is the option `memory`. By the default a tank is on a local
-board at most once: where it was last known to be (``known[seat, tank]``, 0 for nowhere). When it
-turns up elsewhere its former place counts as free; and so does it when the tank is destroyed, which
-is public, wherever its wreck is. With ``report`` a local board is what the Tanks report describes:
-what was seen is copied into it, and a mark stays until its place is seen again, so that a tank
-of another may be on it several times (``known`` then has the own tank only). With
-``also-destroyed`` the one mark of a tank stays when it is destroyed elsewhere, as it did in version
-1 of these rules.
+The option `memory` decides how long marks of tanks stay. By default a tank is on a local board at
+most once: at its last known place (``known[seat, tank]``, 0 for nowhere). When it turns up
+elsewhere, its former place counts as free. The same happens when the tank is destroyed, which is
+public, at any place. With ``report`` a local board follows the Tanks report: places in sight are
+copied into it, and a mark stays until its place is seen again. So another seat's tank may be on it
+several times (``known`` then has the own tank only). With ``also-destroyed`` the one mark of a tank
+stays when it is destroyed elsewhere, as it did in version 1 of these rules.
 
 Undoing
 -------
@@ -39,12 +38,12 @@ did (`did`), and how high the stack of changed memories was. An entry of the sta
 place of a local board with what it was before, packed into 16 bits.
 
 The stack needs no more than `ENTRIES` entries. A place of a local board changes at most once from
-unknown to known: 4 * 225. Every other change puts the mark of a tank, takes one away, or makes
-a place a wreck. Marks are put where the tank truly is, hence a second time only after the tank
-has moved: at most 4 marks for each ply that moves a tank, and one for each of the 16 pairs of
-seat and tank before it moves at all (a sampled state may begin with wrong marks). A mark is
-taken away only after it was put, or was there at the beginning: 16, or with ``report`` as many as
-there are places, but a place that began with a mark did not begin unknown. A kill makes one
+unknown to known: 4 * 225. Every other change puts the mark of a tank, takes one away, or makes a
+place a wreck. Marks are put at the true place of a tank, hence a second time only after the tank
+has moved. That makes at most 4 marks for each ply that moves a tank, and one for each of the 16
+pairs of seat and tank before it moves at all (a sampled state may begin with wrong marks). A mark
+is taken away only after it was put, or was there at the beginning: 16, or with ``report`` as many
+as there are places, but a place that began with a mark did not begin unknown. A kill makes one
 place of each board a wreck, at most 12 in all.
 """
 
@@ -71,14 +70,15 @@ TANK = 11
 SKIP, UP, DOWN, RIGHT, LEFT, TURN_RIGHT, TURN_LEFT, FIRE = range(8)
 MAX_ACTIONS = 7
 DIRECTION = kernels.kernel_array(np.array([0, 0, 2, 1, 3], np.int64))
-"""The hull that faces where each of the four moves goes."""
+"""The hull that matches the direction of each of the four moves."""
 AHEAD = kernels.kernel_array(np.array(geo.AHEAD, np.int64))
 
 NEW_CELL, KILL = 10, 50
 """Points for a place where the tank has not been, and for destroying a tank."""
 
 MOVED, FIRST, FIRED, HIT = 1, 2, 4, 8
-"""What a ply did: the tank moved; to a place that is new to it; it fired; it destroyed a tank."""
+"""The effects of a ply as bits: the tank moved; the place is new to it; it fired; it destroyed a
+tank."""
 
 END_TURNS, END_DROPPED = 1, 2
 REASONS = ("", "turns", "dropped")
@@ -141,7 +141,7 @@ TANK_KEY, TRAIL_KEY, FALLEN_KEY, GONE_KEY, KILLS_KEY, SLOT_KEY = map(kernels.ker
 
 @kernel
 def _ray(board: Any, start: Int, step: Int, limit: Int, cells: Any, count: Int) -> tuple[Int, Int]:
-    """Write what is seen along a diagonal from `start` into `cells` behind the first `count`.
+    """Write the places in sight along a diagonal from `start` into `cells` after the first `count`.
 
     Return how far to the side the ray came, at most `limit` places, and the new count.
     """
@@ -185,7 +185,7 @@ def visible_cells(board: Any, cell: Int, hull: Int, cells: Any) -> Int:
 
 @kernel
 def mark_visible(board: Any, cell: Int, hull: Int, seen: Any) -> None:
-    """Mark in `seen` what a tank on `cell` sees."""
+    """Mark the places in sight of a tank on `cell` in `seen`."""
     cells = np.empty(CELLS, np.int16)
     for k in range(visible_cells(board, cell, hull, cells)):
         seen[cells[k]] = 1
@@ -216,7 +216,7 @@ def _change_memory(st: Record, seat: Int, cell: Int, code: Int) -> None:
 
 @kernel
 def _set_memory(st: Record, seat: Int, cell: Int, code: Int) -> None:
-    """Change a place of a local board, and where its tanks are known to be."""
+    """Change a place of a local board, and update the known places of its tanks."""
     before = i64(st.memory[seat, cell])
     if before > 0:
         st.known[seat, before // TANK - 1] = 0
@@ -228,7 +228,7 @@ def _set_memory(st: Record, seat: Int, cell: Int, code: Int) -> None:
 
 @kernel
 def update_memory(st: Record, seat: Int, cell: Int, code: Int) -> None:
-    """Let `seat` know what is on a place now."""
+    """Update a place of one seat's local board."""
     if st.memory[seat, cell] == code:
         return
     if code > 0:
@@ -246,7 +246,7 @@ def _remove_mark(st: Record, seat: Int, tank: Int) -> None:
 
 @kernel
 def update_vision(st: Record, seat: Int) -> None:
-    """Copy what `seat` sees now into its local board."""
+    """Copy the places in sight of `seat` into its local board."""
     board, cells = st.board, np.empty(CELLS, np.int16)
     for k in range(visible_cells(board, i64(st.place[seat]), i64(st.hull[seat]), cells)):
         cell = i64(cells[k])
@@ -255,7 +255,7 @@ def update_vision(st: Record, seat: Int) -> None:
 
 @kernel
 def _update_all_memories(st: Record, cell: Int, code: Int) -> None:
-    """Let everybody know what is on a place now."""
+    """Update a place of all local boards."""
     for seat in range(SEATS):
         update_memory(st, i64(seat), cell, code)
 
@@ -275,7 +275,7 @@ def generate(st: Record, moves: Moves) -> Int:
 
 @kernel
 def _move_tank(st: Record, seat: Int, direction: Int) -> Int:
-    """Move the tank of `seat` a place if that is empty; return what happened."""
+    """Move the tank of `seat` a place if that is empty; return the effects as bits."""
     here = i64(st.place[seat])
     there = here + i64(AHEAD[direction])
     if st.board[there] != FREE:
@@ -312,7 +312,7 @@ def _turn_hull(st: Record, seat: Int, quarters: Int) -> None:
 
 @kernel
 def _fire(st: Record, seat: Int) -> Int:
-    """Fire: everybody learns where the shooter is; a tank that is hit becomes a wreck."""
+    """Fire: all seats learn the shooter's place; a tank that is hit becomes a wreck."""
     slot = i64(st.slot)
     here = i64(st.place[seat])
     st.shots[slot] = here
@@ -335,7 +335,7 @@ def _fire(st: Record, seat: Int) -> Int:
 
 @kernel
 def _count_kill(st: Record, seat: Int, victim: Int, more: Int) -> None:
-    """Add a kill, or take it back where `more` is -1."""
+    """Add a kill, or take it back if `more` is -1."""
     before = i64(st.kills[seat])
     after = before + more
     st.kills[seat] = after
@@ -471,7 +471,7 @@ def score(st: Record, seat: Int) -> Int:
 
 @kernel
 def ranks(st: Record, out: Moves) -> None:
-    """Write the rank of each seat: by points, and below them those who dropped out."""
+    """Write the rank of each seat: by points, and below them the dropped-out seats."""
     for seat in range(SEATS):
         ahead = 0
         for other in range(SEATS):
@@ -541,7 +541,7 @@ PUBLIC, REFEREE = -1, -2
 
 @kernel
 def bfs_distances(st: Record, origin: Int, out: Moves) -> None:
-    """Write how many moves every place is from `origin` where only rocks are in the way.
+    """Write the number of moves from `origin` to every place, with only rocks in the way.
 
     A place out of reach gets `CELLS`.
     """
@@ -564,7 +564,7 @@ def bfs_distances(st: Record, origin: Int, out: Moves) -> None:
 
 
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-"""What `kernels.box` gives: the kernels below are called for single states, from Python."""
+"""A state as `kernels.box` returns it: Python calls the kernels below for single states."""
 
 
 @kernel
@@ -596,9 +596,9 @@ _u64: Any = np.uint64 if kernels.compiled() else int
 def _copy_inside(st: Record, seat: Int, seen: Any) -> None:
     """Write the local board of a seat and the trails as two rows of bytes, without the border.
 
-    Eight places are read before they are written, which the compiler makes one move of; it does not
-    where each is written at once, since the arrays might overlap. A row of the board is copied with
-    a place too many, which the next one writes over.
+    Eight places are read before they are written, which the compiler turns into one move. It does
+    not if each is written at once, since the arrays might overlap. A row of the board is copied
+    with a place too many, which the next one writes over.
     """
     memory, visited = st.memory, st.visited
     for row in range(SIDE):
@@ -616,9 +616,9 @@ def _copy_inside(st: Record, seat: Int, seen: Any) -> None:
 
 @kernel
 def observe(st: Record, seat: Int, out: Planes) -> None:
-    """Write eleven planes of what `seat` knows: its local board, its trail, its hull, the time.
+    """Write eleven planes from the view of `seat`: its local board, its trail, its hull, the time.
 
-    A loop for each plane over contiguous memory, because the compiler makes vectors of that.
+    A loop for each plane over contiguous memory lets the compiler vectorize it.
     """
     seen = np.empty((2, PLACES + 1), np.uint8)
     _copy_inside(st, seat, seen)

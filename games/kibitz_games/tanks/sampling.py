@@ -1,8 +1,8 @@
-"""States that agree with a view: what a viewer does not know is drawn at random.
+"""States that agree with a view, with the unknown parts drawn at random.
 
-Living tanks that the viewer cannot place stand where it remembers them, if they may still be
-there, else anywhere that they can have come to. No tank stands on a place that the viewer sees
-to be empty; a tank that has fired since its last turn stands where it fired.
+Living tanks out of the viewer's sight stand where it remembers them, if they may still be there,
+else at any place within reach. No tank stands on a place that the viewer sees to be empty; a tank
+that has fired since its last turn stands where it fired.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ARRAYS = (*_BY_SEAT, "board", "visited", "memory", "shots")
 
 
 def sample(seen: View, seed: int) -> np.record:
-    """Return a state that a view may be of; what the view does not say is drawn from `seed`."""
+    """Return a state that agrees with a view; unknown parts are drawn from `seed`."""
     sketch, chance = _StateBuilder(seen), random.Random(seed)
     sketch.add_public()
     if seen.tanks is not None:
@@ -63,7 +63,7 @@ class _StateBuilder:
         a["place"][seat], a["hull"][seat] = cell, hull
 
     def add_public(self) -> None:
-        """Add everything that everybody may know."""
+        """Add all public facts."""
         seen, a, home = self.seen, self.arrays, self.record_array
         home["ply"], home["slot"], home["side"] = seen.ply, seen.slot, seen.to_act
         home["end"], home["gone"] = rules.REASONS.index(seen.over or ""), len(seen.dropped)
@@ -105,7 +105,7 @@ class _StateBuilder:
                 a["known"][seen.seat, tank] = cell
 
     def inform_others(self) -> None:
-        """Let the others know what they must know: themselves, what was public, what they see."""
+        """Update the others' local boards: their own tanks, public events, places in sight."""
         seen, a = self.seen, self.arrays
         others = [seat for seat in range(geo.SEATS) if seat != seen.seat]
         for seat in range(geo.SEATS):
@@ -143,7 +143,7 @@ def _required(value: _T | None) -> _T:
 
 
 def _place_hidden_tanks(sketch: _StateBuilder, chance: random.Random) -> dict[int, int]:
-    """Choose a place for every living tank that is not the viewer's.
+    """Choose a place forevery living tank that is not the viewer's.
 
     Three places to choose from are enough: with so many, a tank finds one that the two others
     have left. The true places are possible ones, so there is always a choice.
@@ -164,7 +164,7 @@ def _place_hidden_tanks(sketch: _StateBuilder, chance: random.Random) -> dict[in
 
 
 def _possible_cells(sketch: _StateBuilder, seat: int, visible: Any) -> list[int]:
-    """Return where a tank may be: as far as it can have come, on no place that is known empty."""
+    """Return the possible places of a tank: within its reach, and not known to be empty."""
     seen, a = sketch.seen, sketch.arrays
     in_sight = [mark for mark in _marked_cells(sketch, seat) if visible[mark]]
     if in_sight:
@@ -176,7 +176,7 @@ def _possible_cells(sketch: _StateBuilder, seat: int, visible: Any) -> list[int]
 
 
 def _last_known(seen: View, seat: int) -> tuple[int, int]:
-    """Return where everybody last knew a tank to be, and how often it has moved since at most."""
+    """Return the last public place of a tank, and the maximum number of its moves since."""
     for shot in seen.shots:
         if shot.seat == seat:
             since = (seen.slot - 1 - shot.slot) // geo.SEATS
@@ -190,7 +190,7 @@ def _turns_before(slot: int, seat: int) -> int:
 
 
 def _visible(sketch: _StateBuilder) -> Any:
-    """Mark what the viewer sees: on its own turn its memory of all that is in sight is fresh."""
+    """Mark the places in the viewer's sight: on its own turn its memory of these is fresh."""
     seen, a = sketch.seen, sketch.arrays
     visible = np.zeros(geo.CELLS, np.uint8)
     if seen.seat is not None and seen.to_act == seen.seat:
@@ -203,7 +203,7 @@ def _visible(sketch: _StateBuilder) -> Any:
 
 
 def _remembered_cells(sketch: _StateBuilder, seat: int, chance: random.Random) -> list[int]:
-    """Return where the viewer has heard of a tank, in the order in which it is to be tried."""
+    """Return the remembered places of a tank, in the order in which to try them."""
     a = sketch.arrays
     if sketch.seen.seat is None:
         return [int(a["shots"][a["fired"][seat] - 1])] if a["fired"][seat] else []
@@ -212,7 +212,7 @@ def _remembered_cells(sketch: _StateBuilder, seat: int, chance: random.Random) -
 
 
 def _marked_cells(sketch: _StateBuilder, seat: int) -> list[int]:
-    """Return where a tank is on the local board of the viewer."""
+    """Return the places of a tank on the local board of the viewer."""
     if sketch.seen.seat is None:
         return []
     memory = sketch.arrays["memory"][sketch.seen.seat]
@@ -222,7 +222,7 @@ def _marked_cells(sketch: _StateBuilder, seat: int) -> list[int]:
 
 @functools.cache
 def _distances(rocks: geo.Rocks, origin: int) -> np.ndarray:
-    """Return how many moves every place is from `origin` where only rocks are in the way."""
+    """Return the number of moves from `origin` to every place, with only rocks in the way."""
     out = np.empty(geo.CELLS, np.int32)
     rules.bfs_distances_in(
         as_array(_empty_state("corners", rocks, rules.MAX_TURNS)), origin, kernel_array(out)

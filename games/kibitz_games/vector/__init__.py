@@ -1,8 +1,8 @@
 """Many plays of one game at once, in machine code: for learners, trainers and measurements.
 
 batch    `VectorGame`: reset, step, observe, mask
-kernels  what it does to a slice of the plays, without the interpreter's lock
-slices   states side by side and the threads that work on them, for trainers too
+kernels  the kernels for a slice of the plays, which release the interpreter's lock
+slices   states side by side, and threads that work on them (trainers use them too)
 chance   random numbers that do not depend on the threads
 """
 

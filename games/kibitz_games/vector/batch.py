@@ -10,8 +10,8 @@
             step = games.step(games.sample())
             # step.rewards [512, 2], step.over [512]
 
-The observations, the masks and what `step` returns are the batch's own memory, which the next call
-writes over: copy what is to be kept.
+The observations, the masks and the results of `step` are the batch's own memory, which the next
+call overwrites; copy them to keep them.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ Ints: TypeAlias = "np.ndarray[Any, np.dtype[np.int32]]"
 Bools: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
 
 DEALS = 1024
-"""From so many starts a game of chance begins, unless it is said otherwise."""
+"""The default number of starts of a game of chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What came of a step, for each play."""
+    """The results of a step, for each play."""
 
     rewards: Features
     """float32 [count, seats]."""
@@ -53,14 +53,14 @@ class Step:
 class VectorGame:
     """`count` plays of one game, side by side; see the module's text.
 
-    A play begins from one of `deals` starts, drawn from `seed`, where chance deals something. The
-    same seed gives the same plays whatever the number of `threads` (None: one for each core).
-    With `auto_reset` a play that ended begins again at once, and what is shown is the new one;
-    without it waits for `reset`, with nothing legal and its `seats` at -1.
+    If chance deals anything, each play begins from one of `deals` starts, drawn from `seed`. The
+    same seed gives the same plays whatever the number of `threads` (None: one for each core). With
+    `auto_reset` a play that ended begins again at once, and the new one is shown; without it the
+    play waits for `reset`, with no legal actions and its `seats` at -1.
 
     An observation is that of the seat to act, and actions are dense numbers: see
-    `Game.dense_action`. Raises `GameError` or `ValidationError` for a setup that the game does not
-    have, `ValueError` for everything else that cannot be.
+    `Game.dense_action`. Raises `GameError` or `ValidationError` for an unsupported setup,
+    `ValueError` for other invalid arguments.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class VectorGame:
         self.reset(seed)
 
     def _check_rewards(self, rewards: str) -> bool:
-        """Return whether points are what is rewarded."""
+        """Return whether rewards are points."""
         if rewards not in get_args(Rewards):
             expected = " or ".join(get_args(Rewards))
             raise ValueError(f"rewards: expected {expected}, not {rewards!r}")
@@ -130,7 +130,7 @@ class VectorGame:
     # ---------------------------------------------------------------------------- what users call
 
     def reset(self, seed: int | None = None, chosen: Bools | None = None) -> None:
-        """Let the chosen plays, or all, begin again; a `seed` begins everything anew."""
+        """Restart the chosen plays, or all; a `seed` also restarts the random numbers."""
         if seed is not None:
             if chosen is not None:
                 raise ValueError("a seed is for all plays: choose none with it")
@@ -161,7 +161,7 @@ class VectorGame:
         return Step(self._plays.rewards, self._plays.over)
 
     def sample(self) -> Ints:
-        """Draw a legal action for each play, all as likely as each other; -1 where it is over."""
+        """Draw a legal action for each play, all equally likely; -1 if it is over."""
         arrays = (self._chances, self._plays.moves, self._plays.counts, self._actions)
         kernels.sample(*arrays, 0, self.count)  # done sooner than other threads would be awake
         return self._actions

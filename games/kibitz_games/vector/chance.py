@@ -1,8 +1,8 @@
 """Random numbers of many plays: each has a counter, whose values are hashed.
 
 The hash is splitmix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators",
-2014). What a play draws depends on where its counter began and how often it has drawn, and on
-nothing else, so that any number of threads draws the same.
+2014). The draws of a play depend only on the start of its counter and the number of draws so far,
+so they are the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def mix(counter: Any) -> Any:
 
 @kernel
 def below(drawn: Any, n: Any) -> Int:
-    """Return the number below `n`, itself below 2**32, that a hash stands for."""
+    """Return the number below `n`, itself below 2**32, that a hash maps to."""
     return i64(((drawn >> _S32) * u64(n)) >> _S32)
 
 

@@ -1,8 +1,8 @@
-"""What is done to a slice of a batch of plays, from `first` up to before `end`.
+"""Kernels over a slice of a batch of plays, from `first` up to before `end`.
 
-The plays do not touch each other, so slices may be worked on by as many threads as there are; the
-interpreter's lock is released meanwhile. All of a step is done to a play before the next one is
-looked at, while its state is in the processor's cache.
+Plays are independent, so any number of threads may work on slices; the interpreter's lock is
+released meanwhile. A step completes one play before the next, while its state is in the processor's
+cache.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.vector.chance import below, draw, mix, u64
 
 Array: TypeAlias = Any
-"""An array over all plays; `States` are records, or what stands for them in plain mode."""
+"""An array over all plays; `States` are records, or their proxies in plain mode."""
 
 i64 = kernels.int64_cast()
 
 
 class Plays(NamedTuple):
-    """A batch of plays, and what is shown of them."""
+    """A batch of plays, with its observations."""
 
     states: Array
     raw: Array
@@ -31,11 +31,11 @@ class Plays(NamedTuple):
     starts: Array
     """The bytes of the states that plays begin from."""
     seed: Any
-    """What chooses among the starts."""
+    """The seed that chooses among the starts."""
     episodes: Array
     """How often each play has begun."""
     points: Array
-    """What each seat had after the last step, by the game's own count."""
+    """Each seat's points after the last step, as the game counts them."""
     moves: Array
     """The legal actions by their dense numbers, `counts` of them."""
     counts: Array
@@ -44,12 +44,12 @@ class Plays(NamedTuple):
     seats: Array
     """The seat to act, -1 in a play that is over."""
     seen: Array
-    """What the seat to act knows, where the game says so in machine code."""
+    """The observations of the seats to act, if the game has a kernel for them."""
     over: Array
     """Whether the last step ended the play."""
     rewards: Array
     observes: Any
-    """Whether the game says in machine code what a seat knows."""
+    """Whether the game has a kernel for observations."""
     counts_points: Any
     """Whether points are rewarded, instead of outcomes."""
     auto_reset: Any
@@ -64,10 +64,10 @@ def pick(seed: Any, play: Int, episode: Int, n: Int) -> Int:
 
 @kernel
 def _show(plays: Plays, i: Int) -> None:
-    """Find out who is to act in a play, what is legal, and what the seat to act knows.
+    """Write the seat to act, the mask, and the observation of a play.
 
-    The mask has the last legal actions before. Of a play that is over seat 0 is shown what it
-    knows.
+    On entry the mask still has the previous legal actions. A play that is over shows the
+    observation of seat 0.
     """
     st, moves, masks = plays.states[i], plays.moves, plays.masks
     for k in range(plays.counts[i]):
@@ -104,7 +104,7 @@ def begin(plays: Plays, chosen: Array, first: Int, end: Int) -> None:
 
 @kernel
 def first_illegal(masks: Array, seats: Array, actions: Array, first: Int, end: Int) -> Int:
-    """Return the first play that goes on and whose action is not legal, or -1."""
+    """Return the first unfinished play whose action is not legal, or -1."""
     for i in range(first, end):
         action = i64(actions[i])
         if seats[i] >= 0 and (action < 0 or action >= masks.shape[1] or masks[i, action] == 0):
@@ -123,7 +123,7 @@ def _reward_outcome(st: op.Record, is_over: Any, values: Array, rewards: Array) 
 
 @kernel
 def _reward_points(st: op.Record, values: Array, points: Array, rewards: Array) -> None:
-    """Give the points that each seat has won since `points`, and keep what it has now there."""
+    """Reward each seat with the points won since `points`, and store the present ones there."""
     op.points(st, values)
     for seat in range(len(rewards)):
         rewards[seat] = values[seat] - points[seat]
@@ -132,7 +132,7 @@ def _reward_points(st: op.Record, values: Array, points: Array, rewards: Array) 
 
 @kernel
 def step(plays: Plays, actions: Array, first: Int, end: Int) -> None:
-    """Play the actions in the plays that go on, reward them, and show what has come of them."""
+    """Play the actions in the unfinished plays, reward them, and show the results."""
     values = np.zeros(op.MAX_SEATS)
     for i in range(first, end):
         goes_on = plays.seats[i] >= 0
@@ -155,7 +155,7 @@ def step(plays: Plays, actions: Array, first: Int, end: Int) -> None:
 def sample(
     counters: Array, moves: Array, counts: Array, actions: Array, first: Int, end: Int
 ) -> None:
-    """Draw a legal action for each play, all as likely as each other; -1 where none is."""
+    """Draw a legal action for each play, all equally likely; -1 if there is none."""
     for i in range(first, end):
         actions[i] = -1
         if counts[i] > 0:

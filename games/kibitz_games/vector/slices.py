@@ -1,6 +1,6 @@
 """Many states of one type side by side, and threads that each work on a slice of them.
 
-What is shared by all that plays many games at once: `VectorGame`, and the games of trainers.
+Used by everything that plays many games at once: `VectorGame`, and the games of trainers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kibitz_games.compiled import records
 class Slices:
     """Threads for kernels that release the interpreter's lock; ends them when it is closed.
 
-    The caller's thread is one of them. What is done must not depend on how many there are: kernels
+    The caller's thread is one of them. Results must not depend on the number of threads: kernels
     touch nothing outside their slice.
     """
 
@@ -29,7 +29,7 @@ class Slices:
     def run(self, work: Callable[..., Any], count: int, *arguments: Any) -> None:
         """Call ``work(*arguments, first, end)`` for slices that together are 0 to `count`.
 
-        Returns when all of them are done, also where one raises; an error is raised then.
+        Returns when all of them are done, even if one raises; then raises that error.
         """
         if self._pool is None or count < 2:
             work(*arguments, 0, count)
