@@ -1,1 +1,1 @@
-"""Generates pages of the documents from the code and from measured results."""
+"""Generators of documentation pages, from the code and from measured results."""

@@ -39,9 +39,7 @@ NOTHING = "–"
 
 
 def page(games: Mapping[str, Game], results: Mapping[str, CaseResult]) -> str:
-    """Return the reference page: for each game its bots, how strong they are, and what may be
-    chosen about them.
-    """
+    """Return the reference page: for each game its bots, their strength and their parameters."""
     parts = [f"{HEAD}\n"]
     scores = _scores(results)
     for game, group in groupby(PERSONALITIES.values(), lambda bot: bot.game):
@@ -112,7 +110,7 @@ def _bot_of(what: str) -> str | None:
 
 
 def _evaluations(bots: Sequence[Personality]) -> Iterator[str]:
-    """Yield the table of the evaluations that may be chosen, where there are any."""
+    """Yield the table of the evaluations that can be chosen, if there are any."""
     choices = {
         name: choice.summary
         for bot in bots

@@ -1,4 +1,4 @@
-"""The table of what learning programs get of each game, from the games themselves."""
+"""The table of each game's environment for learning programs, from the games themselves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def page(text: str, games: Mapping[str, Game]) -> str:
 
 
 def _row(game: Game) -> list[str]:
-    """Return what is true with the usual options and the fewest seats."""
+    """Return a game's row, with default options and the fewest seats."""
     position = Position(game)
     shape = learning.observation_shape(game, position.state)
     text = (inspect.getdoc(game.features) or "").partition("\n")[0]

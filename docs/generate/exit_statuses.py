@@ -37,7 +37,7 @@ OF_COMMANDS: Final = (
         " not start it again.",
     ),
 )
-"""Statuses that are no constants."""
+"""Statuses that have no constant in the sources."""
 OF_CONSTANTS: Final[Mapping[str, tuple[str, str]]] = {
     "kibitz/local/tournament_source.py:EXIT_UNABLE": (
         "`arena`",
@@ -72,7 +72,7 @@ OF_CONSTANTS: Final[Mapping[str, tuple[str, str]]] = {
         "The bot used more CPU time than its limit.",
     ),
 }
-"""What the constants of the sources mean, each in its command."""
+"""The command and the meaning of each constant in the sources."""
 OF_EVERY_COMMAND: Final = frozenset(
     {
         "kibitz/process/interrupts.py:EXIT_INTERRUPTED",
@@ -81,11 +81,11 @@ OF_EVERY_COMMAND: Final = frozenset(
         "arena/kibitz_arena/runner/supervisor.py:EXIT_CANNOT_START",
     }
 )
-"""Constants of the first table, and that of a bot, which the tournament's runner waits for."""
+"""Constants in the first table, and the bot status that the tournament's runner expects."""
 
 
 def page() -> str:
-    """Return the page."""
+    """Return the page of exit statuses."""
     values = sources.exit_statuses()
     rows = [
         *OF_COMMANDS,

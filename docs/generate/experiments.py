@@ -1,4 +1,4 @@
-"""The page of the reports' experiments, from the table of them and what was kept of each."""
+"""The page of the reports' experiments, from their table and their saved results."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def page(
     reports: Mapping[str, str],
     kept: Mapping[str, Outcome],
 ) -> str:
-    """Return the page of these experiments, with what was kept of each by name."""
+    """Return the page of these experiments, with the saved result of each by name."""
     parts = [f"{HEAD}\n"]
     for game, report in reports.items():
         parts += [f"## {registry.get(game).info.title}\n", f"The report: {report}.\n"]
@@ -58,7 +58,7 @@ def _section(experiment: ReportExperiment, outcome: Outcome | None) -> Iterator[
 
 
 def _length(outcome: Outcome) -> str:
-    """Say how long a run it was, and of which version."""
+    """Describe the length and the version of a run."""
     run = "A whole run" if outcome.full else "A short run"
     time = _duration(outcome.seconds)
     if outcome.processor_seconds is not None:

@@ -7,16 +7,16 @@ from typing import Any, TypeAlias
 
 Schema: TypeAlias = Mapping[str, Any]
 Link: TypeAlias = Callable[[str], str]
-"""Takes the name of a definition and returns what stands for it: a link, or a word."""
+"""A function from the name of a definition to its text: a link, or a word."""
 
 
 def kind(field: Schema, link: Link) -> str:
-    """Say in words what a value may be: ``whole number from 1 to 9 or null``."""
+    """Describe the type of a value in words: ``whole number from 1 to 9 or null``."""
     return " or ".join(dict.fromkeys(_kinds(field, link)))
 
 
 def default(field: Schema) -> str:
-    """Say what a value is when nothing is said."""
+    """Describe the default of a field."""
     match field.get("default"):
         case None | [] | "" | {}:
             return "none"
@@ -61,11 +61,11 @@ def _plain_kind(field: Schema, link: Link) -> Iterator[str]:
 
 
 SAFE_INTEGER = 2**53 - 1
-"""The largest whole number that every JSON reader keeps exactly; as a bound it is left out."""
+"""The largest whole number that every JSON reader keeps exactly; omitted as a bound."""
 
 
 def _range(field: Schema) -> str:
-    """Say which numbers may be: `` from 1 to 9``, `` above 0 and below 0.5``."""
+    """Describe the range of a number: `` from 1 to 9``, `` above 0 and below 0.5``."""
     words = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "to"}
     least = field.keys() & {"minimum", "exclusiveMinimum"}
     words["exclusiveMaximum"] = "and below" if least else "below"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 class NoMarkersError(ValueError):
-    """A page lacks the lines between which generated text stands."""
+    """A page without the marks around its generated text."""
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -20,9 +20,9 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def between(page: str, begin: str, end: str, text: str) -> str:
-    """Return a page with `text` between the lines `begin` and `end`, in place of what is there.
+    """Return a page whose text between the lines `begin` and `end` is replaced by `text`.
 
-    Raises `NoMarkersError` where one of the lines is missing.
+    Raises `NoMarkersError` if one of the lines is missing.
     """
     before, first, rest = page.partition(f"{begin}\n")
     _, last, after = rest.partition(end)

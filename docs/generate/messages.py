@@ -69,7 +69,7 @@ def _page(head: str, groups: Mapping[str, list[str]], definitions: Schema, tag: 
 
 
 def _section(name: str, definitions: Schema, tag: str) -> Iterator[str]:
-    """Yield the heading of a definition, what it says of itself, and its fields."""
+    """Yield the heading of a definition, its description, and its fields."""
     definition = definitions[name]
     yield f"### {_title(name, definitions, tag)}\n"
     yield from [f"{_text(definition['description'])}\n"] if "description" in definition else []
@@ -93,7 +93,7 @@ def _row(key: str, field: Schema, required: bool, definitions: Schema, tag: str)
 
 
 def _title(name: str, definitions: Schema, tag: str) -> str:
-    """Return the heading: what stands on the wire for messages, the model's name for parts."""
+    """Return the heading: the type on the wire for messages, the model's name for parts."""
     constant = _constant(definitions[name], tag)
     return name if constant is None else f"`{constant}`"
 

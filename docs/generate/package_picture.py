@@ -1,4 +1,4 @@
-"""Draws the packages and their imports as `docs/images/packages.svg`."""
+"""Draw the packages and their imports as `docs/images/packages.svg`."""
 
 from __future__ import annotations
 

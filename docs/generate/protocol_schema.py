@@ -1,7 +1,7 @@
 """Generates documents from the models: JSON Schemas, AsyncAPI, tables of the manual.
 
     python -m docs.generate.protocol_schema [DIRECTORY]             writes them (docs/protocol)
-    python -m docs.generate.protocol_schema --check [DIRECTORY]     exit status 1 where one is stale
+    python -m docs.generate.protocol_schema --check [DIRECTORY]     exit status 1 if one is stale
 
 The same models give the same bytes, so the files are checked in and compared by a test.
 """
@@ -29,16 +29,16 @@ from kibitz_protocol.wire.records import AnyEntry, Footer, Setup
 from kibitz_protocol.wire.refusals import HINTS, MEANINGS, Code
 
 Json: TypeAlias = dict[str, Any]
-"""A JSON document while it is put together."""
+"""A JSON document under construction."""
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 DIRECTORY: Final = Path("docs/protocol")
 COMMAND: Final = "python -m docs.generate.protocol_schema"
-"""What mends stale documents."""
+"""The command that updates stale documents."""
 
 
 def documents(directory: Path) -> dict[Path, str]:
-    """Every generated file with what it must hold; the manual is read for its other text."""
+    """Return the text of every generated file; the manual keeps its hand-written parts."""
     manual = directory / "README.md"
     files = {
         directory / "messages.schema.json": _text(messages_schema()),
@@ -51,7 +51,7 @@ def documents(directory: Path) -> dict[Path, str]:
 
 
 def stale_documents(directory: Path) -> list[Path]:
-    """The files that are missing or differ from what they must hold."""
+    """Return the files that are missing or out of date."""
     return [
         path
         for path, text in documents(directory).items()
@@ -63,7 +63,7 @@ def stale_documents(directory: Path) -> list[Path]:
 
 
 def messages_schema() -> Json:
-    """Both unions, under `$defs` as `ClientMessage` and `ServerMessage`."""
+    """Return the schema of both unions, in `$defs` as `ClientMessage` and `ServerMessage`."""
     return _schema(
         "Messages of the kibitz protocol",
         {"ClientMessage": ClientMessage, "ServerMessage": ServerMessage},
@@ -71,12 +71,12 @@ def messages_schema() -> Json:
 
 
 def record_schema() -> Json:
-    """The lines of a record: `Setup`, `Entry`, `Footer`."""
+    """Return the schema of the lines of a record: `Setup`, `Entry`, `Footer`."""
     return _schema("A line of a kibitz record", {"Setup": Setup, "Entry": AnyEntry, "End": Footer})
 
 
 def _schema(title: str, unions: Mapping[str, Any]) -> Json:
-    """One document that accepts any of `unions`, each of them named in `$defs`."""
+    """Return a schema that accepts any of `unions`, each of them named in `$defs`."""
     inputs = [(name, "validation", TypeAdapter(union)) for name, union in unions.items()]
     schemas, shared = TypeAdapter.json_schemas(inputs)  # type: ignore[arg-type]
     definitions = dict(shared["$defs"])
@@ -98,10 +98,9 @@ def _schema(title: str, unions: Mapping[str, Any]) -> Json:
 
 
 def _require_constants(node: object) -> None:
-    """A field with one possible value tells types apart, so it may not be absent.
+    """Make each field with one possible value required, because it tells types apart.
 
-    The models give it a default for those who build messages in Python; on the wire there is
-    none.
+    The models have a default for code that builds messages in Python; the wire has none.
     """
     if isinstance(node, list):
         for item in node:
@@ -117,7 +116,7 @@ def _require_constants(node: object) -> None:
 
 
 def _properties(node: Json) -> dict[str, Json]:
-    """The fields of an object's schema; a field that is called `properties` is none."""
+    """Return the fields of an object's schema, but not those of a field named `properties`."""
     fields = node.get("properties")
     return fields if isinstance(fields, dict) and node.get("type") == "object" else {}
 
@@ -126,7 +125,7 @@ def _properties(node: Json) -> dict[str, Json]:
 
 
 def asyncapi() -> Json:
-    """The server as an AsyncAPI 3.0 application: it receives requests and sends news."""
+    """Return the server as an AsyncAPI 3.0 application: it receives requests and sends news."""
     definitions = messages_schema()["$defs"]
     models = {name for name in definitions if name not in {"ClientMessage", "ServerMessage"}}
     messages = {
@@ -167,7 +166,7 @@ def asyncapi() -> Json:
 
 
 def _operations() -> Json:
-    """An operation for each request with its answers, and one for all news."""
+    """Return an operation for each request with its answers, and one for all news."""
     news = [model for model in _members(ServerMessage) if not issubclass(model, Answer)]
     receiving = {_tag(request): _exchange(request) for request in _members(ClientMessage)}
     return receiving | {
@@ -217,7 +216,7 @@ def _channel_messages(models: Iterable[type[Any]]) -> list[Json]:
 
 
 def _draft_07(node: Any) -> Any:
-    """A schema in the dialect of AsyncAPI: other references, no discriminator objects."""
+    """Return a schema in the dialect of AsyncAPI: other references, no discriminators."""
     if isinstance(node, list):
         return [_draft_07(item) for item in node]
     if not isinstance(node, dict):
@@ -234,7 +233,7 @@ def _is_discriminator(key: str, value: object) -> bool:
 
 
 def _members(union: Any) -> tuple[type[Any], ...]:
-    """The models of an annotated union, in its order."""
+    """Return the models of an annotated union, in its order."""
     members: tuple[type[Any], ...] = get_args(get_args(union)[0])
     return members
 
@@ -244,7 +243,7 @@ def _tag(model: type[Any]) -> str:
 
 
 def _summary(model: type[Any]) -> str:
-    """The first paragraph of the model's own text; those it inherits say nothing about it."""
+    """Return the first paragraph of the model's own docstring, never of an inherited one."""
     text = model.__dict__.get("__doc__") or model.__name__
     return " ".join(text.partition("\n\n")[0].split())
 
@@ -253,7 +252,7 @@ def _summary(model: type[Any]) -> str:
 
 
 def tables() -> dict[str, str]:
-    """Each generated table of the manual by the name of its place."""
+    """Return each generated table of the manual by the name of its marks."""
     return {
         "refusals": _table(
             ("code", "meaning", "what helps"),
@@ -280,7 +279,7 @@ def tables() -> dict[str, str]:
 
 
 def fill_tables(text: str, tables: Mapping[str, str]) -> str:
-    """`text` with each table between its two marks. Raises `ValueError` for a missing mark."""
+    """Return `text` with each table between its marks; raises `ValueError` for a missing one."""
     for name, table in tables.items():
         start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
         before, marker, rest = text.partition(start)
@@ -304,7 +303,7 @@ def _text(document: Json) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write or check; returns the exit status."""
+    """Write or check the files; return the exit status."""
     options = _parser().parse_args(arguments)
     if options.check:
         return _check(options.directory)

@@ -1,4 +1,4 @@
-"""What the sources of the packages name: constants, found without running anything."""
+"""Constants and variables in the sources of the packages, found without importing them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def trees() -> Iterator[tuple[Path, ast.Module]]:
 
 
 def environment_variables() -> set[str]:
-    """Return the names of environment variables that stand in the sources as texts of their own."""
+    """Return the names of environment variables that are string literals in the sources."""
     return {
         node.value
         for _, tree in trees()

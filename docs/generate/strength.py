@@ -1,9 +1,9 @@
-"""The page of measured strength, from what was kept of the events of `benchmarks/strength`.
+"""The page of measured strength, from the saved results of `benchmarks/strength`.
 
-Cross-tables come first. What would be many tables of one kind is one: a bot that met several others
-one by one (a gauntlet) has a row for each of them, a bot that sat down with copies of another one
-has a row for each number of seats. Claims come last, and only those that do not hold have a row.
-The page has figures only, so the same results make the same page whenever they are rendered.
+Cross-tables come first. Similar events share a table: a bot that met several others one by one (a
+gauntlet) has a row for each of them, a bot that played copies of another one has a row for each
+number of seats. Claims come last, and only those that do not hold have a row. The page has figures
+only, so the same results always give the same page.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _game(results: Sequence[Named]) -> Iterator[str]:
 
 
 def kind_of(result: CaseResult) -> str:
-    """Return which table an event belongs to: ``pair``, ``gauntlet``, ``copies`` or ``cross``."""
+    """Return the kind of an event's table: ``pair``, ``gauntlet``, ``copies`` or ``cross``."""
     if len(result.players) == 2:
         return "pair"
     if result.event.format == "gauntlet":
@@ -82,7 +82,7 @@ def kind_of(result: CaseResult) -> str:
 
 
 def challenger(result: CaseResult) -> PlayerResult:
-    """Return the entrant whom the event is about: alone of its kind, or who has met everybody."""
+    """Return the entrant that the event tests: of bots with one copy, the busiest."""
     bots = [player.what for player in result.players]
     single = [player for player in result.players if bots.count(player.what) == 1]
     return max(single or result.players, key=lambda player: player.games)
@@ -94,7 +94,7 @@ def _others(result: CaseResult) -> list[PlayerResult]:
 
 
 def _conditions(result: CaseResult) -> str:
-    """Say under what an event was played: ``2 seats, size=3, clock move=2``."""
+    """Describe the conditions of an event: ``2 seats, size=3, clock move=2``."""
     event = result.event
     parts = [f"{event.seats} seats", formatting.game_options(event), formatting.clock(event)]
     return ", ".join(part for part in parts if part)

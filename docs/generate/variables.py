@@ -1,4 +1,4 @@
-"""The reference of environment variables: what each of those that the sources name is for."""
+"""The reference of environment variables: the purpose of each one in the sources."""
 
 from __future__ import annotations
 
@@ -119,8 +119,7 @@ FOR_CONTRIBUTORS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def page() -> str:
-    """Return the page: a table for users, one for programs that start bots, one for"
-    " contributors."""
+    """Return the page: tables for users, for programs that start bots, and for contributors."""
     parts = [HEAD, "## For users and operators\n", _table(FOR_USERS)]
     parts += ["## For programs that start bots\n", _table(FOR_PROGRAMS)]
     parts += ["## For contributors\n", _table(FOR_CONTRIBUTORS)]

@@ -1,7 +1,7 @@
 """Types and tables of the protocol for the browser client, from the schema of its messages.
 
     python -m docs.generate.web_types            writes them (`make web-types`)
-    python -m docs.generate.web_types --check    exit status 1 where one is out of date
+    python -m docs.generate.web_types --check    exit status 1 if one is out of date
 
 `messages.d.ts` has a type for each definition of the schema; `protocol.js` has what the client
 needs of the protocol while it runs. A field that may be absent is optional and never null, for
@@ -30,7 +30,7 @@ _FATAL_CLOSES: Final = {
     CloseCode.REPLACED: "the game was opened in another window, which goes on with it",
     CloseCode.KICKED: "the server's operator ended the connection",
 }
-"""Close codes after which a client does not come back, and what people read then."""
+"""Close codes after which a client does not reconnect, with the texts for people."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,7 +57,7 @@ def files(folder: Path = WIRE) -> Mapping[Path, str]:
 
 
 def stale_files(folder: Path = WIRE) -> list[Path]:
-    """Return the files that are missing or differ from what they should be."""
+    """Return the files that are missing or out of date."""
     found = files(folder).items()
     return [path for path, text in found if not path.is_file() or path.read_text("utf-8") != text]
 
@@ -66,7 +66,7 @@ def stale_files(folder: Path = WIRE) -> list[Path]:
 
 
 def tables() -> str:
-    """Return the module of what the client needs of the protocol while it runs."""
+    """Return the module with the tables of the protocol that the client needs at run time."""
     requests: tuple[type[Request], ...] = get_args(get_args(ClientMessage)[0])
     costs = {_type_of(request): request.cost for request in requests if request.cost != 1}
     repeatable = [_type_of(request) for request in requests if request.repeatable]
@@ -115,7 +115,7 @@ def _declaration(name: str, schema: Mapping[str, Any]) -> str:
 
 
 def _type(schema: Mapping[str, Any], indent: str = "") -> str:
-    """Return the type of what a schema accepts."""
+    """Return the type of the values that a schema accepts."""
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
     if "const" in schema:
@@ -129,7 +129,7 @@ def _type(schema: Mapping[str, Any], indent: str = "") -> str:
 
 
 def _item_type(schema: Mapping[str, Any], indent: str) -> str:
-    """Return the type of an array's items; null among them is kept, for it holds a place."""
+    """Return the type of an array's items; null stays a possible item."""
     nullable = {"type": "null"} in schema.get("anyOf", ())
     return _type(schema, indent) + (" | null" if nullable else "")
 
