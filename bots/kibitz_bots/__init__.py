@@ -4,7 +4,7 @@
     budget         time budgets for thinking
     spec, loading  from a word on the command line to a bot
     catalog        the house bots by name
-    kinds          the types of house bots: a search (`kibitz_search`) with an evaluation, random moves
+    kinds          the types of house bots: search with an evaluation, random moves
     llm            bots that ask a language model
     running        connections and matches, on a server or in this process
     process        ``python -m kibitz_bots``: a bot as a process

@@ -17,7 +17,7 @@ from kibitz_bots.spec import BotFactory, SpecError
 
 
 def load(spec: str) -> BotFactory:
-    """Return the factory of the bots that `spec` names, one forevery match.
+    """Return the factory of the bots that `spec` names, one for every match.
 
     `spec` is the path of a ``.py`` file, or a personality such as ``GAME/greedy:seed=1`` (see
     `catalog`). A file has exactly one public subclass of `Bot`, or names the right one with ``BOT =
@@ -33,7 +33,7 @@ def load(spec: str) -> BotFactory:
 
 
 def factory_of(entrant: str | BotFactory | Callable[..., Any]) -> BotFactory:
-    """Return the factory of an entrant's bots, one forevery match. Raises `SpecError`.
+    """Return the factory of an entrant's bots, one for every match. Raises `SpecError`.
 
     `entrant` is an argument of `load`, a class of bots or a function without arguments that makes
     one, or a function that is a bot itself, ``agent(observation)``.

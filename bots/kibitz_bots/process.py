@@ -71,7 +71,7 @@ class _Child:
     """How a process of a bot is started."""
 
     around: Callable[[Bot], Bot] | None
-    """A wrapper forevery bot that is made."""
+    """A wrapper for every bot that is made."""
     saves: bool
     """Whether a person starts it, who may start it again after it was killed."""
 
@@ -182,7 +182,7 @@ def named_bot(
 
     A program in any language takes its place after --, with --stdio or --gomocup before it.
 
-    Plays until its lobby closes, or on a standing ladder forever. Ctrl-C plays the running matches
+    Plays until its lobby closes, or on a standing ladder for ever. Ctrl-C plays the running matches
     to their end; a second one leaves at once. The status is 1 when the bot failed, 2 when it could
     not begin.
 
@@ -258,7 +258,7 @@ def _start(
     _log(verbose=options["verbose"])
     with contextlib.ExitStack() as stack:
         try:
-            # Before code of others runs in this process, or is started by it.
+            # Before this process runs or starts foreign code.
             token = _token(options["token_file"], os.environ, options["url"])
             resume = _resume(options["resume_file"], os.environ)
             make = _around(factory(stack), child.around)
@@ -276,7 +276,7 @@ def _start(
 def run(bot: type[Bot] | BotFactory, argv: Sequence[str] | None = None) -> NoReturn:
     """Connect a bot to a server, play as the command line says, and end this process.
 
-    `bot` is a class, or a function that makes a new bot forevery match. `argv` are the words after
+    `bot` is a class, or a function that makes a new bot for every match. `argv` are the words after
     the program's name, by default those of the process: ``--server URL --lobby CODE``. The status
     is 0 when the lobby was played to its end, 1 when the bot failed, 2 when it could not begin.
     """
@@ -323,7 +323,7 @@ def _run(
     except HelloRefusedError as error:
         if seat is None or saved is None or error.code is not Code.UNAUTHORIZED:
             return _fail(error)
-        # The server has forgotten the player of before: a newcomer plays.
+        # The server has forgotten the earlier player: join as a newcomer.
         seat.forget()
         return _run(make, options, token, resume, seat)
     except (RefusedError, NothingToPlay, SpecError) as error:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from kibitz_bots.sdk import Bot
 
 BotFactory = Callable[[], Bot]
-"""Makes the bots of one kind, a new one forevery match."""
+"""Makes the bots of one kind, a new one for every match."""
 
 
 class SpecError(ValueError):

@@ -15,7 +15,7 @@ uses no clock time. A match looks like this::
 ``BEGIN`` opens an empty board. ``TURN`` sends the opponent's stone to an engine that has all
 others. ``BOARD`` sends every other position: an opening, or a match that is joined in its middle.
 Its stones come in playing order, which some engines need. When the position does not follow from
-the engine's own, as after a refused move, it gets ``END`` and a new process takes over.
+the engine's own one, as after a refused move, it gets ``END`` and a new process takes over.
 
 The protocol requires engines to support START, BEGIN, INFO, BOARD, TURN and END, and nothing else
 is needed. ``ABOUT`` shows that an engine has read its INFO lines; one that does not answer it gets
@@ -123,9 +123,9 @@ class GomocupEngine:
         self._manners = manners
         self._traits = traits or EngineTraits()
         self._limits = limits or ProcessLimits()
-        # When the engine said something last, for the pause.
+        # The time of the engine's last output, for the pause.
         self._heard = 0.0
-        # The stones that it knows, in playing order; None before it was told any.
+        # The engine's stones, in playing order; None before it received any.
         self._known: list[Stone] | None = None
         self._started = False
         # Whether it has complained about an INFO, so that it may do so again.
@@ -251,7 +251,7 @@ class GomocupEngine:
                 answered |= not _complains(line)
                 if answered and attempt == 0:
                     return complained, answered
-            if answered:  # what was sent more than once may be answered more than once
+            if answered:  # commands sent more than once may be answered more than once
                 break
         return complained, answered
 
@@ -305,7 +305,7 @@ def terms(match: Match, limits: ProcessLimits) -> dict[str, int]:
     control = match.time_control
     memory = limits.memory_mib or 0
     people = any(player.kind == "human" for player in match.players)
-    # The rule comes first: an engine that complains of a limit may drop what follows.
+    # The rule comes first: an engine that complains of a limit may drop the rest.
     return {
         "rule": EXACT if match.options.get("exact") else 0,
         "timeout_match": control.main_ms + control.bank_ms,
@@ -370,7 +370,7 @@ class EnginePool:
             self._look_ahead(size)
             taken, self._ahead = self._ahead, None
             if self.manners.ahead and not self._closed:
-                # What it says while it starts belongs to no match.
+                # Its output at startup is for no match.
                 contextvars.Context().run(self._look_ahead, size)
         assert taken is not None
         return taken

@@ -121,7 +121,7 @@ class GomocupServer:
         self._size = 0
         # All stones in playing order; colors alternate.
         self._stones: list[Stone] = []
-        # The lines of a BOARD or SWAP2BOARD so far, and what takes them at DONE.
+        # The lines of a BOARD or SWAP2BOARD so far, and their handler at DONE.
         self._block: tuple[list[str], Callable[[list[str]], list[str]]] | None = None
         self._info = {
             "timeout_turn": TURN_MS,
@@ -131,7 +131,7 @@ class GomocupServer:
             "rule": 0,
         }
         self._clock = clock
-        # The time used in this match, and how much of it when `time_left` was told, in ms.
+        # The time used in this match, and the part of it used before `time_left` arrived, in ms.
         self._used = 0
         self._used_when_told = 0
 
@@ -349,7 +349,7 @@ class StoneChooser:
         self._bot = make()
         # Whether the bot is the one of this match; until then its memory may still be limited.
         self._playing = False
-        # The thread that the bot was asked in last; it may outlast the turn.
+        # The thread of the bot's last answer; it may outlast the turn.
         self._asked: threading.Thread | None = None
 
     @property
@@ -365,7 +365,7 @@ class StoneChooser:
             self._bot,
             [ProgrammeItem(game=GAME, options=rule.to_wire(), seats=2) for rule in rules],
         )
-        if type(self._bot).prepare is not Bot.prepare:  # one that gets ready for anything at all
+        if type(self._bot).prepare is not Bot.prepare:  # it has a warm-up
             for rule in rules:
                 self._warm_up(rule)
 
@@ -535,7 +535,7 @@ def main(argv: Sequence[str]) -> int:
     except SpecError as error:
         sys.stderr.write(printable.lines(f"error: {error}\n"))
         return 2
-    # Whatever a bot prints would be taken for an answer.
+    # The manager would take a bot's output for an answer.
     answers, sys.stdout = sys.stdout, sys.stderr
     try:
         brain = GomocupServer(chooser, f"kibitz {spec}", version("kibitz"))

@@ -126,13 +126,13 @@ class LineProcess:
         self._clock = clock
         self._lines: queue.Queue[str | None] = queue.Queue(MAX_WAITING_LINES)
         self._last_lines: list[str] = []
-        # How much more may be noted, and who does so at the moment: two threads may.
+        # The remaining allowance of notes, and its lock: two threads may write notes.
         self._room = MAX_NOTED
         self._noting = threading.Lock()
         starting = starter.submit(_start, launch_command(command, limits or ProcessLimits()))
         self._process = starting.result()
         self._closed = False
-        # In whose course it runs: where its complaints go.
+        # The context of its match, which gets its complaints.
         self._context = contextvars.copy_context()
         self._answers = self._listen(self._process.stdout, self._on_line)
         self._errors = self._listen(self._process.stderr, self._on_error_line)
@@ -206,7 +206,7 @@ class LineProcess:
                 self._process.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE_S)
-        # Its group may outlive it: what it started is in there.
+        # Its group may outlive it, with the processes that it started.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._closed = True

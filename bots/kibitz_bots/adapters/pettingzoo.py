@@ -91,7 +91,7 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self._nothing = np.zeros(self._actions, np.int8)
         self._mask, self._to_act = self._nothing, TERMINAL
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        # One space an agent, because each has a random state of its own.
+        # One space per agent, because each has its own random state.
         self._action_spaces = {
             agent: spaces.Discrete(self._actions) for agent in self.possible_agents
         }

@@ -58,7 +58,7 @@ class StdioBot(Bot):
         self._starter = starter
         self._limits = limits
         self._program: LineProcess | None = None
-        # Answers that are still to come to turns that were called off.
+        # Pending answers to turns that were called off.
         self._late_answers = 0
 
     def on_match_start(self, match: Match) -> None:

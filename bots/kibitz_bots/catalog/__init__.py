@@ -6,7 +6,7 @@ of its game: ``chinese-checkers/alphabeta:evaluation=race``.
 
     parameters   the parameters after the colon
     personality  a bot that has a name, and the ways to build one
-    searches     the searcthe searches for all games, and the bots that use one
+    searches     the searches for all games, and the bots that use one
     any_game     the bots of a game that has no module here
 """
 

@@ -1,6 +1,6 @@
 """The bots that every built-in game has, which need only its rules.
 
-Positions are judged by the outcome: an unfinished play has the same value forevery seat. So the
+Positions are judged by the outcome: an unfinished play has the same value for every seat. So the
 searches see wins and losses within their reach, and Monte Carlo tree search plays on to the end.
 """
 

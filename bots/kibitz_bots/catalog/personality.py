@@ -153,7 +153,7 @@ def _weights_hash(path: Path) -> str:
 
 
 def random_bot(seed: int | None) -> Bot:
-    # Any legal move, all being as likely.
+    # Any legal move, all equally likely.
     from kibitz_bots.kinds.random_bot import RandomBot
 
     return RandomBot(seed)

@@ -81,9 +81,9 @@ class EngineBot(Bot):
             info = turn.match.game_rules.info
             self._prepare(state, info)
             if (self._kind, state.dtype) not in _WARM:
-                # A bot that was not prepared compiles now, before it reads what time is left.
+                # A bot that was not prepared compiles now, before it reads the remaining time.
                 self._warm_up(state, info)
-                # What so short a search leaves in its tables depends on the machine.
+                # The tables that such a short search leaves depend on the machine.
                 self._search = self._ev = None
                 self._prepare(state, info)
         seed = f"{turn.match.id if self._seed is None else self._seed}/{turn.seat}/{turn.ply}"

@@ -92,7 +92,7 @@ class LanguageModelBot(Bot):
             try:
                 reply = await self._reply(turn, messages)
             except EndpointError:
-                if refused is not None:  # that says more than that time ran out over it
+                if refused is not None:  # it explains more than that time ran out
                     raise refused from None
                 raise
             try:

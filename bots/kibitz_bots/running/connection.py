@@ -126,7 +126,7 @@ class Shutdown:
         self.leaving = asyncio.Event()
         # Whether to go without leaving the lobbies, so that another process can take over.
         self.detached = False
-        # Whether somebody pressed Ctrl-C.
+        # Whether a person pressed Ctrl-C.
         self.interrupted = False
 
     def immediate(self) -> None:
@@ -200,9 +200,9 @@ async def run(
 ) -> RunStats:
     """Connect, play, and return how it went.
 
-    `make` builds a bot forevery match, and one more to read its attributes from. `keep` gets the
+    `make` builds a bot for every match, and one more to read its attributes from. `keep` gets the
     secret with which another process can reconnect as this player. On the standing ladder `ladder`
-    a bot is a separate entrant forevery `source`, a digest of its code, and waits for the server
+    a bot is a separate entrant for every `source`, a digest of its code, and waits for the server
     indefinitely. With `warm` the bot warms up before it connects, and waits for `hold`: on resuming
     a seat its clock is already running. Raises `RefusedError` when the server refuses the
     connection or the lobby, `SessionError` when it cannot be reached or ends the session.
@@ -249,7 +249,7 @@ class BotConnection:
         self._client = client
         self._make = make
         self._config = config
-        # The bot that is asked and warmed; it plays nothing.
+        # The bot for attributes and the warm-up; it plays nothing.
         self._probe_bot = probe_bot
         self._stats = RunStats()
         self._context = SessionContext(
@@ -258,15 +258,15 @@ class BotConnection:
             terminal=terminal,
             on_fault=self._count_fault,
         )
-        # Matches that this bot plays, and those that it had a seat in before it came back.
+        # Matches that this bot plays, and those that it had a seat in before it reconnected.
         self._sessions: dict[str, MatchSession] = {}
         self._expected: set[str] = set()
-        # Matches that are over or were left: old news of them begins nothing.
+        # Matches that are over or were left: late news of them starts nothing.
         self._ended_matches: set[str] = set()
         self._lobbies: set[str] = set()
         self._readying: set[str] = set()
         self._warmed = None if warmed is None else [*warmed]
-        # Whether the run is to end, and whether what begins nevertheless is left.
+        # Whether the run is to end, and whether to leave matches that start nevertheless.
         self._draining = False
         self._stood_down = False
         # Lobbies whose host arranges the matches.
@@ -329,7 +329,7 @@ class BotConnection:
             else:
                 try:
                     if lobby in self._lobbies and not self._expected:
-                        await self._client.leave(lobby)  # it knows another version of this bot
+                        await self._client.leave(lobby)  # it has another version of this bot
                     return await self._join(lobby)
                 except RefusedError as error:
                     if error.code not in ENTER_LATER:
@@ -458,7 +458,7 @@ class BotConnection:
             case Refused():
                 log.warning("server: %s: %s", message.code, message.message)
             case _:
-                pass  # news for those who watch
+                pass  # news for spectators
 
     def _on_snapshot(self, snapshot: Snapshot) -> None:
         """Begin a match, or go on with one after a reconnect."""
@@ -518,7 +518,7 @@ class BotConnection:
     # --- lobbies ------------------------------------------------------------------------------
 
     def _on_lobby(self, view: LobbyView) -> None:
-        """Report ready wherever the lobby waits for it: at the start, and forevery rematch.
+        """Report ready wherever the lobby waits for it: at the start, and for every rematch.
 
         An arranged lobby also waits for players who join while it runs.
         """
@@ -547,7 +547,7 @@ class BotConnection:
         await self._warm_up(view.settings.programme)
         try:
             await self._client.ready(view.lobby)
-        except (RefusedError, UnansweredError) as error:  # its next news says how it stands
+        except (RefusedError, UnansweredError) as error:  # its next update has the state
             log.warning("lobby %s: %s", view.lobby, error)
         self._readying.discard(view.lobby)
 

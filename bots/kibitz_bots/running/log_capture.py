@@ -40,9 +40,9 @@ class LogBuffer:
         self._left_out = 0
         # The line that has no end yet.
         self._partial = ""
-        # Characters given away so far.
+        # Characters returned so far.
         self._given = 0
-        # When, by the caller's clock, the allowance would be full again.
+        # The time, by the caller's clock, when the allowance would be full again.
         self._full_ms = 0.0
 
     def write(self, text: str) -> None:

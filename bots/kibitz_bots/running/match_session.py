@@ -80,14 +80,14 @@ class MatchSession:
         self._bot = bot
         self._context = context
         self._inbox: asyncio.Queue[YourTurn] = asyncio.Queue()
-        # The ply of the newest turn that was taken up, so that none is taken up twice.
+        # The ply of the newest turn that was started, so that none is started twice.
         self._accepted_ply: int | None = None
-        # How far the match has come; turns of earlier plies need no answer.
+        # The match's current ply; turns of earlier plies need no answer.
         self._ply = 0
-        # The turn that is being thought about, and the wait for an ``async`` choose.
+        # The turn that the bot is thinking about, and the wait for an ``async`` choose.
         self._turn: Turn | None = None
         self._thinking: asyncio.Future[Any] | None = None
-        # Set once the match needs this bot no more; None means without a result.
+        # Set once the match no longer needs this bot; None means without a result.
         self._over: asyncio.Future[Result | None] = asyncio.get_running_loop().create_future()
         self._resigned = False
         self._comment_faults_noted = False
@@ -214,7 +214,7 @@ class MatchSession:
     def _update_overhead(self, turn: Turn, sent: float) -> None:
         """Update the estimated overhead of moves with a move that was accepted just now."""
         taken_ms = (self._context.clock() - sent) * 1000
-        # Whoever was asked twice thought twice.
+        # A bot that was asked twice thought twice.
         late_ms = 0.0 if turn.refusal else (sent - turn.budget.deadline) * 1000
         self._context.overhead = self._context.overhead.learn(taken_ms, late_ms)
         log.info(TIMING_FORMAT, self.match.id, turn.ply, turn.budget.ms, late_ms, taken_ms)
@@ -280,7 +280,7 @@ class MatchSession:
     async def _send_note(self, text: str) -> None:
         try:
             await self._context.connection.note(self.match.id, text)
-        except KibitzError as error:  # a session that is over shows itself elsewhere
+        except KibitzError as error:  # other code reports a session that is over
             log.debug("match %s: a note was lost: %s", self.match.id, error)
 
 

@@ -60,5 +60,5 @@ def _deliver(
         if not future.done():
             deliver(value)
 
-    with contextlib.suppress(RuntimeError):  # the loop has closed; nobody waits any more
+    with contextlib.suppress(RuntimeError):  # the loop has closed: no one awaits the result
         loop.call_soon_threadsafe(settle)

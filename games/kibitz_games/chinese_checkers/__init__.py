@@ -23,7 +23,7 @@ class ChineseCheckers(Game[Options, Move, View]):
         max_plies=rules.MAX_PLIES,
     )
     earlier_versions: ClassVar[Mapping[int, Mapping[str, Json]]] = {
-        # Everybody's pegs filled a goal, and a repetition was ranked by distance.
+        # Pegs of all seats filled a goal, and a repetition was ranked by distance.
         1: {"win": "any", "repetition": "adjudicate"},
     }
     state_type = rules.STATE

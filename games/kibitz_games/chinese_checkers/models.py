@@ -438,7 +438,7 @@ def state_from_view(seen: View) -> np.record:
     st.best[: len(corners)] = seen.best
     st.ply = seen.ply
     rules.restore_past_in(as_array(st), kernel_array(_decode_past(seen, int(st.holes))))
-    if not seen.past:  # a server that tells no past still counts the present position
+    if not seen.past:  # the present position counts even if a server sends no past
         st.prior = seen.repeats - 1
         st.seen[int(st.key) % rules.FILTER] = seen.repeats
     st.since, st.side = seen.idle, seen.to_act

@@ -56,7 +56,7 @@ def _text(view: View) -> tuple[str, ...]:
 
 def _line(view: View, seat: int) -> str:
     rank = view.ranks[seat]
-    # Parked pegs may fill a goal, so somebody can be done whose own pegs are still on their way.
+    # Parked pegs may fill a goal, so a seat can finish while its own pegs are still on their way.
     done = rank > 0 and _fills_goal(view, seat)
     way = 0 if done else _distance(view, seat)
     start = f"{seat_name(seat)} {NAMES[view.corners[seat]]}: {way} to go"

@@ -4,7 +4,7 @@ The position
 ------------
 ``board[hole]`` is 0 for an empty hole, else ``1 + 16*seat + slot``, where `slot` is the peg's place
 in ``pegs[seat]``; so ``(value + 15) >> 4`` is the seat plus one. ``board[WALL]`` is always occupied
-and stands foreverything off the board, which spares every test of borders. ``zone[hole]`` is the
+and stands for everything off the board, which spares every test of borders. ``zone[hole]`` is the
 corner that the hole belongs to, or `NO_ZONE`. Bits in ``beside`` and ``behind`` keep which of the
 six directions are open to a step or a jump from a hole, occupied or not, so generating moves never
 checks closed directions.
@@ -24,7 +24,7 @@ over, so a visited hole can be marked on the board itself as if it were occupied
 cross visited holes, so there a mark counts as empty.
 
 Nor can a peg's own hole be hopped over by those of its class. So jumps from an empty hole reach the
-same holes forevery peg. These holes are a *run*: it is found once for all pegs of a position that
+same holes for every peg. These holes are a *run*: it is found once for all pegs of a position that
 jump into it, and marked with its number on the board. This saves most of the work if pegs jump
 along the same ladder. With rules under which pegs differ in what they may cross, each peg's chains
 are followed alone.
@@ -919,7 +919,7 @@ def _dense_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     for board, (kind, size) in enumerate(geo.ALL):
         landings: dict[int, list[int]] = {}
         for hole in range(geo.geometry(kind, size).holes):
-            if hole not in landings:  # jumps lead back, so those that are reached reach the same
+            if hole not in landings:  # jumps are reversible: all holes of a run reach the same
                 found = _landings(land[board], hole)
                 landings.update(dict.fromkeys(found, found))
             reached = landings[hole]
@@ -1085,7 +1085,7 @@ def _zones(st: Record, shape: geo.Geometry, each: int) -> None:
 
 
 def _compute_adjacency(st: Record) -> None:
-    """Note forevery hole in which directions something stands."""
+    """Note for every hole in which directions something stands."""
     holes, taken, bits = int(st.holes), np.asarray(st.board) != 0, 1 << np.arange(6)
     for noted, table in ((st.beside, NEAR), (st.behind, LAND)):
         around = np.asarray(table)[st.geometry].reshape(CELLS, 6)[:holes]

@@ -63,7 +63,7 @@ _REASONS, _REASONS_AT = choice([each.encode() for each in rules.REASONS])
 
 _HOLE_CHARS = len("120,")
 SIZE = (
-    1024  # what has a length of its own: under 600, with the lists of numbers of each seat
+    1024  # parts of fixed length: under 600, with the lists of numbers of each seat
     + rules.SEATS * geo.MAX_PEGS * _HOLE_CHARS
     + rules.CELLS * _HOLE_CHARS  # the path of the last move
     + rules.MAX_PLIES * 3  # the moves of the past

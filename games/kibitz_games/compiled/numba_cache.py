@@ -33,7 +33,7 @@ class _Locator(caching._CacheLocator):
         return str(self._directory)
 
     def get_source_stamp(self) -> None:
-        """Return the same forevery file: a changed source has another directory."""
+        """Return the same for every file: a changed source has another directory."""
 
     def get_disambiguator(self) -> str:
         return self._disambiguator

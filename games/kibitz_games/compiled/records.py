@@ -54,7 +54,7 @@ class StateRecord(np.record):  # type: ignore[misc]
     """A record that lives alone in an array of one element, `as_array`; copies have their own."""
 
     # numpy looks a field and an attribute up in Python; these are the same in C, ten times as fast.
-    # What is set by name is a field: a record has nothing else.
+    # Names that are set are always fields: a record has nothing else.
     __getitem__ = np.void.__getitem__  # type: ignore[assignment]
     __getattribute__ = object.__getattribute__
     __setattr__ = np.void.__setitem__
@@ -69,7 +69,7 @@ class StateRecord(np.record):  # type: ignore[misc]
         """Return a copy; an eighth of the time that numpy takes to copy field by field."""
         return _record_of(np.frombuffer(bytearray(self.tobytes()), self.dtype))
 
-    # numpy's own copies live in no array of their own, so that no kernel would take them.
+    # numpy's own copies have no array of their own, so no kernel would accept them.
     def __copy__(self) -> StateRecord:
         return self.copy()
 
@@ -250,7 +250,7 @@ class RecordReader:
                 found[name] = slice(count, count + items)
                 count += items
         self._unpack = struct.Struct(layout.replace("l", "q").replace("L", "Q")).unpack_from
-        # With a name only, the getter would give its value instead of a tuple of one.
+        # With a single name, the getter would return its value instead of a tuple of one.
         self._pick = itemgetter(*[found[name] for name in names], slice(0))
 
     def __call__(self, state: np.record) -> list[Any]:

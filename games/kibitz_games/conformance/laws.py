@@ -279,7 +279,7 @@ def _check_picks(game: Game, state: State) -> None:
     _require(len(names) == len(scene.cells), "the cells of a scene have names of their own")
     picks = [game.move_cells(game.encode(state, action)) for action in legal]
     _require(names >= set(chain(*picks)), "a move is picked by cells of the mover's scene")
-    # Sorted, what begins with a pick stands right behind it.
+    # In sorted order, picks that begin with another pick come right after it.
     for pick, following in pairwise(sorted(picks)):
         _require(following[: len(pick)] != pick, "no pick is the beginning of another")
 

@@ -164,7 +164,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
                 why = "skips turns" if name == "skip" else "hides something"
                 raise TypeError(f"{self.info.name} {why}, so it has to override `{name}`")
 
-    # Games have no state, and searches and caches know them by identity: a copy is the game itself.
+    # Games have no state, and searches and caches compare them by identity: a copy is the same.
 
     def __copy__(self) -> Self:
         return self

@@ -1,4 +1,4 @@
-"""Observations and dense action numbers for learners, the same forevery game.
+"""Observations and dense action numbers for learners, the same for every game.
 
 Dense action numbers begin at 0 and have no holes, as far as options and geometry tell. A game whose
 own numbers have holes implements the operations `num_dense`, `dense_index` and `dense_action`; one

@@ -23,13 +23,13 @@ CellKind = Literal[
     "goal",
     "point",  # a crossing of the lines of a board, for stones
     "floor",  # a tile that may be entered or taken
-    "fog",  # a tile that the viewer knows nothing of
+    "fog",  # a tile unknown to the viewer
     "seen",  # a tile that the viewer has been on, or remembers
     "rock",  # a tile that nothing enters
     "wreck",
     "gone",  # a tile that is no longer there
     "number",  # a card with a number on it
-    "button",  # not a place of the board: something that a player picks to act
+    "button",  # not a place of the board: a button that a player picks to act
 ]
 """The look of a place; renderers implement these words for all games."""
 PieceColour = Literal["black", "white"]
@@ -71,7 +71,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A coordinate at the edge of the board: text of at most three columns, centerd on a place."""
+    """A coordinate at the edge of the board: text of at most three columns, centered on a place."""
 
     text: str
     x: float

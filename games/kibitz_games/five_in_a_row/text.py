@@ -40,7 +40,7 @@ _BRACKET, _BRACKET_END, _COMMA, _MARK, _A = (ord(each) for each in '[],"a')
 
 _CELL_CHARS = len("[19,19],")
 SIZE = (
-    512  # what has a length of its own: under 400
+    512  # parts of fixed length: under 400
     + geo.LARGEST * (geo.LARGEST + len('","'))
     + (2 * rules.MOST + geo.LARGEST) * _CELL_CHARS  # an opening, the stones, the row that has won
 )

@@ -28,7 +28,7 @@ class Tanks(Game[Options, Move, View]):
         max_plies=rules.MAX_TURNS,
     )
     earlier_versions: ClassVar[Mapping[int, Mapping[str, Json]]] = {
-        # A tank that was destroyed stayed on the local boards that had it elsewhere.
+        # A destroyed tank stayed on the local boards that had it elsewhere.
         1: {"memory": "also-destroyed"},
     }
     state_type = rules.STATE

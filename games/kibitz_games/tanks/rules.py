@@ -4,7 +4,7 @@ The position
 ------------
 ``board[cell]`` has the codes of the Tanks report: `FREE`, `ROCK`, `WRECK`, and 11, 22, 33 or 44 for
 the tank of a seat; the border around the board is `EDGE`. ``place[seat]`` is the place of a tank or
-its wreck, ``hull[seat]`` its direction. ``visited[cell]`` has a bit forevery seat that has been
+its wreck, ``hull[seat]`` its direction. ``visited[cell]`` has a bit for every seat that has been
 there.
 
 A *slot* is a turn of the fixed order: seat ``slot % 4`` owns it. Slots of destroyed and dropped-out

@@ -143,7 +143,7 @@ def _required(value: _T | None) -> _T:
 
 
 def _place_hidden_tanks(sketch: _StateBuilder, chance: random.Random) -> dict[int, int]:
-    """Choose a place forevery living tank that is not the viewer's.
+    """Choose a place for every living tank that is not the viewer's.
 
     Three places to choose from are enough: with so many, a tank finds one that the two others
     have left. The true places are possible ones, so there is always a choice.

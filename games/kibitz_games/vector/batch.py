@@ -150,7 +150,7 @@ class VectorGame:
         if given.shape != (self.count,) or given.dtype.kind not in "iu":
             found = f"{given.shape} of {given.dtype}"
             raise ValueError(f"actions: expected {self.count} whole numbers, not {found}")
-        if given.dtype != np.int32:  # what is beyond its range is not to come back inside
+        if given.dtype != np.int32:  # so that values out of range do not wrap around
             given = given.astype(np.int64).clip(-1, self.num_actions)
         taken = np.ascontiguousarray(given, np.int32)
         bad = int(kernels.first_illegal(self.masks, self.seats, taken, 0, self.count))
@@ -163,7 +163,7 @@ class VectorGame:
     def sample(self) -> Ints:
         """Draw a legal action for each play, all equally likely; -1 if it is over."""
         arrays = (self._chances, self._plays.moves, self._plays.counts, self._actions)
-        kernels.sample(*arrays, 0, self.count)  # done sooner than other threads would be awake
+        kernels.sample(*arrays, 0, self.count)  # done before other threads would be awake
         return self._actions
 
     def state(self, play: int) -> State:
