@@ -1,11 +1,10 @@
-"""Requests about a match's past: reports, pages of its events, and matches taken up from the disk.
+"""Requests about a match's past: reports, pages of its events, and matches reloaded from the disk.
 
-Whether somebody may ask is decided before anything is read but the first line and the summary
-of a match, which are one indexed look-up. What is left is expensive, and waits for its turn
-(`jobs`): reading the log, and folding it in a thread. A match that is over does not change,
-so its reports and pages are kept while there is room.
+Permission is checked before anything is read but the first line and the summary of a match, which
+are one indexed lookup. The expensive rest waits in the job queue (`jobs`): reading the log, and
+folding it in a thread. A finished match does not change, so its reports and pages are cached.
 
-    Declined    why a request is not carried out; the caller refuses it
+Declined requests raise `RequestDeclined`, with the reason for the refusal.
 """
 
 from __future__ import annotations
@@ -42,14 +41,14 @@ from kibitz_server.storage.errors import StoreError, UnusableDatabase
 from kibitz_server.storage.streams import Closed
 
 CACHE_BYTES: Final = 16 * 1024 * 1024
-"""How much memory reports may take, and as much again pages."""
+"""The maximum memory for reports, and the same again for pages."""
 MEMORY_FACTOR: Final = 4
-"""About how many bytes of memory an answer takes for each byte of its JSON."""
+"""The approximate bytes of memory that an answer takes for each byte of its JSON."""
 LAST_ENTRY: Final = 2**53
-"""More entries than any match has."""
+"""A number beyond the entries of any match."""
 _DAMAGED: Final = "the log of {!r} is damaged: it does not go on"
 PageKey: TypeAlias = tuple[str, int | None, WantedViews, int, int]
-"""The match, the seat whose notes are shown, what of the views, the first entry, and how many."""
+"""The match, the seat whose notes are shown, the wanted views, the first entry, and the count."""
 
 
 class RequestDeclined(Exception):
@@ -61,7 +60,7 @@ class RequestDeclined(Exception):
 
 
 class MatchArchive:
-    """What a server knows of its matches' past."""
+    """The past of a server's matches."""
 
     def __init__(self, directory: Directory, jobs: JobQueue) -> None:
         self._directory = directory
@@ -73,7 +72,7 @@ class MatchArchive:
     # --- reports ----------------------------------------------------------------------------
 
     async def report(self, peer: Peer, identity: Identity, request: AskReport) -> Reported:
-        """Tell a player of its own seats and the host of all, when the match is over."""
+        """Return reports of a finished match: of a player's own seats, or of all for the host."""
         key = request.match
         if key in self._directory.matches:
             raise RequestDeclined(Code.WRONG_STATE, "the match is not over")
@@ -96,7 +95,7 @@ class MatchArchive:
         self, game: Game, setup: Setup, closed: Closed, seat: int | None
     ) -> MatchReport:
         key = (setup.match, seat)
-        known = self._reports.get(key)  # somebody else's turn may have made it meanwhile
+        known = self._reports.get(key)  # another request may have made it meanwhile
         if known is not None:
             return known
         lines = await self._entries(setup.match, closed.number, 1, LAST_ENTRY)
@@ -111,7 +110,7 @@ class MatchArchive:
         return made
 
     async def _hosts(self, player: str, lobby: str | None) -> bool:
-        """Whether a player is the host of a lobby, which may be closed by now."""
+        """Return whether a player is the host of a lobby, which may be closed by now."""
         if lobby is None:
             return False
         running = self._directory.lobbies.get(lobby) or self._directory.registry.closing.get(lobby)
@@ -193,7 +192,7 @@ class MatchArchive:
         """Read and fold a page, of a closed stream by its number or of a running match."""
         first = max(1, request.first)
         match = await asyncio.to_thread(self._positions.match_before, game, setup, first)
-        last = first + request.count  # one more than is told says whether there are more
+        last = first + request.count  # one extra entry shows whether there are more
         if isinstance(source, int):
             lines = await self._entries(setup.match, source, match.seq + 1, last)
         else:
@@ -216,7 +215,7 @@ class MatchArchive:
     # --- matches that are taken up again ------------------------------------------------------
 
     async def finished(self, peer: Peer, identity: Identity, match: str) -> MatchRunner:
-        """Return the runner of a match that was over before it is asked for, to who sat at it."""
+        """Return the runner of a finished match not in memory, for a player who had a seat."""
         closed, _, game = await self._closed_match(match)
         if all(player.player != identity.key for player in _players(closed)):
             raise RequestDeclined(Code.NOT_SEATED, "you have no seat at this match")
@@ -232,7 +231,7 @@ class MatchArchive:
 
     @asynccontextmanager
     async def _job_turn(self, peer: Peer, identity: Identity) -> AsyncIterator[None]:
-        """Wait for the player's turn; nothing is done for a connection that is gone by then."""
+        """Wait for the player's turn; skip the work if the connection is gone by then."""
         async with self._jobs.turn(identity.key, counted_address(peer), peer.people):
             if peer.leaving:
                 raise RequestDeclined(Code.UNAVAILABLE, "the connection is gone")
@@ -247,7 +246,7 @@ class MatchArchive:
             raise self._damaged(key, error) from error
 
     def _damaged(self, key: str, error: StoreError) -> RequestDeclined:
-        """Set a match aside; the reason itself may tell what is hidden in it."""
+        """Set a match aside; do not report the reason, which may reveal hidden information."""
         self._directory.quarantine.add("match", key, error)
         return RequestDeclined(Code.DAMAGED, _DAMAGED.format(key))
 
@@ -271,7 +270,7 @@ class MatchArchive:
 
 
 def _players(closed: Closed) -> list[Player]:
-    """Return who had the seats at the end, as far as a summary that is not damaged says."""
+    """Return the players at the end, as far as an undamaged summary says."""
     try:
         return MatchBrief.model_validate_json(closed.summary).seats
     except ValidationError:
@@ -279,14 +278,14 @@ def _players(closed: Closed) -> list[Player]:
 
 
 def _had_seat(player: str, setup: Setup, closed: Closed) -> bool:
-    """Whether a player had a seat at the beginning or at the end of a match."""
+    """Return whether a player had a seat at the beginning or at the end of a match."""
     return any(seated.player == player for seated in [*setup.seats, *_players(closed)])
 
 
 def _may_have_had_seat(identity: Identity, setup: Setup, closed: Closed) -> bool:
-    """As `_had_seat`, and for every house bot: one may have come as a stand-in and gone again.
+    """As `_had_seat`, but True for every house bot: one may have been a stand-in for a while.
 
-    Only house bots are stand-ins, so of everybody else setup and summary know all.
+    Only house bots are stand-ins, so setup and summary name all other players.
     """
     return identity.player.kind == "house" or _had_seat(identity.key, setup, closed)
 

@@ -1,9 +1,9 @@
-"""The directory: every lobby and every match of a server, and what they need of each other.
+"""The directory: every lobby and every match of a server, and the connections between them.
 
-It makes the matches that lobbies begin, tells lobbies how matches ended, and is the context of
-both kinds of runners. Where things are is the `Registry`'s, what is on the disk is taken up by
-`Recovery`, house bots are started by `BotStarter` and put in the place of players by
-`Substitutes`, ratings are `RatedMatches`', and `Hall` tells what there is to see.
+It makes the matches that lobbies begin, reports their results to the lobbies, and is the context of
+both kinds of runners. `Registry` finds lobbies and matches, and `Recovery` restores them from the
+disk. `BotStarter` starts house bots, and `Substitutes` seats them in place of players.
+`RatedMatches` handles ratings, and `Hall` sends the public lists.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ _KEY_LETTERS = "bcdfghjkmnpqrstvwxz23456789"
 """No vowels and no look-alikes: people read a lobby's key to each other."""
 _KEY_LENGTH = 6
 _LONG_KEY_LENGTH = 8
-"""Where the store does not know the keys of lobbies that are closed, here or at other nodes, keys
-are so long that none is met again by chance."""
+"""The length of keys if the store does not know the keys of closed lobbies, here or at other nodes:
+long enough that none repeats by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class _CloseWaiter:
-    """Waits until the disk has the end of a lobby, which can be read from there then."""
+    """Waits until the end of a lobby is on the disk, from where it can be read then."""
 
     closing: dict[str, LobbyRunner]
     key: str
@@ -103,7 +103,7 @@ class Directory:
         rules: Rules | None = None,
         operators: Collection[str] = (),
     ) -> None:
-        """`clock` counts monotonic milliseconds, `lag` those that it has left out so far.
+        """`clock` counts monotonic milliseconds, `lag` the ones that it has left out so far.
 
         Without `rules` those of all games are loaded already, or may be loaded on the loop.
         `operators` are the names of the accounts that may abort matches.
@@ -137,13 +137,13 @@ class Directory:
         self.tails = self._make_tails()
         """The matches of other nodes that are watched here; None for a single server."""
         self.others = None if store.nodes is None else OtherNodes(store.nodes.url, loop.time)
-        """What the other nodes have; None for a single server."""
+        """The lobbies and matches of the other nodes; None for a single server."""
         self.hall = Hall(loop, spawn, registry, self.rating_log, self.others)
         loader = Loader(self._match_context, self._lobby_context, games)
         self.recovery = Recovery(store, registry, self.quarantine, loader, self.rules, self.tails)
         self.reloader = self._make_reloader(loader)
         self.failover = self._make_failover()
-        """What a node does about lobbies that change their owners; None for a single server."""
+        """The transfer of lobbies between nodes; None for a single server."""
 
     def _make_match_context(self, lag: Callable[[], int], rated: RatedMatches) -> MatchContext:
         return MatchContext(
@@ -231,10 +231,10 @@ class Directory:
     # --- beginning and end ------------------------------------------------------------------
 
     def restore(self) -> None:
-        """Take up every match and lobby that the disk says is open. Blocks; for the start.
+        """Restore every open match and lobby from the disk. Blocks; for the start.
 
-        What cannot be taken up is set aside; nothing that is wrong with one stops the others.
-        Raises `StoreError` where the file itself cannot be read.
+        Matches and lobbies that cannot be restored are set aside, and do not stop the others.
+        Raises `StoreError` if the file itself cannot be read.
         """
         self.recovery.restore(self.recovery.read())
         self._restored = True
@@ -248,20 +248,20 @@ class Directory:
 
     @property
     def open(self) -> bool:
-        """Whether anybody may come in: the server is up, and no node that stands by."""
+        """Whether players may connect: the server is up, and is not a standby node."""
         return self.up and (self.failover is None or self.failover.serving)
 
     @property
     def up(self) -> bool:
-        """Whether pages are served, which a node that stands by does as well."""
+        """Whether pages are served, which standby nodes do as well."""
         return self._restored and not self.registry.draining
 
     def ready(self) -> bool:
-        """Whether matches may begin."""
+        """Return whether matches may begin."""
         return self.open and self.store.healthy
 
     def stop(self) -> None:
-        """Begin nothing more and let every match and lobby stand as it is."""
+        """Begin nothing more and leave every match and lobby as it is."""
         self.registry.draining = True
         self.hall.stop()
         if self.tails is not None:
@@ -272,7 +272,7 @@ class Directory:
             runner.pending.leave_unanswered()
 
     def send_farewell(self) -> None:
-        """Tell everybody that the server goes down, and close their connections."""
+        """Announce the shutdown to all connections, and close them."""
         farewell = Farewell(
             code=Code.UNAVAILABLE,
             message="the server restarts; matches go on after it",
@@ -284,7 +284,7 @@ class Directory:
             peer.close(1012, "the server restarts")
 
     def gauges(self) -> Mapping[str, int]:
-        """Return what is there now, by the names of `/metrics`."""
+        """Return the present gauges, by the names of `/metrics`."""
         gauges = {
             "connections": len(self.connections.peers),
             "players": len(self.connections.players),
@@ -315,7 +315,7 @@ class Directory:
     ) -> LobbyRunner:
         """Open a lobby whose settings have no problem, answer its host, and return it.
 
-        `seek_s` is how long a seek waits; None for any other lobby.
+        `seek_s` is how many seconds a seek waits; None for any other lobby.
         """
         games = dict.fromkeys(item.game for item in settings.programme)
         opened = Opened(
@@ -350,7 +350,7 @@ class Directory:
                 return key
 
     def other_urls(self) -> list[str]:
-        """Return where the other nodes are reached that serve beside this one."""
+        """Return the URLs of the other serving nodes."""
         return [] if self.others is None else self.others.urls
 
     def watched(self, key: str) -> WatchedMatch | None:
@@ -359,9 +359,9 @@ class Directory:
         return match if match is not None or self.tails is None else self.tails.get(key)
 
     async def find_elsewhere(self, key: str) -> Elsewhere | None:
-        """Return where an open lobby or match is, as the database has it; None where it is here.
+        """Return where the database has an open lobby or match, or None if it is here.
 
-        None is also what is not open, or set aside. Raises `BetweenNodes`, and `StoreError`.
+        Also None if it is not open, or set aside. Raises `BetweenNodes`, and `StoreError`.
         """
         nodes, others = self.store.nodes, self.others
         if nodes is None or others is None or self.quarantine.reason(key) is not None:
@@ -376,15 +376,15 @@ class Directory:
         return place
 
     def finished_match(self, engine: MatchEngine, tail: int) -> MatchRunner:
-        """Return the runner of a match that was over before it is asked for."""
+        """Return the runner of a match that is over and not in memory."""
         key = engine.state.setup.match
         stream = Stream(0, key, "match", tail=tail, durable=tail, closed=True)
         return MatchRunner(self._match_context, engine, stream, listed=False)
 
     def is_busy(self, player: str) -> bool:
-        """Whether a guest is connected, or has a seat or a lobby, or one is kept for it.
+        """Return whether a guest is connected, or has a seat or a lobby, or a seat is kept for it.
 
-        A node that stands by does not know, and takes everybody for busy.
+        A standby node cannot tell, and treats everybody as busy.
         """
         if self.failover is not None and not self.failover.serving:
             return True
@@ -396,10 +396,10 @@ class Directory:
     # --- what matches and lobbies tell ------------------------------------------------------
 
     def _match_over(self, match: MatchRunner) -> None:
-        """A match is over, durably, and everybody was told: its lobby hears of it soon.
+        """Handle the durable, announced end of a match: its lobby is notified soon.
 
-        What a lobby does about it takes as long as several moves: those that were made durable with
-        the end are written first.
+        The lobby's work then takes as long as several moves, so moves that became durable together
+        with the end are written first.
         """
         result = match.engine.state.result
         if result is None:
@@ -423,7 +423,7 @@ class Directory:
                 LOG.exception("lobby %s: the end of match %s", lobby.key, match.key)
 
     def _recover_match(self, key: str) -> None:
-        """Go on after something has raised that a match told."""
+        """Continue after something has raised while a match was announcing news."""
         match = self.matches.get(key)
         if match is not None:
             recover(match)
@@ -435,7 +435,7 @@ class Directory:
             match.vacate(vacate.player, vacate.reason)
 
     def _lobby_closed(self, lobby: LobbyRunner) -> None:
-        """A lobby is closed, and everybody was told: close its log."""
+        """Close the log of a lobby that is closed, after the announcement."""
         self.registry.remove_lobby(lobby)
         brief = lobby_brief(lobby.engine.state).model_dump_json().encode()
         self.registry.closing[lobby.key] = lobby

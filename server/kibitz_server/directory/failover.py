@@ -1,14 +1,14 @@
-"""Lobbies that change their owners: a node takes those of dead nodes, and steps down from others.
+"""Failover: a node takes the lobbies of dead nodes, and steps down from lobbies it has lost.
 
-The store knows who owns what (`storage.interface.Nodes`). This module makes the runners agree with
-it. Of the nodes with one URL one serves and the others stand by. Whoever says hello is told where
-its lobbies are, so a node lets people in only when every open lobby is here, or at a living node
-with another URL; what those have it hears of `HallSharing`.
+The store records the owners (`storage.interface.Nodes`). This module makes the runners agree with
+it. Of the nodes with one URL, one serves and the others stand by. A node redirects players who say
+hello to their lobbies. So it lets players in only when every open lobby is here, or at a living
+node with another URL; `HallSharing` reads the lobbies of those.
 
-A lobby that was taken is loaded by the path of every start (`recovery`), with all its matches:
-nobody is connected there yet, no turn is opened before its seat is back, and graces run. From a
-lobby that was taken by another node this one steps down: its runners stop, its house bots end, and
-who is connected because of it is sent away, to come back where the lobby is.
+A taken lobby is loaded as at any start (`recovery`), with all its matches: nobody is connected
+there yet, no turn is opened before its player reconnects, and graces run. When another node takes a
+lobby, this one steps down from it: its runners stop, its house bots end, and the connections of its
+players are closed, so that they reconnect to the new node.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from kibitz_server.storage.streams import Stored
 
 LOG = logging.getLogger("kibitz.directory")
 LOOK_S: Final = 0.5
-"""Seconds between two looks for whose turn it is, and for lobbies that nobody owns."""
+"""Seconds between two checks of which node serves, and for lobbies without an owner."""
 READ_PAUSE_S: Final = 0.1
-"""Seconds after other nodes' lines were read because of a notification until they are read because
-of another one: ten times a second at most, however many nodes write."""
+"""The minimum seconds between two reads of other nodes' lines because of notifications: ten a
+second at most, however many nodes write."""
 MOST_AT_ONCE: Final = 20
-"""Lobbies that are taken in one transaction."""
+"""The number of lobbies taken in one transaction."""
 SERVICE_RESTART: Final = 1012
-"""The code of RFC 6455's registry with which sockets of a lobby are closed that has moved."""
+"""The close code (RFC 6455 registry) for the sockets of a lobby that has moved."""
 
 
 class Failover:
@@ -59,7 +59,7 @@ class Failover:
         sharing: HallSharing,
         moved: Counter[Literal["taken", "lost"]] | None = None,
     ) -> None:
-        """Count in `moved` the lobbies that came and went."""
+        """`moved` counts the lobbies that came and went."""
         self._nodes = nodes
         self._store = store
         self._recovery = recovery
@@ -79,13 +79,13 @@ class Failover:
 
     @property
     def serving(self) -> bool:
-        """Whether people are let in: it is this node's turn, and it has every open lobby."""
+        """Whether players are let in: this node is first in line, and has every open lobby."""
         return self._loaded and self._nodes.first
 
     # --- taking up ----------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Look for lobbies that nobody owns, until the server goes down."""
+        """Look for lobbies without an owner, until the server shuts down."""
         while not self._registry.draining:
             try:
                 await self.look()
@@ -96,7 +96,7 @@ class Failover:
             await self._read_until(asyncio.get_running_loop().time() + LOOK_S)
 
     async def _read_until(self, due: float) -> None:
-        """Wait, and read lines of other nodes meanwhile as they say that they have written some."""
+        """Wait, and meanwhile read lines of other nodes when they announce new ones."""
         loop = asyncio.get_running_loop()
         while not self._registry.draining and await self._told_before(due):
             await self._read()
@@ -123,7 +123,7 @@ class Failover:
             LOG.exception("lines of other nodes cannot be taken up")
 
     async def look(self) -> None:
-        """Serve, with every lobby that is to be had, or stand by, and tell the others.
+        """Serve, with every available lobby, or stand by, and share the hall with other nodes.
 
         Raises `StoreError`.
         """
@@ -132,7 +132,7 @@ class Failover:
 
     async def _serve(self) -> None:
         if not self._nodes.first:
-            await self._beat()  # whoever serves may go at any moment
+            await self._beat()  # the serving node may die at any moment
         if not self._nodes.first:
             self._stand_by("another one serves")
             return
@@ -150,7 +150,7 @@ class Failover:
             await self._nodes.beat()
         except StoreError:
             if not self._nodes.first:
-                # It cannot be asked who serves; whoever stays connected here is not served.
+                # The database cannot say which node serves, so this one must not.
                 self._stand_by("it does not reach its database")
             raise
 
@@ -163,7 +163,7 @@ class Failover:
             match.await_all()
         for peer in list(self._connections.peers):
             if peer.identity is None:
-                continue  # a page is answered, and who says hello now hears that nobody is let in
+                continue  # pages are answered, and a hello now is refused
             peer.close(SERVICE_RESTART, f"this node stands by: {why}")
 
     async def _take(self) -> bool:
@@ -176,7 +176,7 @@ class Failover:
         return bool(taken)
 
     async def _load(self) -> None:
-        """Take up what was taken."""
+        """Load the taken lobbies."""
         if not self._waiting:
             return
         keys = [key for lobby in self._waiting.values() for key in (*lobby.matches, lobby.key)]
@@ -200,7 +200,7 @@ class Failover:
             LOG.exception("lobby %s cannot be taken up", taken.key)
         for player in self._players_of(taken):
             peer = self._connections.peer_of(player)
-            if peer is not None:  # its welcome did not tell of this lobby
+            if peer is not None:  # its welcome did not contain this lobby
                 peer.close(SERVICE_RESTART, f"lobby {taken.key} goes on here: connect again")
 
     def _players_of(self, taken: TakenLobby) -> dict[str, None]:
@@ -218,7 +218,7 @@ class Failover:
     # --- stepping down --------------------------------------------------------------------------
 
     def step_down(self, owners: Mapping[str, str | None]) -> None:
-        """Stop all that is here of lobbies that other nodes own, and close their sockets."""
+        """Stop everything here of lobbies that other nodes own, and close their sockets."""
         self._moved["lost"] += len(owners)
         for key, node in owners.items():
             self._waiting.pop(key, None)

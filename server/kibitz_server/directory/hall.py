@@ -1,13 +1,13 @@
-"""News of the hall: what lists show to anybody, to the connections that have subscribed.
+"""News of the hall: the public lists, sent to the connections that have subscribed.
 
-Who subscribes is told the hall as it is (`HallNews`). While anybody is subscribed it is looked at
-every `HALL_INTERVAL_S`, and what has changed since the last look is sent to all of them, as one
-frame that is made once. So changes cannot be missed, whatever made them. Each look is at what the
-disk has. While nobody is subscribed nothing is looked at and nothing is kept. A connection that
-reads too slowly misses changes, and is told the whole hall when it reads again.
+New subscribers receive the present hall (`HallNews`). While there are subscribers, the hall is
+compared every `HALL_INTERVAL_S` with its last state, and the changes are sent to all of them, as
+one frame that is made once. So no change is missed, whatever caused it. The hall shows only what is
+on the disk. Without subscribers nothing is computed or kept. A connection that reads too slowly
+misses changes, and receives the whole hall when it reads again.
 
-It is bounded: of lobbies and of running matches the newest are told, and how many there are in all.
-Rating lists are on the disk; they are read beside the event loop, and seldom.
+The hall is bounded: it has the newest lobbies and running matches, and their total numbers. Rating
+lists are read from the disk, seldom and outside the event loop.
 
     kibitz_protocol.client.hall_view.apply_hall_change(what was told, change) = what is told now
 """
@@ -35,15 +35,15 @@ _B = TypeVar("_B", LobbyBrief, MatchBrief)
 LOG = logging.getLogger("kibitz.hall")
 HALL_INTERVAL_S: Final = 0.25
 RATING_INTERVAL_S: Final = 5.0
-"""How often the rating lists are read again; a match counts some time after its end anyway."""
+"""Seconds between two reads of the rating lists; matches are rated with a delay anyway."""
 MAX_LOBBIES: Final = 100
-"""Lobbies that are told: the newest of them ..."""
+"""The maximum number of lobbies, the newest ones ..."""
 MAX_MATCHES: Final = 200
 """... running matches, as many as a wall shows ..."""
 RATING_LINES: Final = 10
 """... and lines of each rating list."""
 _KEY: Final = "the hall"
-"""Under which a connection keeps its subscription: no key of a match or a lobby has a space."""
+"""The key of a connection's subscription: no key of a match or a lobby has a space."""
 
 
 class Hall:
@@ -57,7 +57,7 @@ class Hall:
         rating_log: RatingLog,
         others: OtherNodes | None,
     ) -> None:
-        """`others` has what other nodes tell of their lobbies; None for a single server."""
+        """`others` has the lobbies of other nodes; None for a single server."""
         self._loop = loop
         self._spawn = spawn
         self._registry = registry
@@ -65,28 +65,28 @@ class Hall:
         self._others = others
         self._subscribers: dict[Peer, None] = {}
         self._told: HallNews | None = None
-        """What was told last, None while nobody is subscribed."""
+        """The last news sent, None without subscribers."""
         self._whole: bytes | None = None
-        """The same as a frame, once somebody needs it."""
+        """The same as a frame, once it is needed."""
         self._next_order = count(1)
-        """Numbers the matches in the order in which they end, as far as they are told."""
+        """Numbers the matches in the order in which their ends are announced."""
         self._rating_lists: list[LadderTable] = []
         self._rating_versions: dict[str, int] = {}
         self._ratings_read_at = float("-inf")
-        """When the rating lists were asked for last."""
+        """The time at which the rating lists were last requested."""
         self._timer: TimerHandle | None = None
         self._stopped = False
 
     # --- subscribers ------------------------------------------------------------------------
 
     def wake(self) -> None:
-        """Begin to look at the hall, if nobody is subscribed; `subscribe` is to follow at once."""
+        """Start updating the hall if there are no subscribers; call `subscribe` right after."""
         if self._told is None:
             self._told = self._look()
             self._read_ratings()
 
     def subscribe(self, peer: Peer) -> None:
-        """Tell a connection the hall, and what changes from now on."""
+        """Send a connection the hall, and all changes from now on."""
         self.wake()
         self._subscribers[peer] = None
         peer.subscriptions[_KEY] = self
@@ -95,7 +95,7 @@ class Hall:
         self.send_snapshot(peer.send_queue)
 
     def unsubscribe(self, peer: Peer) -> None:
-        """Tell a connection nothing any more."""
+        """Stop a connection's news."""
         self._subscribers.pop(peer, None)
         peer.subscriptions.pop(_KEY, None)
         peer.send_queue.caught_up(self)
@@ -103,11 +103,11 @@ class Hall:
             self._forget()
 
     def disconnected(self, peer: Peer) -> None:
-        """A connection is gone (`net.peer.Subscription`)."""
+        """Handle a closed connection (`net.peer.Subscription`)."""
         self.unsubscribe(peer)
 
     def send_snapshot(self, queue: SendQueue) -> None:
-        """Send the whole hall as it was told last (`SnapshotSource`)."""
+        """Send the whole hall as of the last news (`SnapshotSource`)."""
         queue.caught_up(self)
         if self._told is None:
             return
@@ -116,7 +116,7 @@ class Hall:
         queue.send_droppable(self._whole, self)
 
     def stop(self) -> None:
-        """Send no more news: the server goes down."""
+        """Send no more news: the server is shutting down."""
         self._stopped = True
         self._cancel_timer()
 
@@ -135,7 +135,7 @@ class Hall:
             LOG.exception("the hall cannot be told")
 
     def _send_changes(self) -> None:
-        """Tell everybody what has changed since the last look."""
+        """Send everybody the changes since the last look."""
         if self._told is None:
             return
         seen = self._look()
@@ -148,7 +148,7 @@ class Hall:
             peer.send_queue.send_droppable(frame, self)
 
     def _look(self) -> HallNews:
-        """Return the hall as it is."""
+        """Return the present hall."""
         registry = self._registry
         matches = [match for match in registry.matches.values() if _is_shown(match)]
         lobbies = [
@@ -222,7 +222,7 @@ class Hall:
     # --- the end ----------------------------------------------------------------------------
 
     def _forget(self) -> None:
-        """Keep nothing while nobody is subscribed."""
+        """Drop all state while there are no subscribers."""
         self._told = self._whole = None
         self._rating_lists, self._rating_versions = [], {}
         self._cancel_timer()
@@ -234,12 +234,12 @@ class Hall:
 
 
 def _is_shown(match: MatchRunner) -> bool:
-    """Whether a match runs, for all that is on the disk, and anybody may see it in a list."""
+    """Return whether a match is listed and, as far as the disk has it, still running."""
     return match.listed and match.is_stored and match.result is None
 
 
 def _match_line(match: MatchRunner, former: MatchBrief | None) -> MatchBrief:
-    """Return a match's line, as spectators may see it; made of the one that was told, if it may."""
+    """Return a match's line, as spectators may see it, reusing the last line if possible."""
     if former is None or former.seats != list(match.players):
         return match.brief().model_copy(update={"order": match.stream.number})
     ply = match.shown_ply

@@ -1,7 +1,7 @@
-"""What has changed in the hall between two moments: pure.
+"""The changes in the hall between two moments. Pure.
 
-The law is the one of `kibitz_protocol.client.hall_view`: the hall before with the change put in is
-the hall after.
+The invariant is that of `kibitz_protocol.client.hall_view`: the hall before with the change applied
+equals the hall after.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _B = TypeVar("_B", LobbyBrief, MatchBrief)
 
 
 def hall_change(before: HallNews, after: HallNews) -> HallChanged | None:
-    """Return what makes `after` of `before`, None where they are the same."""
+    """Return the change from `before` to `after`, or None if they are equal."""
     matches, plies = _match_changes(before.matches, after.matches)
     tables = {table.game: table for table in before.ladders}
     games = {table.game for table in after.ladders}
@@ -42,7 +42,7 @@ def hall_change(before: HallNews, after: HallNews) -> HallChanged | None:
 def _match_changes(
     before: Iterable[MatchBrief], after: Iterable[MatchBrief]
 ) -> tuple[list[MatchBrief], dict[str, int]]:
-    """Return the matches that are new or changed, and the plies where nothing else has changed."""
+    """Return the matches that are new or changed, and the plies of those with only a new ply."""
     known = {brief.match: brief for brief in before}
     changed: list[MatchBrief] = []
     plies: dict[str, int] = {}
@@ -58,7 +58,7 @@ def _match_changes(
 
 
 def _differs_in_ply_only(one: MatchBrief, other: MatchBrief) -> bool:
-    """Whether two briefs say the same, but for the ply perhaps."""
+    """Return whether two briefs are equal, except perhaps in the ply."""
     # As dicts, whose comparison passes over values that are the same object, which most are.
     return one.__dict__ | {"ply": 0} == other.__dict__ | {"ply": 0}
 

@@ -1,8 +1,8 @@
-"""What a node tells the others of its lobbies, and hears of theirs, every time it looks.
+"""The exchange of lobby lines between a node and the others, at every look.
 
-A line says what the disk has. It is written again when its lobby has changed or other matches run
-in it, and while plies change every `PLIES_S`. While no node serves beside this one there is nothing
-but its line about itself, from which those that stand by know what has ended.
+A line describes a lobby as it is on the disk. It is rewritten when its lobby has changed or other
+matches run in it, and every `PLIES_S` while plies change. While no other node serves, the node
+writes only the line about itself, from which standby nodes learn which matches have ended.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from kibitz_server.net.connections import Connections
 from kibitz_server.storage.interface import HallExchange, Nodes
 
 PLIES_S: Final = 3.0
-"""Seconds after which a line is written again whose matches have gone on."""
+"""Seconds after which a line is rewritten because its matches have gone on."""
 
 
 @dataclass(frozen=True, slots=True)
 class _MadeOf:
-    """What a line was made of when it was written."""
+    """The sources of a line when it was written."""
 
     at_once: object
-    """What is told with the next exchange when it changes ..."""
+    """The part whose changes go into the next exchange ..."""
     plies: tuple[int, ...] = ()
-    """... and what may wait for `PLIES_S`."""
+    """... and the part that may wait for `PLIES_S`."""
 
 
 class HallSharing:
-    """Writes the lines of one node, and puts those of the others together."""
+    """Writes the lines of one node, and reads those of the others."""
 
     def __init__(
         self,
@@ -55,12 +55,12 @@ class HallSharing:
         self._seconds = seconds
         self._written: dict[str, _MadeOf] = {}
         self._plies_at = float("-inf")
-        """When plies were written last."""
+        """The time at which plies were last written."""
 
     async def exchange(self, loading: Collection[str] = ()) -> None:
-        """Write what has changed here, and read what the others have.
+        """Write the changes here, and read the lines of the others.
 
-        Nothing is said of lobbies that are `loading`: whoever asks for them has to wait. Raises
+        Lobbies that are `loading` are left out: requests about them have to wait. Raises
         `StoreError`.
         """
         if self._nodes.needs_all:
@@ -83,10 +83,10 @@ class HallSharing:
         self._take_up(exchange)
 
     async def read(self) -> None:
-        """Read what the others have, and write nothing.
+        """Read the lines of the others, and write nothing.
 
-        Else nodes would answer each other's lines with their own. After an error nothing is read
-        before the next exchange, which is of everything. Raises `StoreError`.
+        Otherwise nodes would answer each other's lines with their own. After an error nothing is
+        read before the next exchange, which covers everything. Raises `StoreError`.
         """
         if not self._nodes.needs_all:
             self._take_up(await self._nodes.exchange({}))
@@ -123,7 +123,7 @@ class HallSharing:
     def _made_of(
         self, matches: Mapping[str, list[MatchRunner]], loading: Collection[str]
     ) -> dict[str, _MadeOf]:
-        """Return what the lines are made of that there are to be, by their keys."""
+        """Return the sources of all current lines, by their keys."""
         ended = [brief.match for brief in self._registry.ended_here]
         made_of = {node_key(self._nodes.name): _MadeOf((ended, self._players()))}
         if not self._others.beside:
@@ -160,12 +160,12 @@ class HallSharing:
         return NodeLine(finished=finished, players=sorted(self._players()))
 
     def _players(self) -> set[str]:
-        """Return who is here, for those to know who serve beside this node."""
+        """Return the players with rates in use here, if other nodes serve beside this one."""
         return self._connections.spenders() if self._others.beside else set()
 
 
 def _players(lobby: DurableLobby | None, matches: Sequence[MatchRunner]) -> list[str]:
-    """Return the keys of everybody who has to come where these are."""
+    """Return the keys of all players who must connect to the node of this lobby and its matches."""
     keys = dict.fromkeys(() if lobby is None else lobby.insiders())
     for match in matches:
         seats = (*match.players, *match.engine.state.setup.seats)

@@ -1,9 +1,9 @@
 """Expensive requests: one at a time for each player, and one at a time for all of them.
 
-Folding a match again takes a core for as long as the match is long. A thread that folds takes
-turns with the event loop at the interpreter, so two of them would leave the players a third of
-it. Jobs therefore wait in a line for each player, and the players take turns: who asks for much
-waits for itself. A line that is full refuses.
+Folding a match again takes a core for as long as the match is long. A folding thread shares the
+interpreter with the event loop, so two of them would leave the event loop a third of it. Jobs
+therefore wait in one queue per player, and the players take turns, so heavy users only delay
+themselves. Full queues refuse requests.
 
     async with jobs.turn(player):
         ...                             # read and fold; nobody else does meanwhile
@@ -23,23 +23,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobLimits:
-    """How many expensive requests run and wait."""
+    """Limits on running and waiting expensive requests."""
 
     at_once: int = 1
-    """How many run at the same time."""
+    """The number that run at the same time."""
     waiting_a_player: int = 8
-    """How many of one player wait, besides the one that runs."""
+    """The number of one player's requests that wait, besides the running one."""
     waiting_an_address: int = 32
-    """How many from one address wait, where guests are free to call themselves many things; or one
-    for each of the people that it is counted as, where those are more."""
+    """The number that wait from one address, since guests may use many names there; or one for each
+    person that the address is counted as, if that is more."""
     waiting: int = 256
-    """How many wait in all."""
+    """The total number that wait."""
     retry_after_ms: int = 1000
-    """What somebody is told to wait for whose request finds the line full."""
+    """The retry delay given to clients whose request finds the queue full."""
 
 
 class QueueFull(Exception):
-    """A job for which there is no room; it may come again after `retry_after_ms`."""
+    """A job for which there is no room; the client may retry after `retry_after_ms`."""
 
     def __init__(self, message: str, retry_after_ms: int) -> None:
         super().__init__(message)
@@ -54,10 +54,10 @@ class JobQueue:
         self._limits = limits or JobLimits()
         self._running: set[str] = set()
         self._queues: dict[str, deque[Future[None]]] = {}
-        """Who waits, by player; the player whose turn is next comes first."""
+        """The waiting jobs by player; the player whose turn is next comes first."""
         self._waiting = 0
         self._by_address: Counter[str] = Counter()
-        """How many wait from each address."""
+        """The number of waiting jobs from each address."""
 
     @property
     def waiting(self) -> int:
@@ -73,8 +73,8 @@ class JobQueue:
     ) -> AsyncIterator[None]:
         """Wait for the player's turn, and hold it until the block is left. Raises `QueueFull`.
 
-        `address` is where the player is, None for this machine, which may have any number;
-        `people` is as how many people it is counted, 0 where it is counted as itself.
+        `address` is the player's address, None for this machine, which has no limit; `people` is
+        the number of people that the address is counted as, 0 by default.
         """
         if player in self._running or len(self._running) >= self._limits.at_once:
             await self._wait_at_address(player, address, people)
@@ -102,7 +102,7 @@ class JobQueue:
                 del self._by_address[address]
 
     async def _wait(self, player: str) -> None:
-        """Wait until `_next` has put the player among those who run."""
+        """Wait until `_next` has moved the player to the running ones."""
         limits = self._limits
         line = self._queues.get(player, ())
         if len(line) >= limits.waiting_a_player:
@@ -118,7 +118,7 @@ class JobQueue:
         try:
             await come
         except BaseException:
-            if come.done() and not come.cancelled():  # the turn came, and nobody takes it
+            if come.done() and not come.cancelled():  # the turn came, but the waiter was canceled
                 self._running.discard(player)
                 self._start_next()
             else:
@@ -143,7 +143,7 @@ class JobQueue:
             come = line.popleft()
             self._waiting -= 1
             if line:
-                self._queues[player] = line  # behind everybody else who waits
+                self._queues[player] = line  # behind all other waiting players
             if come.cancelled():
                 continue
             self._running.add(player)

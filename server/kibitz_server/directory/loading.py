@@ -1,7 +1,7 @@
-"""Makes the runners of matches and lobbies from what the store has of them.
+"""Makes the runners of matches and lobbies from their data in the store.
 
-A match is resumed from its checkpoint where it has one that fits, and folded from its whole log
-otherwise. What cannot be restored raises; the caller sets it aside.
+A match is resumed from a valid checkpoint if it has one, and otherwise folded from its whole log.
+If it cannot be restored an error is raised, and the caller sets it aside.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Loader:
         self._store = match_context.store
 
     def match(self, stored: Stored) -> MatchRunner:
-        """Return a match that is restored. Raises `BrokenLog`, `ValueError`, `StoreError`."""
+        """Return a restored match. Raises `BrokenLog`, `ValueError`, `StoreError`."""
         setup = record.read_setup(stored.head)
         game = self._game_of(setup, stored.stream.key)
         delayed = bool(setup.spectating.delay_ms or setup.spectating.delay_plies)
@@ -60,14 +60,14 @@ class Loader:
         return match
 
     def lobby(self, stored: Stored) -> LobbyRunner:
-        """Return a lobby that is restored, before `Resume`. Raises `ValueError`."""
+        """Return a restored lobby, before `Resume`. Raises `ValueError`."""
         log = [ENTRY.validate_json(line) for line in [stored.head, *stored.lines]]
         context = self._lobby_context
         engine = LobbyEngine.restore(log, context.clock(), limits=context.limits, room=context.room)
         return LobbyRunner(context, engine, stored.stream, restored=True)
 
     def result(self, match: str, seats: int) -> Result | None:
-        """Return how a match ended that is not running; None where there never was one."""
+        """Return the result of a match that is not running, or None if it never existed."""
         if not self._store.exists(match):
             return None
         result = _result_of_brief(self._store.summary(match)) or _result_of_footer(
@@ -76,7 +76,7 @@ class Loader:
         return result or aborted_result(seats, DAMAGED_LOG)
 
     def _from_checkpoint(self, game: Game, setup: Setup, stored: Stored) -> MatchEngine | None:
-        """Return a match from its checkpoint and what followed, None where that cannot be."""
+        """Return a match from its checkpoint and the entries after it, or None if that fails."""
         saved = stored.checkpoint
         read = (
             None if saved is None else self._match_context.checkpoints.read(saved.data, game, setup)

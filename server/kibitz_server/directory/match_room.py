@@ -1,8 +1,8 @@
 """Room for matches: how many more may run on a server, in a lobby and for a player.
 
-A lobby asks before it begins matches, and asks again a moment later where there was no room. Few
-matches are on their way to begin at any moment, because setting one up takes half a millisecond,
-in which everybody else's requests wait.
+A lobby asks before it begins matches, and asks again a moment later if there was no room. Few
+matches start at any moment, because each setup takes half a millisecond, which delays all other
+requests.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kibitz_server.lobby.room import Room
 from kibitz_server.net.connections import Quotas
 
 STARTS_AT_ONCE: Final = 8
-"""Matches that may be on their way: a lobby has begun them, and they wait for the disk."""
+"""The number of matches that may be starting: begun by a lobby, and not on the disk yet."""
 
 
 class MatchRoom(Room):
@@ -26,7 +26,7 @@ class MatchRoom(Room):
 
     @property
     def most_in_lobby(self) -> int:
-        """How many matches of one lobby may run at the same time."""
+        """The number of matches of one lobby that may run at the same time."""
         return self._quotas.matches_a_lobby
 
     def on_server(self) -> int:
@@ -34,8 +34,8 @@ class MatchRoom(Room):
         return max(0, self._quotas.matches_in_all - self._running())
 
     def at_once(self) -> int:
-        """Return how many more matches may be on their way to begin."""
-        # Too few where lobbies do not know yet that matches are over, which they will in a moment.
+        """Return how many more matches may be starting."""
+        # Briefly too few, until lobbies are notified of matches that are over.
         waiting = max(0, self._running() - len(self._registry.matches))
         return max(0, STARTS_AT_ONCE - waiting)
 
@@ -44,6 +44,6 @@ class MatchRoom(Room):
         return max(0, self._quotas.matches_a_player - self._registry.seats_outside(player, lobby))
 
     def _running(self) -> int:
-        """Return how many matches the lobbies have begun that are not over."""
+        """Return how many unfinished matches the lobbies have begun."""
         lobbies = self._registry.lobbies.values()
         return sum(len(lobby.engine.state.running) for lobby in lobbies)

@@ -29,8 +29,8 @@ def match_setup(
 ) -> Setup:
     """Return all that is fixed for a match's life; its start is drawn from the planned seed.
 
-    `rated` is who the players are on the ladder, `server` what the server calls itself. What the
-    game gives is checked, all else is the lobby's own. Raises `ValidationError`.
+    `rated` are the players' identities on the rating list, `server` is the server's name. The
+    game's values are validated; the lobby has checked the rest. Raises `ValidationError`.
     """
     planned, settings = begin.planned, lobby.settings
     item = planned.item
@@ -68,13 +68,13 @@ def match_setup(
 
 @lru_cache(maxsize=256)  # all matches of a programme have the same; nobody changes them
 def _options_of(game: Game, text: bytes) -> tuple[Model, Options]:
-    """Return all options of a match, of which `text` says some as JSON, and how they travel."""
+    """Return all options of a match, of which `text` sets some as JSON, and their wire form."""
     options = read_options(game, from_json(text))
     return options, _OPTIONS.validate_python(options.to_wire())
 
 
 def _engines(lobby: LobbyState, players: Sequence[Player]) -> list[Engine | None] | None:
-    """Return what plays for each player, None where nobody said it."""
+    """Return the engine of each player, None if it is not given."""
     members = [lobby.members.get(player.player) for player in players]
     engines = [None if member is None else member.capabilities.engine for member in members]
     return engines if any(engines) else None

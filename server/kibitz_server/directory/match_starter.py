@@ -50,7 +50,7 @@ class MatchStarter:
         self._spawn = spawn
 
     def begin(self, lobby: LobbyRunner, begin: BeginMatch) -> None:
-        """Make the match that a lobby begins; one that cannot begin counts as aborted."""
+        """Make a match that a lobby begins; if it cannot begin, it counts as aborted."""
         if begin.match in self._registry.matches or self._registry.draining:
             return
         if not self._rules.are_loaded([begin.planned.item.game]):
@@ -66,11 +66,11 @@ class MatchStarter:
             lobby.match_lost(begin.match, aborted_result(len(begin.planned.players)))
             return
         self._registry.add_match(match)
-        # First, so that it is told before what else waits for the match to be on the disk.
+        # First, so that it is announced before other news that waits for the match's setup.
         match.pending.hold(0, partial(self._tell_of_start, match, match.brief()))
         match.start(partial(self._seated_peer, match))
         if lobby.engine.state.settings.arranged:
-            # A tournament, where each player is one program: somebody else may have its secret.
+            # In a tournament each player is one program: another program may have its secret.
             for seat, player in enumerate(match.engine.state.players):
                 if self._connections.has_several_programs(player.player):
                     match.note_takeover(seat)
@@ -84,12 +84,12 @@ class MatchStarter:
         """Make a match once its rules are loaded, if its lobby still has it then."""
         await self._rules.load([begin.planned.item.game])
         if self._registry.lobbies.get(lobby.key) is not lobby or lobby.closed:
-            return  # whoever has the lobby now begins the match
+            return  # the lobby's present owner begins the match
         if begin.match in lobby.engine.state.running:
             self.begin(lobby, begin)
 
     def _create(self, lobby: LobbyRunner, begin: BeginMatch) -> MatchRunner | None:
-        """Return a new match whose setup is on its way to the disk; None where that raises."""
+        """Return a new match whose setup is being written, or None if that raises."""
         state = lobby.engine.state
         try:
             game = self._games[begin.planned.item.game]

@@ -1,8 +1,8 @@
-"""What the other nodes have: their lobbies, with players and matches, as far as they have told.
+"""The lobbies, players and matches of the other nodes, as far as their lines say.
 
-Each node writes a line about every lobby of its own, and one about itself (`hall_sharing`). Here
-they are put together, so that a node can say where a lobby is, and show it in its lists. Pure, but
-for the time of the last exchange: after `STALE_S` nothing is certain any more.
+Each node writes a line about every lobby of its own, and one about itself (`hall_sharing`). This
+module combines them, so that a node can find lobbies and list them. Pure, except for the time of
+the last exchange: after `STALE_S` nothing is certain any more.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
 from kibitz_server.storage.interface import HallExchange, OtherNode
 
 STALE_S: Final = 3.0
-"""Seconds after an exchange in which its answer is relied on."""
+"""Seconds for which the answer of an exchange is relied on."""
 
 
 class LobbyLine(BaseModel):
@@ -27,17 +27,17 @@ class LobbyLine(BaseModel):
 
     lobby: str
     brief: LobbyBrief | None = None
-    """None for a lobby that is closed or set aside, and of which only matches go on."""
+    """None for a lobby that is closed or set aside while its matches continue."""
     listed: bool = False
-    """Whether lists show it, and its matches, to anybody."""
+    """Whether it and its matches are in public lists."""
     host: str = ""
-    """The key of its host, for whom it counts while it is open ..."""
+    """The key of its host, against whose limits it counts while it is open ..."""
     house_seats: int = 0
     """... with its seats for house bots."""
     players: list[str] = []
     """The keys of its host, its members and its running matches' seats."""
     matches: list[MatchBrief] = []
-    """Its running matches, as spectators may know them."""
+    """Its running matches, as spectators may see them."""
 
 
 class NodeLine(BaseModel):
@@ -46,11 +46,11 @@ class NodeLine(BaseModel):
     finished: list[MatchBrief] = []
     """The listed matches that ended there last, the oldest first."""
     players: list[str] = []
-    """Who is connected there, or was until a moment ago: see `Connections.spenders`."""
+    """The players connected there, now or a moment ago: see `Connections.spenders`."""
 
 
 class BetweenNodes(Exception):
-    """A lobby is open, and no node has it that is alive and has loaded it."""
+    """A lobby is open, but no living node has loaded it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +79,16 @@ class OtherNodes:
         self._lobbies_of: dict[str, set[str]] = {}
         self._lobby_of_match: dict[str, str] = {}
         self._present_at: Counter[str] = Counter()
-        """At how many living nodes players are."""
+        """The number of living nodes where each player is."""
         self._counted: set[str] | None = None
-        """The nodes whose players are counted there; None where that has to be done anew."""
+        """The nodes whose players are counted there; None if they must be recounted."""
         self._settled = False
         self._heard_at = float("-inf")
 
     # --- what is read -----------------------------------------------------------------------
 
     def apply(self, exchange: HallExchange) -> list[MatchBrief]:
-        """Take up an exchange; return matches that have ended elsewhere since the one before.
+        """Apply an exchange; return matches that have ended elsewhere since the one before.
 
         Raises `ValueError` for a line that cannot be read.
         """
@@ -106,7 +106,7 @@ class OtherNodes:
         return ended
 
     def _count_players(self) -> None:
-        """Count where players are, unless nothing of that has changed."""
+        """Count the nodes of each player, unless nothing has changed."""
         alive = set(filter(self._is_alive, self._node_lines))
         if alive != self._counted:
             self._counted = alive
@@ -166,12 +166,12 @@ class OtherNodes:
 
     @property
     def urls(self) -> list[str]:
-        """Where the living nodes are reached that have other URLs."""
+        """The URLs of the living nodes, other than this one's."""
         living = (node.url for node in self._nodes.values() if node.alive)
         return sorted({url for url in living if url != self._url})
 
     def lobby(self, key: str) -> Elsewhere | None:
-        """Return where a lobby is; None where it is at no living node with another URL."""
+        """Return where a lobby is, or None if no living node with another URL has it."""
         node, _ = self._lines.get(key, ("", None))
         return self.at(key, node)
 
@@ -180,41 +180,41 @@ class OtherNodes:
         return self.lobby(self._lobby_of_match.get(key, ""))
 
     def line_of(self, match: str) -> LobbyLine | None:
-        """Return the last line about the lobby of a running match, whatever became of its node."""
+        """Return the last line about the lobby of a running match, even if its node is dead."""
         _, line = self._lines.get(self._lobby_of_match.get(match, ""), ("", None))
         return line
 
     def player(self, key: str) -> Elsewhere | None:
-        """Return where a player has a lobby or a seat: the oldest of its lobbies."""
+        """Return where the oldest lobby is in which a player has a seat, or that it hosts."""
         places = (self.lobby(lobby) for lobby in sorted(self._lobbies_of.get(key, ())))
         return next(filter(None, places), None)
 
     def at(self, lobby: str, node: str) -> Elsewhere | None:
-        """Return that a lobby is at a node; None where that is not alive, or no other one."""
+        """Return a lobby's place at a node, or None if that is not another living node."""
         known = self._nodes.get(node)
         if known is None or not known.alive or known.url == self._url:
             return None
         return Elsewhere(lobby, known)
 
     def is_busy(self, player: str) -> bool:
-        """Whether a player has a lobby or a seat elsewhere, or is connected there."""
+        """Return whether a player has a lobby or a seat elsewhere, or is connected there."""
         return player in self._lobbies_of or player in self._present_at
 
     @property
     def present_at(self) -> Mapping[str, int]:
-        """At how many other nodes players are connected: a new mapping whenever that changes."""
+        """The number of other nodes where each player is; a new mapping at every change."""
         return self._present_at
 
     def hosted_by(self, player: str) -> list[LobbyLine]:
         """Return the lines of open lobbies elsewhere that a player hosts.
 
-        Those of a dead node count as well: they are open, and somebody is about to take them.
+        Those of a dead node count as well: they are open, and another node will take them soon.
         """
         lines = (self._lines[key][1] for key in self._lobbies_of.get(player, ()))
         return [line for line in lines if line.host == player]
 
     def listed(self) -> Iterator[LobbyLine]:
-        """Yield the lines of lobbies at living nodes that lists show to anybody."""
+        """Yield the lines of listed lobbies at living nodes."""
         for node, line in self._lines.values():
             if line.listed and self._is_alive(node):
                 yield line

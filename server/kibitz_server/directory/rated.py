@@ -1,8 +1,8 @@
-"""Which matches are rated, as whom their players count, and what is written of them.
+"""Rated matches: which ones are rated, for which identities, and the records of their results.
 
-Who can be found again is rated: accounts, and house bots, which are their personality. Where one
-player of a match cannot be, nobody is rated, and neither where a condition of rated play does not
-hold (`lobby.rated_conditions`).
+Only accounts and house bots are rated, because they can be recognized again; a house bot counts as
+its personality. A match is unrated if any of its players cannot be rated, or if a condition of
+rated play does not hold (`lobby.rated_conditions`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from kibitz_server.rating.log import RatingLog
 
 
 class RatedMatches:
-    """Decides about the matches of one server."""
+    """The rated matches of one server."""
 
     def __init__(self, log: RatingLog, accounts: Accounts, games: Mapping[str, Game]) -> None:
         self._log = log
@@ -33,7 +33,7 @@ class RatedMatches:
         self._standard = partial(standard_options, games)
 
     def keys(self, lobby: LobbyState, planned: PlannedMatch) -> list[str] | None:
-        """Return who the players are on the rating list; None where the match cannot be rated."""
+        """Return the players' keys on the rating list, or None if the match cannot be rated."""
         settings, players = lobby.settings, planned.players
         if not settings.rated:
             return None
@@ -45,7 +45,7 @@ class RatedMatches:
         return None if rated is None else [counted.key for counted in rated]
 
     def record(self, setup: Setup, result: Result) -> None:
-        """Enter a match that is over, in the same turn of the loop that closes its log."""
+        """Record a match that is over, in the same turn of the loop that closes its log."""
         if setup.rated is None or not rating_list.is_ratable(result):
             return
         players = zip(setup.seats, setup.rated, strict=True)
@@ -67,9 +67,9 @@ class RatedMatches:
 
 
 def standard_options(games: Mapping[str, Game], item: ProgrammeItem) -> bool:
-    """Whether an item has the options that its game has by itself.
+    """Return whether an item has the default options of its game.
 
-    So it is said of what cannot be played at all, too: that has refusals of its own.
+    True also for items that cannot be played at all, which are refused elsewhere.
     """
     game = games.get(item.game)
     if game is None:
@@ -81,6 +81,6 @@ def standard_options(games: Mapping[str, Game], item: ProgrammeItem) -> bool:
 
 
 def _listed_player(player: Player, key: str) -> rating_list.RatedPlayer:
-    """Return who a player is on the rating list; house bots go by their personality."""
+    """Return a player's identity on the rating list; house bots go by their personality."""
     name = key if player.kind == "house" else player.name
     return rating_list.RatedPlayer(key=key, name=name, kind=player.kind)

@@ -1,7 +1,7 @@
-"""Takes matches and lobbies up from the disk: at the start, and those of another node.
+"""Restores matches and lobbies from the disk: at the start, and those of another node.
 
-What cannot be taken up is set aside (`storage.quarantine`); nothing that is wrong with one match
-or lobby stops the others.
+Matches and lobbies that cannot be restored are set aside (`storage.quarantine`), and do not stop
+the others.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LOG = logging.getLogger("kibitz.directory")
 
 
 class OpenStreams(NamedTuple):
-    """What the disk has of the matches and lobbies that are open."""
+    """The stored data of all open matches and lobbies."""
 
     matches: list[Stored]
     lobbies: list[Stored]
@@ -64,14 +64,14 @@ class Recovery:
     # --- at the start -----------------------------------------------------------------------
 
     def read(self) -> OpenStreams:
-        """Read every match and lobby that the disk says is open. Blocks.
+        """Read every open match and lobby from the disk. Blocks.
 
-        Raises `StoreError` where the database itself cannot be read.
+        Raises `StoreError` if the database itself cannot be read.
         """
         return OpenStreams(self._store.load("match"), self._store.load("lobby"))
 
     def restore(self, streams: OpenStreams) -> None:
-        """Take up what was read. Blocks; the rules of the matches should be loaded before."""
+        """Restore everything that was read. Blocks; load the rules of the matches before."""
         registry = self._registry
         for line in reversed(self._store.summaries("match", MAX_FINISHED_LISTED)):
             self._list_finished(line)
@@ -86,12 +86,12 @@ class Recovery:
             self._resume_match(match)
 
     async def load_rules(self, read: Mapping[str, Stored | StoreError]) -> None:
-        """Return when the rules are loaded of what was read of another node's lobbies."""
+        """Load the rules needed for the lobbies that were read of another node."""
         matches = [stored for stored in read.values() if _is_match(stored)]
         await self._rules.load(games_of(matches))
 
     def take_up(self, taken: TakenLobby, stored: Mapping[str, Stored | StoreError]) -> None:
-        """Take up a lobby with its matches that was another node's, and is this one's now."""
+        """Restore a lobby with its matches that was another node's, and is now this one's."""
         for key in taken.matches:
             self._take_up_stream("match", key, stored[key])
             self._take_over_spectators(key, stored[key])
@@ -113,7 +113,7 @@ class Recovery:
             self._restore_lobby(stored)
 
     def _take_over_spectators(self, key: str, stored: Stored | StoreError) -> None:
-        """Let a match that was watched here, and is loaded now, go on for its spectators."""
+        """Hand the spectators of a followed match, which is loaded now, to its runner."""
         if self._tails is None:
             return
         match = self._registry.matches.get(key)
@@ -137,7 +137,7 @@ class Recovery:
             self._registry.note_finished(brief, listed=self._is_listed(brief.lobby))
 
     def _is_listed(self, lobby: str | None) -> bool:
-        """Whether a lobby, which may be closed, stood in lists; one that is not known did not."""
+        """Return whether a lobby, which may be closed, is listed; False for unknown ones."""
         head = None if lobby is None else self._store.lobby_head(lobby)
         try:
             return head is not None and Opened.model_validate_json(head).settings.listed
@@ -145,7 +145,7 @@ class Recovery:
             return False
 
     def _restore_match(self, stored: Stored) -> None:
-        """Take a match up, or set it aside and leave it as it is on the disk."""
+        """Restore a match, or set it aside and leave it as it is on the disk."""
         try:
             self._registry.add_match(self._loader.match(stored))
         except UnusableDatabase:
@@ -162,7 +162,7 @@ class Recovery:
             self._quarantine.add("lobby", stored.stream.key, error)
 
     def resume_lobby(self, lobby: LobbyRunner) -> None:
-        """Tell a lobby which of its matches exist, and how those ended that it did not hear of."""
+        """Give a lobby its existing matches, and the results that it has not received."""
         if lobby.engine.state.closed is not None:
             lobby.finish_closing()
             return
@@ -183,10 +183,10 @@ class Recovery:
                 begun.await_players()
 
     def end_without_lobby(self, match: MatchRunner) -> None:
-        """End a match whose lobby is set aside, where it cannot be played on without it.
+        """End a match whose lobby is set aside, if it cannot continue without it.
 
-        People and bots who come by themselves play it to its end, and the result counts. A house
-        bot is started by its lobby, so nobody would play for it.
+        People, and bots that connect by themselves, play it to its end, and the result counts.
+        House bots are started by their lobby, so no one would play for them.
         """
         state = match.engine.state
         lobby = state.setup.lobby

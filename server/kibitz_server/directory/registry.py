@@ -1,4 +1,4 @@
-"""The live matches and lobbies of a server, those that are just over, and who is where."""
+"""The live and recently finished matches and lobbies of a server, and their players."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.match.runner import MatchRunner
 
 MAX_RECENTLY_FINISHED = 256
-"""Matches that are over and still in memory."""
+"""The number of finished matches that stay in memory."""
 MAX_FINISHED_LISTED = 50
-"""Finished matches in lists."""
+"""The number of finished matches in lists."""
 
 
 class Registry:
@@ -20,22 +20,23 @@ class Registry:
 
     def __init__(self) -> None:
         self.draining = False
-        """Whether the server goes down: nothing begins any more, and nothing is loaded again."""
+        """Whether the server is shutting down: nothing begins or is reloaded any more."""
         self.matches: dict[str, MatchRunner] = {}
         self.lobbies: dict[str, LobbyRunner] = {}
         self.recently_finished: OrderedDict[str, MatchRunner] = OrderedDict()
-        """Matches that are over: a move whose answer was lost on the way is answered again."""
+        """Finished matches, kept so that a resent move gets its lost answer."""
         self.closing: dict[str, LobbyRunner] = {}
-        """Lobbies that are closed, until the disk has it."""
+        """Closed lobbies, until the disk has their end."""
         self._finished_briefs: dict[bool, deque[MatchBrief]] = {
             listed: deque(maxlen=MAX_FINISHED_LISTED) for listed in (True, False)
         }
-        """The lines of the last matches that are over, the oldest first: of lobbies that stand in
-        lists, and of those that do not."""
+        """The lines of the last finished matches, the oldest first: those of listed lobbies, and
+        those of others."""
         self.ended_here: deque[MatchBrief] = deque(maxlen=MAX_FINISHED_LISTED)
-        """Those of lobbies that stand in lists which were played here, and not at another node."""
+        """The ones of listed lobbies that were played here, and not at another node."""
         self._memberships: dict[str, tuple[str, ...]] = {}
-        """The lobbies that each player hosts or is a member of; few, for which sets are large."""
+        """The lobbies that each player hosts or is a member of; tuples, as sets are large for so
+        few."""
         self._insiders: dict[str, tuple[str, ...]] = {}
         """The same by lobby: its host and members, as of its last entry about them."""
         self._expected: dict[str, tuple[str, ...]] = {}
@@ -46,13 +47,13 @@ class Registry:
     # --- matches ----------------------------------------------------------------------------
 
     def add_match(self, match: MatchRunner) -> None:
-        """Add a running match, or put it in the place of the one that it was loaded again for."""
+        """Add a running match, or replace the one that it is a reload of."""
         self.matches[match.key] = match
         for player in match.engine.state.players:
             self.add_seat(player.player, match)
 
     def remove_match(self, match: MatchRunner) -> None:
-        """Remove a match that does not run any more, with its players' seats."""
+        """Remove a match that no longer runs, with its players' seats."""
         self.matches.pop(match.key, None)
         state = match.engine.state
         for player in {seated.player for seated in (*state.players, *state.setup.seats)}:
@@ -69,7 +70,7 @@ class Registry:
         _add(self._seats, player, match.key)
 
     def remove_seat(self, player: str, match: MatchRunner) -> None:
-        """Note that a player has none any more."""
+        """Note that a player no longer has a seat at a running match."""
         _discard(self._seats, player, match.key)
 
     def seats_outside(self, player: str, lobby: str) -> int:
@@ -83,7 +84,7 @@ class Registry:
         return [self.matches[key] for key in keys if key in self.matches]
 
     def house_bot_ended(self, player: str, last_words: str) -> None:
-        """Tell the matches of a house bot that its process has ended, with its last lines."""
+        """Notify the matches of a house bot that its process has ended, with its last lines."""
         for match in self.matches_of(player):
             match.house_bot_ended(player, last_words)
 
@@ -94,7 +95,7 @@ class Registry:
             self.recently_finished.popitem(last=False)
 
     def note_finished(self, brief: MatchBrief, *, listed: bool) -> None:
-        """Note the line of a match that is over; one that is not `listed` only its lobby shows."""
+        """Note the line of a finished match; if it is not `listed`, only its lobby shows it."""
         self._finished_briefs[listed].append(brief)
 
     def finished_briefs(self, lobby: str | None) -> list[MatchBrief]:
@@ -112,7 +113,7 @@ class Registry:
         ]
 
     def forget_matches(self, keys: Collection[str]) -> None:
-        """Matches are deleted from the disk, and stand in no list any more."""
+        """Remove matches that were deleted from the disk from all lists."""
         for briefs in self._finished_briefs.values():
             kept = [brief for brief in briefs if brief.match not in keys]
             if len(kept) < len(briefs):
@@ -125,20 +126,20 @@ class Registry:
             self.recently_finished.pop(key, None)
 
     def plies(self, matches: Sequence[str]) -> Mapping[str, int]:
-        """Return the plies of running matches, as spectators may know them."""
+        """Return the plies of running matches, as spectators may see them."""
         return {key: self.matches[key].shown_ply for key in matches if key in self.matches}
 
     # --- lobbies ----------------------------------------------------------------------------
 
     def add_lobby(self, lobby: LobbyRunner) -> None:
-        """Add a lobby with its host and members, or put it in the place of a former one."""
+        """Add a lobby with its host and members, or replace a former one."""
         self.lobbies[lobby.key] = lobby
         self.update_memberships(lobby)
         for player in _kept_for(lobby):
             _add(self._expected, player, lobby.key)
 
     def remove_lobby(self, lobby: LobbyRunner) -> None:
-        """Remove a lobby that is closed, or that cannot be gone on with."""
+        """Remove a lobby that is closed, or that cannot continue."""
         self.lobbies.pop(lobby.key, None)
         for player in self._insiders.pop(lobby.key, ()):
             _discard(self._memberships, player, lobby.key)
@@ -148,9 +149,9 @@ class Registry:
             peer.subscriptions.pop(lobby.key, None)
 
     def update_memberships(self, lobby: LobbyRunner) -> None:
-        """Note who hosts a lobby and who is a member of it, after an entry about that.
+        """Update a lobby's host and members after an entry about them.
 
-        Whoever has left is noted until the disk has that.
+        Players who have left are kept until that is on the disk.
         """
         if self.lobbies.get(lobby.key) is not lobby:
             return
@@ -173,11 +174,11 @@ class Registry:
         return self.lobbies.get(match.engine.state.setup.lobby or "")
 
     def is_busy(self, player: str) -> bool:
-        """Whether a player has a seat or a lobby."""
+        """Return whether a player has a seat or a lobby."""
         return bool(self._memberships.get(player) or self._seats.get(player))
 
     def is_expected(self, player: str) -> bool:
-        """Whether a lobby keeps a seat for a player."""
+        """Return whether a lobby keeps a seat for a player."""
         return player in self._expected
 
 

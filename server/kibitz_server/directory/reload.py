@@ -1,9 +1,8 @@
-"""Matches and lobbies whose log could not be written are loaded again from the disk.
+"""Reloads matches and lobbies whose log could not be written from the disk.
 
-All that were lost together are read in one pass, in a reader's thread; then they are taken up
-one by one, and the event loop does other things between two of them. Until then the former
-runner stays where it is found and keeps what is asked of it (`storage/pending.py`). As long as the
-disk cannot even be read it is tried again.
+All that were lost together are read in one pass, in a reader's thread. Then they are loaded one by
+one, and the event loop runs other work in between. Until then the former runner stays registered
+and queues requests (`storage/pending.py`). While the disk cannot be read, reading is retried.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ from kibitz_server.storage.streams import Stored
 
 LOG = logging.getLogger("kibitz.reloads")
 RETRY_PAUSE_S = 1.0
-"""Seconds between two attempts: a disk that cannot be read is not hammered."""
+"""Seconds between two attempts to read the disk."""
 
 
 class LogReloader:
-    """The matches and lobbies that are to be loaded again."""
+    """The matches and lobbies to reload."""
 
     def __init__(
         self,
@@ -61,20 +60,20 @@ class LogReloader:
         self._running = False
 
     def match_lost(self, match: MatchRunner, error: StoreError) -> None:
-        """Load a match again, which was not written, or is ahead of its log."""
+        """Reload a match that was not written, or is ahead of its log."""
         LOG.error("the log of match %s: %s", match.key, error)
         if not self._registry.draining and self._is_current(match):
             self._add(match)
 
     def lobby_lost(self, lobby: LobbyRunner, error: StoreError) -> None:
-        """Load a lobby again; its house bots are started again by the lobby that takes over."""
+        """Reload a lobby; the lobby that takes over restarts its house bots."""
         LOG.error("the log of lobby %s: %s", lobby.key, error)
         if not self._registry.draining and self._is_current(lobby):
             lobby.bots.stop_all()
             self._add(lobby)
 
     def _add(self, lost: MatchRunner | LobbyRunner) -> None:
-        """Load a match or a lobby again, together with what else is lost in this turn."""
+        """Reload a match or a lobby, together with all others lost in this turn of the loop."""
         self._lost[lost.key] = lost
         if not self._running:
             self._running = True
@@ -134,7 +133,7 @@ class LogReloader:
         return self._registry.lobbies.get(former.key) is former
 
     def _replace_match(self, former: MatchRunner, stored: Stored) -> None:
-        """Put another runner in the place of one whose log was lost."""
+        """Replace the runner of a match whose log was lost."""
         fresh = self._loader.match(stored)
         ended = stored.stream.closed  # a commit in doubt that has happened after all
         self._registry.add_match(fresh)
@@ -148,9 +147,9 @@ class LogReloader:
             self._context.over(fresh)
 
     def _give_up_match(self, former: MatchRunner, error: StoreError) -> None:
-        """Give up a match: one of which the disk has nothing is begun again by its lobby.
+        """Give up a match: if the disk has nothing of it, its lobby begins it again.
 
-        One that cannot be read is set aside, and its lobby hears that it has ended.
+        A match that cannot be read is set aside, and its lobby is notified that it has ended.
         """
         never_stored = isinstance(error, NotStored)
         if not never_stored:
@@ -171,7 +170,7 @@ class LogReloader:
             lobby.match_lost(former.key, aborted_result(len(planned.players), DAMAGED_LOG))
 
     def _replace_lobby(self, former: LobbyRunner, stored: Stored) -> None:
-        """Put another runner in the place of one whose log was lost."""
+        """Replace the runner of a lobby whose log was lost."""
         fresh = self._loader.lobby(stored)
         fresh.reloads = former.reloads
         self._registry.add_lobby(fresh)
@@ -184,7 +183,7 @@ class LogReloader:
         fresh.take_over(former)
 
     def give_up_lobby(self, former: LobbyRunner, error: StoreError) -> None:
-        """Give up a lobby, and tell whom it concerns; one that cannot be read is set aside."""
+        """Give up a lobby, and notify its players; if it cannot be read it is set aside."""
         if not isinstance(error, NotStored):
             self._quarantine.add("lobby", former.key, error)
         former.pending.refuse_postponed("the log of the lobby cannot be written")

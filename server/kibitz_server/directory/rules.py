@@ -1,19 +1,19 @@
-"""The rules of games, which are machine code that has to be there before a match is begun.
+"""The rules of games, which are machine code that must be loaded before a match begins.
 
-The event loop compiles nothing and loads nothing. What is needed for a game is loaded when the game
-is first asked for, by a thread: that takes a fraction of a second, in which the thread gives the
-interpreter back every moment. Where it is not compiled yet, which takes up to a minute, a process
-of its own compiles it into the cache first. Everything else goes on meanwhile: what needs the rules
-of that game waits, and nobody's clock runs for it.
+The event loop compiles nothing and loads nothing. A thread loads a game's rules when the game is
+first needed. That takes a fraction of a second, during which the thread keeps releasing the
+interpreter. If the rules are not compiled yet, a separate process first compiles them into the
+cache, which takes up to a minute. Meanwhile only requests that need these rules wait, and no clocks
+run for them.
 
     load(games) --> compiled? --no--> a process compiles --> a thread loads --> loaded
                         └-----------------yes-----------------^
 
-While nobody waits, the games that are not compiled are compiled one after the other, at the lowest
-priority, so that after an upgrade a server prepares itself without being asked. That process is
-ended when somebody waits: it may hold a lock that the other one needs.
+While nothing waits, a background process compiles the missing games one after the other, at the
+lowest priority, so that a server prepares itself after an upgrade. It is stopped when a request
+waits, since it may hold a lock that the other process needs.
 
-Where rules run as plain Python there is nothing to load.
+Rules that run as plain Python need no loading.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from kibitz_server.housebots.process import HouseBotProcess, inherited_environme
 LOG = logging.getLogger("kibitz.directory")
 
 CompileCommand: TypeAlias = Callable[[str, bool], Sequence[str]]
-"""Returns the command line of a process that compiles a game, by its name; the flag says whether
-somebody waits for it."""
+"""Returns the command line of a process that compiles a game, by its name; the flag is whether a
+request waits for it."""
 LOADING_SWITCH_S = 0.005
-"""How long a thread keeps the interpreter while rules are loaded and another one wants it."""
+"""How long a thread keeps the interpreter while rules are loading and another one wants it."""
 Spawn: TypeAlias = Callable[[Callable[[], Awaitable[None]]], None]
 
 
@@ -49,7 +49,7 @@ def _nothing() -> None:
 
 
 class Rules:
-    """Which games can be played here without a wait, and what makes others so."""
+    """The games that can be played without a wait, and the loading of the others."""
 
     def __init__(
         self,
@@ -68,15 +68,15 @@ class Rules:
         self._one_thread = asyncio.Lock()
         self._one_compiler = asyncio.Lock()
         self.waiting: Counter[str] = Counter()
-        """How many requests of each player wait for rules."""
+        """The number of requests of each player that wait for rules."""
         self.turns = asyncio.Lock()
-        """Held by what has waited for rules while it is carried out."""
+        """Held while a request that has waited for rules is carried out."""
         self._background: HouseBotProcess | None = None
-        """The process that compiles what nobody waits for."""
+        """The process that compiles games in the background."""
 
     @classmethod
     def all_loaded(cls) -> Rules:
-        """Return what says of every game that it is loaded: for a caller who sees to it."""
+        """Return rules that report every game as loaded, for a caller that ensures it."""
         return cls({}, lambda work: None)
 
     def are_loaded(self, games: Iterable[str]) -> bool:
@@ -86,7 +86,7 @@ class Rules:
     async def load(self, games: Iterable[str]) -> None:
         """Return when the rules of these games are loaded.
 
-        Rules that cannot be loaded count as loaded: a match that needs them fails, and says why.
+        Rules that fail to load count as loaded: a match that needs them fails, and reports why.
         """
         for game in self._missing.intersection(games):
             await asyncio.shield(self._request(game))
@@ -124,7 +124,7 @@ class Rules:
         return self._compile_command is None or warmup.is_compiled(self._games[game])
 
     async def _compile(self, game: str) -> None:
-        """Have a process compile a game that somebody waits for."""
+        """Have a process compile a game that a request waits for."""
         if self._background is not None:
             self._background.stop()
         async with self._one_compiler:
@@ -141,7 +141,7 @@ class Rules:
             LOG.warning("the rules of %s are not compiled ahead: %s", game, process.log_tail)
 
     async def compile_all(self) -> None:
-        """Compile every game that is not compiled yet while nobody waits for one."""
+        """Compile every missing game while no request waits for one."""
         for game in self._games:
             stopped = True
             while stopped and game in self._missing and not self._is_compiled(game):
@@ -149,7 +149,7 @@ class Rules:
                     self._background = HouseBotProcess()
                     await self._run_compiler(game, self._background, awaited=False)
                     stopped, self._background = self._background.stopping, None
-                # Let whoever waits go first.
+                # Let waiting requests go first.
                 await asyncio.sleep(0)
 
 
@@ -157,8 +157,8 @@ class Rules:
 def _switching_less_often() -> Iterator[None]:
     """Let threads keep the interpreter longer, for the length of the block.
 
-    Each hand-over between the event loop and a busy thread waits until the system runs the other
-    one, which on a busy machine takes much longer than a server's usual interval.
+    Each switch between the event loop and a busy thread waits until the system runs the other one,
+    which on a busy machine takes much longer than a server's usual interval.
     """
     usual = sys.getswitchinterval()
     sys.setswitchinterval(max(usual, LOADING_SWITCH_S))
@@ -169,7 +169,7 @@ def _switching_less_often() -> Iterator[None]:
 
 
 async def _in_thread(work: Callable[[], None]) -> None:
-    """Do something that raises nothing, in a thread that no exit of the process waits for."""
+    """Run something that does not raise in a thread that does not delay the process's exit."""
     loop, done = asyncio.get_running_loop(), asyncio.Event()
 
     def run() -> None:

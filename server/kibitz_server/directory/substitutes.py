@@ -1,4 +1,4 @@
-"""Substitutes: house bots that take the seat of a player who went away.
+"""Substitutes: house bots that take the seats of absent players.
 
 wanted --start--> process starts --hello--> seated
                     |                 \\--the player is back--> stopped
@@ -56,10 +56,10 @@ class Substitutes:
         self._substitutions: dict[str, Substitution] = {}
 
     def want(self, match: MatchRunner, want: WantSubstitute) -> None:
-        """Start a substitute for a seat, or forfeit the seat where there is no room for one."""
+        """Start a substitute for a seat, or forfeit the seat if there is no room for one."""
         if self._house_bots.count < self._connections.quotas.house_bots_in_all:
             self._start(match, want)
-        else:  # the match is in the middle of asking, and is told when it has asked
+        else:  # the match is still inside the call that asks, so it is answered afterwards
             full = "the server has as many house bots as it may"
             self._loop.call_soon(match.forfeit, want.seat, want.cause, full)
 
@@ -71,11 +71,11 @@ class Substitutes:
         Deadline(self._loop, self._clock, due, partial(self._check_seated, player.player))
 
     def expects(self, player: str) -> bool:
-        """Whether somebody is, or will be, a substitute, who is a member of no lobby."""
+        """Return whether a player is or will be a substitute, which is a member of no lobby."""
         return player in self._substitutions
 
     def seat_arrived(self, player: str, peer: Peer) -> None:
-        """Somebody said hello: seat it if it is a substitute."""
+        """Seat a player who said hello, if it is a substitute."""
         substitution = self._substitutions.get(player)
         if substitution is None or substitution.seated:
             return
@@ -95,13 +95,13 @@ class Substitutes:
         return False
 
     def match_over(self, match: MatchRunner) -> None:
-        """A match is over: its substitutes are stopped."""
+        """Stop the substitutes of a match that is over."""
         for player, substitution in list(self._substitutions.items()):
             if substitution.match is match:
                 self._stop_bot(player)
 
     def match_reloaded(self, former: MatchRunner, match: MatchRunner) -> None:
-        """A match was loaded again."""
+        """Handle the reload of a match."""
         for substitution in self._substitutions.values():
             if substitution.match is former:
                 substitution.match = match

@@ -4,13 +4,13 @@
                                           ^
         every LOOK_S, as long as there are tails: what is new in all of their logs, in one question
 
-The log is the truth: whose the match is does not matter, and nothing changes here when that
-changes. When this node takes the match over, its spectators become those of the runner. While the
-database is away nobody hears anything new. A log that cannot be read here (it is damaged, or of
-rules that this release does not know) is watched where the match is played, if anywhere.
+A tail depends on the log alone, so nothing changes here when the match changes its node. When this
+node takes the match over, its spectators become those of the runner. While the database is down,
+spectators get no news. If a log cannot be read here (because it is damaged, or this release does
+not have its rules), the match can only be watched where it is played.
 
-A tail ends when its match is over, and when nobody has watched it for two looks: who is about to
-be let in has no part of that, and who comes back at once costs nothing.
+A tail ends when its match is over, or when nobody has watched it for two looks. Spectators about to
+be let in do not count. Reconnecting at once costs nothing.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from kibitz_server.storage.interface import MatchHead, NewEntries, Nodes
 
 LOG = logging.getLogger("kibitz.tails")
 LOOK_S: Final = 0.25
-"""Seconds between two looks for new entries: about half of it is added to what spectators wait."""
+"""Seconds between two looks for new entries; half of it is the average delay for spectators."""
 MAX_REMEMBERED: Final = 1000
-"""Matches that are over, or that cannot be read here, of which that is remembered."""
+"""The number of finished or unreadable matches whose status is remembered."""
 TRY_AGAIN_LATER: Final = 1013
-"""The code of RFC 6455's registry with which spectators are sent away."""
+"""The close code (RFC 6455 registry) for spectators who should try again later."""
 
 
 class NoRoom(Exception):
-    """As many matches of other nodes are watched here as may be."""
+    """Too many matches of other nodes are watched here."""
 
 
 class Unreadable(Exception):
@@ -50,11 +50,11 @@ class Unreadable(Exception):
 
 
 class NoSuchMatch(Exception):
-    """There is no match of this name, and was none."""
+    """No match of this name exists or existed."""
 
 
 class TakenOverHere(Exception):
-    """The match is this node's by now: whoever has asked for its tail asks again."""
+    """This node plays the match by now; ask again for its runner."""
 
 
 class Tails:
@@ -79,33 +79,33 @@ class Tails:
         self._most = most
         self._rules = Rules.all_loaded() if rules is None else rules
         self._unloaded: set[str] = set()
-        """Those that are not begun before the rules of their games are loaded."""
+        """The tails that wait for the rules of their games."""
         self._tails: dict[str, MatchTail] = {}
         self._opening: dict[str, Future[MatchTail]] = {}
-        """Those that somebody waits for, until their logs were read to the end since."""
+        """The tails that requests wait for, until their logs have since been read to the end."""
         self._unwatched: set[str] = set()
-        """Those that nobody watched at the last look."""
+        """The tails without spectators at the last look."""
         self._over: OrderedDict[str, None] = OrderedDict()
         self._unreadable: OrderedDict[str, None] = OrderedDict()
         self._timer: TimerHandle | None = None
         self._reading = False
         self._troubled = False
-        """Whether the database could not be asked the last time."""
+        """Whether the last query of the database failed."""
         self._stopped = False
 
     # --- what others ask --------------------------------------------------------------------
 
     def get(self, key: str) -> MatchTail | None:
-        """Return a match that spectators are let in to."""
+        """Return a followed match that lets spectators in, or None."""
         tail = self._tails.get(key)
         return tail if tail is not None and tail.caught_up else None
 
     def is_over(self, key: str) -> bool:
-        """Whether a match was followed to its end here, lately."""
+        """Return whether a match was recently followed to its end here."""
         return key in self._over
 
     def may_begin(self, key: str, besides: Collection[str] = ()) -> bool:
-        """Whether a match may be followed `besides` others, as far as its log can be read here."""
+        """Return whether a match may be followed `besides` others, if its log is readable here."""
         if self._stopped or key in self._unreadable:
             return False
         begun = self._begun
@@ -117,23 +117,23 @@ class Tails:
 
     @property
     def followed(self) -> int:
-        """How many matches are followed."""
+        """The number of followed matches."""
         return len(self._tails)
 
     @property
     def spectators(self) -> int:
-        """How many connections watch them, each counted once for each match."""
+        """The number of connections that watch them, each counted once for each match."""
         return sum(len(tail.watchers) for tail in self._tails.values())
 
     # --- beginning and end ------------------------------------------------------------------
 
     def begin(self, key: str) -> Future[MatchTail]:
-        """Follow a match, if it is not followed yet; who waits for the result shares it.
+        """Follow a match if it is not followed yet; all waiting callers share the result.
 
-        Of a match that is followed the log is read once more, so that nobody who comes from another
-        node is shown what is older than what it has seen there. Spectators have to be let in as
-        soon as the result is there. Raises `NoRoom` and `Unreadable`; so
-        does the result, and `NoSuchMatch`, `TakenOverHere` and `StoreError`.
+        If the match is followed already, its log is read once more, so that a spectator from
+        another node is not shown an older position than it has seen there. Let spectators in as
+        soon as the result is there. Raises `NoRoom` and `Unreadable`. The result raises these, or
+        `NoSuchMatch`, `TakenOverHere` or `StoreError`.
         """
         opening = self._opening.get(key)
         if opening is not None:
@@ -153,14 +153,14 @@ class Tails:
         return opening
 
     def stop(self) -> None:
-        """Follow nothing any more: the server goes down."""
+        """Stop following all matches: the server is shutting down."""
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def taken_over(self, match: MatchRunner, lines: Sequence[bytes], chain: str) -> None:
-        """This node plays the match from now on: its spectators are the runner's.
+        """Hand the spectators to the runner of a match that this node now plays.
 
         `lines` are all of its log, which end with `chain`; the runner has added nothing to them.
         """
@@ -182,7 +182,7 @@ class Tails:
             peer.subscriptions[match.key] = match
 
     def give_up(self, key: str, error: Exception) -> None:
-        """The log of a match cannot be read: its spectators are sent away."""
+        """Disconnect the spectators of a match whose log cannot be read."""
         LOG.error("match %s of another node cannot be followed: %s", key, error)
         _remember(self._unreadable, key)
         tail = self._drop(key, Unreadable(str(error)))
@@ -191,7 +191,7 @@ class Tails:
             peer.close(TRY_AGAIN_LATER, "the log of the match cannot be read here")
 
     def _drop(self, key: str, why: Exception) -> MatchTail | None:
-        """Follow a match no more, and tell who waits for it."""
+        """Stop following a match, and notify the requests that wait for it."""
         opening = self._opening.pop(key, None)
         if opening is not None and not opening.done():
             opening.set_exception(why)
@@ -213,7 +213,7 @@ class Tails:
             self._begin_reading()
 
     def look(self) -> None:
-        """Show what is due, announce ends, and drop what nobody watches."""
+        """Show due entries, announce ends, and drop tails without spectators."""
         now = self._clock()
         for key, tail in list(self._tails.items()):
             if not tail.caught_up:
@@ -236,7 +236,7 @@ class Tails:
             self._unwatched.add(tail.key)
 
     def _end(self, tail: MatchTail) -> None:
-        """Tell the end of a match; who watched it has nothing to do with it any more."""
+        """Announce the end of a match, and remove it from its spectators' subscriptions."""
         tail.announce_end()
         self._drop(tail.key, NoSuchMatch(tail.key))
         _remember(self._over, tail.key)
@@ -258,7 +258,7 @@ class Tails:
             self._reading = False
 
     async def read(self) -> bool:
-        """Read what is new; return whether there is more, so that it should be read at once."""
+        """Read new entries; return whether there are more, to be read at once."""
         try:
             await self._read_heads()
             more = await self._read_entries()
@@ -269,7 +269,7 @@ class Tails:
         return more or bool(self._opening.keys() - self._unloaded)
 
     def _note_trouble(self, error: StoreError) -> None:
-        """The database is away: who waits to be let in is told so, the others wait for it."""
+        """Note that the database is down: refuse waiting requests, and let spectators wait."""
         if not self._troubled:
             LOG.warning("the matches of other nodes cannot be read: %s", error)
         self._troubled = True
@@ -291,7 +291,7 @@ class Tails:
                 self._open_when_loaded(key, heads.get(key))
 
     def _open_when_loaded(self, key: str, head: MatchHead | StoreError | None) -> None:
-        """Begin a tail; one whose rules are not loaded yet begins later, and nobody waits for it.
+        """Begin a tail; if its rules are not loaded yet, it begins later, without blocking others.
 
         Its head is read once more then, as it may have changed.
         """
@@ -336,7 +336,7 @@ class Tails:
     async def _read_entries(self) -> bool:
         asked = {key: tail for key, tail in self._tails.items() if not tail.over}
         openings = dict(self._opening)
-        """Who waits since before this question, so that its answer is new enough."""
+        """The requests that wait since before this query, which may be answered from it."""
         if not asked:
             return False
         read = await self._logs.new_entries([tail.stream for tail in asked.values()])
@@ -360,7 +360,7 @@ class Tails:
         new: NewEntries | StoreError | None,
         opening: Future[MatchTail] | None,
     ) -> bool:
-        """Show what was read of one match; return whether there may be more."""
+        """Show the new entries of one match; return whether there may be more."""
         if isinstance(new, StoreError):
             raise new
         now = self._clock()
@@ -393,6 +393,6 @@ def _remember(keys: OrderedDict[str, None], key: str) -> None:
 
 
 def _note_outcome(opening: Future[MatchTail]) -> None:
-    """Take note of an error that nobody waits for any more."""
+    """Take note of an error that no request waits for any more."""
     if not opening.cancelled():
         opening.exception()

@@ -1,4 +1,4 @@
-"""Common parts of handlers: refusing what is not there, answering requests that take a while."""
+"""Common parts of handlers: refusing unknown targets, answering requests that take a while."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from kibitz_server.storage.pending import Request
 
 LOG = logging.getLogger("kibitz.handlers")
 MAX_WAITING: Final = 8
-"""Requests of a player that wait until the rules of their games are loaded."""
+"""The number of a player's requests that may wait for the rules of their games."""
 RULES_RETRY_MS: Final = 2000
-"""How long a player with as many should wait before it asks again."""
+"""The retry delay for a player with too many of them."""
 
 
 def answer_later(
     directory: Directory, peer: Peer, request: int, work: Callable[[], Awaitable[None]]
 ) -> None:
-    """Carry out a request that has to wait, and answer it when that raises or is declined."""
+    """Carry out a request that has to wait; answer it if that raises or is declined."""
 
     async def answered() -> None:
         try:
@@ -65,8 +65,8 @@ def when_loaded(
 ) -> None:
     """Carry out a request once the rules of `games` are loaded, which most often is now.
 
-    Only `MAX_WAITING` requests of a player wait for that. What has waited is carried out one
-    request in a turn of the loop, so that many that have waited together hold nobody up.
+    At most `MAX_WAITING` requests of a player wait for that. Requests that have waited are carried
+    out one per turn of the loop, so that many of them do not block others.
     """
     rules, player = directory.rules, identity.key
     if rules.are_loaded(games):
@@ -105,9 +105,9 @@ def find_lobby(directory: Directory, peer: Peer, request: int, key: str) -> Lobb
 
 @contextmanager
 def answered_by(lobby: LobbyRunner, peer: Peer, request: int) -> Iterator[None]:
-    """Carry out a request that a lobby may answer, or answers later.
+    """Carry out a request that a lobby answers, now or later.
 
-    Where that raises, the request is answered here, unless the lobby does it.
+    If that raises, the request is answered here, unless the lobby does it.
     """
     try:
         yield
@@ -123,9 +123,9 @@ def hold_answer(
     answer: Callable[[], object],
     retry: Callable[[], object],
 ) -> None:
-    """Answer a request once all that a lobby has written is on the disk.
+    """Answer a request once all writes of a lobby are on the disk.
 
-    `retry` asks again where that was lost.
+    `retry` asks again if they were lost.
     """
     waiting: Request[LobbyRunner] = Request(lambda lobby: retry(), peer, request, answer)
     if lobby.closed:
@@ -141,7 +141,8 @@ def refuse_to_host(
     problem: SettingsProblem,
     retry: Callable[[], object],
 ) -> None:
-    """Refuse to open a lobby: for a limit, once the lobbies that it counts are on the disk."""
+    """Refuse to open a lobby because of a limit, once the lobbies that it counts are on the
+    disk."""
     refuse = partial(peer.refuse, request, *problem)
     lobbies = reversed(directory.lobbies.values())
     newest = next((lobby for lobby in lobbies if lobby.durable_view is None), None)
@@ -152,7 +153,7 @@ def refuse_to_host(
 
 
 def find_match(directory: Directory, peer: Peer, request: int, key: str) -> MatchRunner | None:
-    """Return a match that runs or is just over, or refuse the request that is about it."""
+    """Return a match that runs or is just over, or refuse the request about it."""
     match = directory.registry.find_match(key)
     if match is None and not sent_elsewhere(directory, peer, request, "match", key):
         peer.refuse(request, *missing_match(directory, key))
@@ -162,9 +163,10 @@ def find_match(directory: Directory, peer: Peer, request: int, key: str) -> Matc
 def sent_elsewhere(
     directory: Directory, peer: Peer, request: int, kind: Literal["lobby", "match"], key: str
 ) -> bool:
-    """Refuse a request about what is not here, in a cluster, and say where it is.
+    """Refuse a request about a target at another node of the cluster, with its location.
 
-    Where no node has told of it, the database is asked first. Returns False without a cluster.
+    If no node's line mentions the target, the database is queried first. Returns False without a
+    cluster.
     """
     others = directory.others
     if others is None:
@@ -184,7 +186,7 @@ def sent_elsewhere(
 def told_elsewhere(
     directory: Directory, peer: Peer, request: int, kind: Literal["lobby", "match"], key: str
 ) -> bool:
-    """Refuse a request about what another node has told that it has; return whether one has."""
+    """Refuse a request about a target in another node's lines; return whether there is one."""
     others = directory.others
     if others is None:
         return False
@@ -196,9 +198,9 @@ def told_elsewhere(
 
 
 async def is_elsewhere(directory: Directory, peer: Peer, request: int, key: str) -> bool:
-    """Refuse a request about what another node has by the database; return whether one has.
+    """Refuse a request about a target at another node by the database; return whether it is.
 
-    Raises what `Directory.find_elsewhere` does.
+    Raises the errors of `Directory.find_elsewhere`.
     """
     place = await directory.find_elsewhere(key)
     if place is None:
@@ -212,7 +214,7 @@ def refuse_elsewhere(
 ) -> None:
     """Refuse a request about a lobby that another node has.
 
-    Who has a lobby or a seat here is not sent away from it. `player` is who says hello.
+    Players with a lobby or a seat here are not redirected. `player` is the one who says hello.
     """
     if player is None:
         player = "" if peer.identity is None else peer.identity.key
@@ -229,12 +231,12 @@ def refuse_elsewhere(
 
 
 def missing_lobby(directory: Directory, key: str) -> tuple[Code, str]:
-    """Return the code and the sentence that say why there is no lobby of this key."""
+    """Return the code and the sentence of a refusal: there is no lobby of this key."""
     return _missing(directory, key, Code.NO_SUCH_LOBBY, f"no lobby {key!r}")
 
 
 def missing_match(directory: Directory, key: str) -> tuple[Code, str]:
-    """Return the code and the sentence that say why there is no match of this key."""
+    """Return the code and the sentence of a refusal: there is no match of this key."""
     place = None if directory.others is None else directory.others.match(key)
     if place is not None:
         return Code.ELSEWHERE, f"the match is at node {place.node.name}, {place.node.url}"
@@ -242,8 +244,8 @@ def missing_match(directory: Directory, key: str) -> tuple[Code, str]:
 
 
 def _missing(directory: Directory, key: str, code: Code, message: str) -> tuple[Code, str]:
-    """Return what is said of a match or lobby that is not there, or was set aside."""
+    """Return the refusal for a match or lobby that does not exist, or was set aside."""
     if directory.quarantine.reason(key) is not None:
-        # The reason itself may tell what is hidden in the match.
+        # The reason itself may reveal hidden information of the match.
         return Code.DAMAGED, f"the log of {key!r} is damaged: it does not go on"
     return code, message

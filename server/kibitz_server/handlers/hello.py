@@ -1,4 +1,4 @@
-"""Hello: who is at the other end of a connection, and what it is welcomed with."""
+"""The request `hello`: identifies the player of a connection, and welcomes it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from kibitz_server.net.peer import RETRY_AFTER_MS, Peer
 from kibitz_server.net.rate_limit import UNLIMITED, Rate
 
 RETRY_SOON_MS: Final = 300
-"""Milliseconds after which it is known what a node has to hear of another one first."""
+"""The retry delay in milliseconds while a node waits for news of another one."""
 
 
 def require_hello(peer: Peer, request: int) -> Identity | None:
-    """Return who is there; a request before hello is refused."""
+    """Return the identity of a connection; refuse a request before hello."""
     if peer.identity is None:
         peer.refuse(request, Code.HELLO_FIRST, "say hello first")
     return peer.identity
@@ -39,7 +39,7 @@ class HelloHandler:
         self._no_limits = _limits(connections.quotas, UNLIMITED)
 
     def hello(self, peer: Peer, hello: Hello) -> None:
-        """Find out who somebody is, and welcome it."""
+        """Identify a player, and welcome it."""
         if peer.identity is not None:
             peer.refuse(hello.id, Code.WRONG_STATE, "this connection has said hello", hint="")
             return
@@ -87,10 +87,10 @@ class HelloHandler:
         self._send_welcome(peer, hello.id, known[-1], admission)
 
     def _belongs_elsewhere(self, peer: Peer, hello: Hello, admission: Admission) -> bool:
-        """Send somebody to its lobby at another node, or let it wait until it is known where.
+        """Redirect a player to its lobby at another node, or refuse while that is not known.
 
-        A player who was sent here comes to the lobby of the ticket, unless that has changed its
-        node since; a house bot comes to what began it.
+        A player redirected to this node joins the lobby of the ticket, unless that has moved since;
+        a house bot joins the lobby or match that started it.
         """
         others, player = self._directory.others, admission.identity.key
         sent = hello.ticket is not None and lobby_of(hello.ticket) in self._directory.lobbies

@@ -1,4 +1,4 @@
-"""Checks of what a host asks for: the server's limits, and games and options that exist."""
+"""Checks of a host's request: the server's limits, and games and options that exist."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from kibitz_server.net.connections import Connections, counted_address
 from kibitz_server.net.peer import Peer
 
 MAX_KINDS: Final = 32
-"""The most games and options that one request may name: the start of each is tried."""
+"""The number of games and options that one request may name: the start of each is tried."""
 KIND_COST: Final = 1.0
-"""What each after the first costs of the rate limit."""
+"""The rate-limit cost of each kind after the first."""
 
 
 class HostingChecks:
-    """Each returns a refusal's code and a sentence, or None where nothing is wrong."""
+    """The checks; each returns a refusal's code and a sentence, or None if nothing is wrong."""
 
     def __init__(self, directory: Directory, connections: Connections) -> None:
         self._directory = directory
@@ -47,7 +47,7 @@ class HostingChecks:
     def host_problem(
         self, settings: LobbySettings, identity: Identity, peer: Peer
     ) -> SettingsProblem | None:
-        """Say why the player cannot open a lobby with these settings."""
+        """Return why the player cannot open a lobby with these settings, or None."""
         if not self._directory.ready():
             return Code.UNAVAILABLE, "the server cannot begin anything new now"
         full = self._quota_problem(settings, identity, peer)
@@ -81,17 +81,17 @@ class HostingChecks:
         account: bool,
         arranged: Sequence[tuple[str, ProgrammeItem]] = (),
     ) -> SettingsProblem | None:
-        """Say why matches of these settings cannot be rated, where they are to be."""
+        """Return why matches of these settings cannot be rated, if they are meant to be."""
         standard = partial(standard_options, self._directory.games)
         return rated_conditions.rated_problem(RatedPlan(settings, account, standard, arranged))
 
     def rematch_problem(self, lobby: LobbyState) -> SettingsProblem | None:
-        """Say why another round cannot be rated, of a lobby that an earlier server let in."""
+        """Return why another round cannot be rated, in a lobby that an earlier server let in."""
         account = self._directory.accounts.is_account(lobby.host.player)
         return self.rated_problem(lobby.settings, account=account)
 
     def charge_opening(self, peer: Peer, identity: Identity, request: int) -> bool:
-        """Charge for a lobby that is about to be opened; where that fails, refuse the request."""
+        """Charge for a lobby that is about to be opened; if that fails, refuse the request."""
         wait_ms = self._connections.charge_opening(peer, identity)
         if wait_ms:
             message = f"too many lobbies were opened, wait {wait_ms} ms"
@@ -99,9 +99,9 @@ class HostingChecks:
         return not wait_ms
 
     def _quota_problem(self, settings: LobbySettings, identity: Identity, peer: Peer) -> str | None:
-        """Say which limit another lobby of these settings would be beyond.
+        """Return the limit that another lobby of these settings would exceed, or None.
 
-        The player's own hold over all nodes; the others are about this machine.
+        The player's own limits apply across all nodes; the others to this machine.
         """
         everybodys = list(self._directory.lobbies.values())
         address = counted_address(peer)
@@ -143,7 +143,7 @@ class HostingChecks:
     def _game_problem(
         self, item: ProgrammeItem, path: str, started: set[str]
     ) -> SettingsProblem | None:
-        """Say why there is no such match; its start is tried, as only the game knows that.
+        """Return why there is no such match; its start is tried, as only the game can tell.
 
         `started` are the kinds that this request has started already, once each.
         """
@@ -173,9 +173,9 @@ class HostingChecks:
     def arrangement_problem(
         self, lobby: LobbyState, matches: Sequence[Arrangement]
     ) -> SettingsProblem | None:
-        """Say why a match cannot be; those of one kind, which differ in seeds, are looked at once.
+        """Return why a match cannot be arranged; those that differ in seeds only are checked once.
 
-        What is known already was looked at when it was arranged.
+        Known matches were checked when they were arranged.
         """
         seen: set[str] = set()
         new = [
@@ -203,9 +203,9 @@ class HostingChecks:
 
 
 def charge_kinds(peer: Peer, request: int, items: Iterable[ProgrammeItem]) -> bool:
-    """Charge a request for the matches whose start it makes the server try.
+    """Charge a request for the kinds of matches whose start the server tries.
 
-    Return whether it was paid for; else it is refused.
+    Returns whether it was paid for; otherwise it is refused.
     """
     kinds = len(set(map(_kind, items)))
     if kinds > MAX_KINDS:
@@ -216,10 +216,10 @@ def charge_kinds(peer: Peer, request: int, items: Iterable[ProgrammeItem]) -> bo
 
 
 def _kind(item: ProgrammeItem) -> str:
-    """Return what decides whether a match can begin, but for its seed."""
+    """Return everything that decides whether a match can begin, except its seed."""
     return item.model_dump_json(include={"game", "options", "seats"})
 
 
 def _house_seats(lobbies: Iterable[LobbyRunner]) -> list[int]:
-    """Return for how many seats each lobby has a process of the server."""
+    """Return how many seats of each lobby have a process of the server."""
     return [house_seats(lobby.engine.state.settings) for lobby in lobbies]

@@ -30,7 +30,7 @@ _B = TypeVar("_B", LobbyBrief, MatchBrief)
 
 
 class ListHandlers:
-    """Answers what there is to see."""
+    """Answers requests for lists."""
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
@@ -116,7 +116,7 @@ class ListHandlers:
         return match.listed if lobby is None else match.engine.state.setup.lobby == lobby
 
     def _elsewhere(self) -> list[LobbyLine]:
-        """Return the lobbies that other nodes have, as far as lists show them."""
+        """Return the listed lobbies of other nodes."""
         others = self._directory.others
         return [] if others is None else list(others.listed())
 
@@ -158,7 +158,7 @@ def _unordered(brief: _B) -> _B:
 
 
 def _page(shown: Mapping[int, _T], after: int, limit: int) -> tuple[list[_T], int, bool]:
-    """Return what is numbered after `after`, the last number, and whether more follow."""
+    """Return the items numbered after `after`, the last number, and whether more follow."""
     numbers = sorted(number for number in shown if number > after)
     page = numbers[:limit]
     return [shown[number] for number in page], page[-1] if page else after, len(numbers) > limit

@@ -1,4 +1,4 @@
-"""Requests about lobbies: hosting, joining, leaving, and what members and hosts ask for."""
+"""Requests about lobbies: hosting, joining, leaving, and the commands of members and hosts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COMMANDS: Mapping[type[ClientMessage], Callable[[str, Any], commands.Command]] 
     messages.Start: lambda player, _: commands.Start(player),
     messages.Close: lambda player, _: commands.Close(player),
 }
-"""Requests that nobody but the lobby decides on: the command of each, by player and request."""
+"""Requests that the lobby alone decides on: the command of each, by player and request."""
 
 
 class LobbyHandlers:
@@ -114,7 +114,7 @@ class LobbyHandlers:
         if lobby is None:
             return
         state = lobby.engine.state
-        if identity.key == state.host.player:  # nobody else may, and is refused by the lobby
+        if identity.key == state.host.player:  # the lobby refuses all others
             fresh = [match.item for match in request.matches if match.tag not in state.tags]
             if not charge_kinds(peer, request.id, fresh):
                 return

@@ -1,4 +1,4 @@
-"""Requests about matches: coming back, resigning, notes and comments, and their past."""
+"""Requests about matches: rejoining, resigning, notes and comments, and their past."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class MatchHandlers:
         self._archive = MatchArchive(directory, JobQueue(directory.loop))
 
     def by_type(self) -> Mapping[type[ClientMessage], Callable[..., None]]:
-        """Return the handler of each type of request but moves."""
+        """Return the handler of each type of request except moves."""
         return {
             messages.Rejoin: self._rejoin,
             messages.Resign: self._resign,
@@ -84,7 +84,7 @@ class MatchHandlers:
     # --- the past -----------------------------------------------------------------------------
 
     def move_after_end(self, peer: Peer, move: messages.Move) -> None:
-        """Answer a move of a match that is over: the one that ended it may come again."""
+        """Answer a move of a match that is over: the last move may have been resent."""
         match = self._directory.registry.recently_finished.get(move.match)
         if match is not None:
             match_requests.answer_late_move(match, peer, move)
@@ -99,7 +99,7 @@ class MatchHandlers:
     def _with_finished(
         self, peer: Peer, request: int, key: str, then: Callable[[MatchRunner], None]
     ) -> None:
-        """Load a match that was over before it is asked for, and go on with it."""
+        """Load a finished match that is not in memory, and continue with it."""
 
         async def load() -> None:
             if peer.identity is not None:
@@ -110,7 +110,7 @@ class MatchHandlers:
     def _answer_here(
         self, peer: Peer, request: int, key: str, work: Callable[[], Awaitable[None]]
     ) -> None:
-        """Carry out a request about a match, or say at which node it goes on."""
+        """Carry out a request about a match, or redirect to the node where it goes on."""
         directory = self._directory
         is_here = key in directory.matches or self._is_followed(peer, key)
         if not is_here and told_elsewhere(directory, peer, request, "match", key):
@@ -123,9 +123,9 @@ class MatchHandlers:
         answer_later(directory, peer, request, carry_out)
 
     def _is_followed(self, peer: Peer, key: str) -> bool:
-        """Whether this node knows the past of another node's match as well as that one does.
+        """Return whether this node has the past of another node's match as completely as that one.
 
-        It is so for who watches the match here, and for everybody when it is over.
+        It does for connections that watch the match here, and for everybody when it is over.
         """
         tails = self._directory.tails
         if tails is None:

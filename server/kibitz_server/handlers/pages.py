@@ -17,7 +17,7 @@ class RecordPages:
     """Makes the pages of the records of one server."""
 
     def __init__(self, store: Store, quarantine: Quarantine, *, notes: bool) -> None:
-        """`notes` tells whether records hold what bots noted for themselves."""
+        """`notes` is whether records contain the bots' notes."""
         self._store = store
         self._quarantine = quarantine
         self._notes = notes
@@ -25,8 +25,8 @@ class RecordPages:
     async def record(self, match: str) -> AsyncIterator[bytes] | None:
         """Return the record of a finished match, piece by piece; a damaged one is set aside.
 
-        Where the damage is not in the first piece, the rest is not sent. Raises
-        `UnusableDatabase` where the database cannot be read now.
+        If the damage is not in the first piece, the rest is not sent. Raises `UnusableDatabase` if
+        the database cannot be read now.
         """
         try:
             closed = await self._store.closed(match)

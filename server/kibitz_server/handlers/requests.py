@@ -1,14 +1,14 @@
 """The dispatch of requests: each is looked up by its type, and answered once.
 
-A request arrives paid for and decoded. Its handler checks what no single lobby or match can
-check, and hands it over to the runner of the lobby or match, which answers. Nothing here is kept
-from one request to the next.
+A request arrives paid for and decoded. Its handler makes the checks that no single lobby or match
+can make, and hands it over to the runner of the lobby or match, which answers. Handlers keep no
+state between requests.
 
-    hello      who somebody is            lobbies    hosting, joining, starting, closing, ...
-    lists      what there is to see       matches    coming back, resigning, notes, the past
+    hello      identifying a player       lobbies    hosting, joining, starting, closing, ...
+    lists      games, lobbies, matches    matches    rejoining, resigning, notes, the past
     watching   one match, or a wall
 
-Moves have a way of their own, `RequestHandlers.move`, because they are most of the traffic.
+Moves have their own path, `RequestHandlers.move`, because they are most of the traffic.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LOG = logging.getLogger("kibitz.handlers")
 
 
 class RequestHandlers:
-    """Receives what happens on the connections of one server (`net.peer.PeerHandler`)."""
+    """Receives the events of one server's connections (`net.peer.PeerHandler`)."""
 
     def __init__(self, directory: Directory, connections: Connections) -> None:
         self._directory = directory
@@ -51,23 +51,23 @@ class RequestHandlers:
     # --- connections ------------------------------------------------------------------------
 
     def admit(self, peer: Peer) -> bool:
-        """Whether there is room for another connection from this address."""
+        """Return whether there is room for another connection from this address."""
         return self._connections.admit(peer, open_=self._directory.up)
 
     def relocate(self, peer: Peer) -> bool:
-        """Whether there is, now that its headers say that it comes from another one."""
+        """Return whether there is room at the address that the connection's headers name."""
         return self._connections.relocate(peer)
 
     def may_stay(self, peer: Peer) -> bool:
-        """Whether there is room for others beside this connection, when it has its page."""
+        """Return whether a connection that has its page may stay open for another request."""
         return self._connections.may_stay(peer)
 
     def socket_closed(self, peer: Peer) -> None:
-        """A socket is closed."""
+        """Handle a closed socket."""
         self._connections.socket_closed(peer)
 
     def disconnected(self, peer: Peer) -> None:
-        """Tell a connection's matches, and its player's lobbies, that nothing more comes of it."""
+        """Notify a closed connection's matches, and its player's lobbies."""
         subscriptions = list(peer.subscriptions.values())
         peer.subscriptions.clear()
         for subscription in subscriptions:
@@ -86,7 +86,7 @@ class RequestHandlers:
     # --- requests ---------------------------------------------------------------------------
 
     def move(self, peer: Peer, move: Move) -> None:
-        """Carry a move out; one that is refused is charged for. It is answered, whatever raises."""
+        """Carry out a move and charge for a refused one. It is answered, whatever raises."""
         match = self._directory.matches.get(move.match)
         try:
             if match is not None and peer.identity is not None:
@@ -101,7 +101,7 @@ class RequestHandlers:
             peer.fail(move.id)
 
     def request(self, peer: Peer, message: ClientMessage) -> None:
-        """Carry a request out, or refuse it: each is answered, whatever raises."""
+        """Carry out a request, or refuse it: each is answered, whatever raises."""
         try:
             if isinstance(message, Hello):
                 self._hello.hello(peer, message)

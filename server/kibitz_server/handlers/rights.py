@@ -1,12 +1,12 @@
-"""What an entrant of an event may ask the event's own server for: what playing its seats needs.
+"""The rights of an event's entrants at the event's own server: only what playing requires.
 
-An entrant is code of others beside the server, so all that it could use against other entrants or
-against the machine is refused before any work is done: it hosts nothing, starts no house bots and
-watches nothing. `Request.of_entrants` says which requests it may make. The rule holds for
-connections, not for players: the organizer's own connections, which came with its secret, may ask
-for everything (`accounts`).
+Entrants are third-party code on the server's machine. So every request that could be used against
+other entrants or the machine is refused before any work is done: entrants cannot host, start house
+bots, or watch. `Request.of_entrants` lists the requests they may make. The rule applies to
+connections, not to players: the organizer's own connections, which use its secret, may make any
+request (`accounts`).
 
-Moves have a way of their own, and need no right but a seat.
+Moves have their own path, and need no right but a seat.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HINT: Final = "play the seats that the organizer gave you; everything else is th
 
 
 def allowed(peer: Peer, request: ClientMessage) -> bool:
-    """Whether a connection may ask for this; where it may not, the request is refused."""
+    """Return whether a connection may make this request; otherwise refuse it."""
     if not peer.entrant or _is_of_entrants(request):
         return True
     what = "watch the lobby" if isinstance(request, Join) else f"ask for {request.type!r}"

@@ -1,4 +1,4 @@
-"""The request `seek`: opponents for a match, found among those who seek the same, or waited for."""
+"""The request `seek`: finds opponents who seek the same match, or waits for them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SeekHandler:
         self._checks = checks
 
     def seek(self, peer: Peer, identity: Identity, request: messages.Seek) -> None:
-        """Join who seeks the same, or open a lobby that waits for somebody."""
+        """Join a player who seeks the same, or open a lobby that waits for one."""
         work = partial(self._seek_loaded, peer, identity, request)
         when_loaded(self._directory, peer, identity, request.id, [request.terms.item.game], work)
 
@@ -79,7 +79,7 @@ class SeekHandler:
     def _answer_own(
         self, own: LobbyRunner, peer: Peer, identity: Identity, request: messages.Seek
     ) -> None:
-        """Answer a player who seeks already, once the disk has that seek."""
+        """Answer a player who is already seeking, once the disk has that seek."""
 
         def answer() -> None:
             if seeks.same_terms(
@@ -93,14 +93,14 @@ class SeekHandler:
         hold_answer(own, peer, request.id, answer, partial(self.seek, peer, identity, request))
 
     def _own_seek(self, identity: Identity) -> LobbyRunner | None:
-        """Return the seek that a player has open, or plays in."""
+        """Return the player's open seek, or the one in which it plays."""
         for lobby in self._seeks_of(identity):
             if lobby.engine.state.phase in ("gathering", "running"):
                 return lobby
         return None
 
     def _leave_finished(self, identity: Identity) -> None:
-        """Let a player leave the seeks that are played: it seeks somebody else now."""
+        """Let a player leave its finished seeks, because it starts a new one."""
         for lobby in self._seeks_of(identity):
             if lobby.engine.state.phase == "finished":
                 lobby.command(commands.Leave(identity.key))
@@ -114,7 +114,7 @@ class SeekHandler:
         ]
 
     def _problem(self, identity: Identity, peer: Peer, terms: SeekTerms) -> SettingsProblem | None:
-        """Say why this player cannot seek on these terms."""
+        """Return why this player cannot seek on these terms, or None."""
         if not self._directory.ready():
             return Code.UNAVAILABLE, "the server cannot begin anything new now"
         if terms.item.seed is not None:
@@ -147,7 +147,7 @@ class SeekHandler:
                 yield lobby
 
     def _seek_elsewhere(self, terms: SeekTerms) -> Elsewhere | None:
-        """Return a lobby of another node where somebody waits on the same terms."""
+        """Return a lobby of another node where a player waits on the same terms."""
         others = self._directory.others
         if others is None:
             return None

@@ -1,8 +1,9 @@
-"""Requests to watch: one match, many on a wall, and none any more.
+"""Requests to watch one match, many on a wall, or none any more.
 
-A match of another node is watched here as well (`directory.tails`), which takes a moment: its log
-is read first. Whom only its own node may let in, because of a seat or of a lobby that shows its
-matches to members only, is sent there, and so is everybody while too many matches are followed.
+Matches of other nodes are watched here as well (`directory.tails`), after a moment for reading the
+log. Spectators are redirected to the node that plays if only that node can let them in: because of
+a seat, or because the lobby shows its matches to members only. All are redirected while too many
+matches are followed.
 """
 
 from __future__ import annotations
@@ -55,34 +56,34 @@ RETRY_S: Final = 4 * LOOK_S
 
 
 class AwaitedMatch:
-    """Stands among a connection's subscriptions for a match that it watches when it is read.
+    """A placeholder among a connection's subscriptions for a match that is still being read.
 
-    Another one, or none, in its place says that it is not wanted any more. Its place is no key of
-    a match or a lobby, for those have no space.
+    If another object, or none, is in its place, the match is no longer wanted. Its key is no key of
+    a match or a lobby, since those have no space.
     """
 
     def __init__(self, peer: Peer, match: str) -> None:
-        """Take the place of one that the connection has waited for."""
+        """Replace any former placeholder of the connection for this match."""
         self.match = match
         self._subscriptions = peer.subscriptions
         peer.subscriptions[_place(match)] = self
 
     @property
     def wanted(self) -> bool:
-        """Whether the connection is there, and has not asked for something else since."""
+        """Whether the connection is open, and has not asked for something else since."""
         return self._subscriptions.get(_place(self.match)) is self
 
     def end(self) -> None:
-        """Wait no more."""
+        """Stop waiting."""
         if self.wanted:
             del self._subscriptions[_place(self.match)]
 
     def disconnected(self, peer: Peer) -> None:
-        """Do nothing: whoever lets spectators in finds that this one is gone."""
+        """Do nothing: letting the spectator in will find the connection closed."""
 
 
 class WatchHandlers:
-    """Lets spectators in to matches, wherever these are played."""
+    """Lets spectators in to matches, whichever node plays them."""
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
@@ -121,7 +122,7 @@ class WatchHandlers:
         request: messages.Watch,
         awaited: AwaitedMatch,
     ) -> None:
-        """Show a match of another node, or say where it can be watched."""
+        """Show a match of another node, or redirect to a node that shows it."""
         key = request.match
         try:
             tail = await self._readable(tails, key)
@@ -134,7 +135,7 @@ class WatchHandlers:
         if declined is not None and declined.code is Code.OVER:
             _decline(peer, request.id, declined)
         elif tail is None or declined is not None:
-            # Who plays, and who is a member of its lobby, is known where it is played.
+            # Only the node that plays it can tell its players and its lobby's members.
             await self._refuse_elsewhere(peer, request.id, key)
         else:
             peer.answer(Done(re=request.id))
@@ -142,7 +143,7 @@ class WatchHandlers:
                 self._let_in(tail, peer, tail.admit_spectator)
 
     def _let_in(self, tail: MatchTail, peer: Peer, let_in: Callable[[Peer], None]) -> None:
-        """Let a spectator in; where the match cannot be shown, it is not followed any more."""
+        """Let a spectator in; if the match cannot be shown, stop following it."""
         peer.subscriptions[tail.key] = tail
         try:
             let_in(peer)
@@ -152,7 +153,7 @@ class WatchHandlers:
                 self._directory.tails.give_up(tail.key, error)
 
     async def _readable(self, tails: Tails, key: str) -> MatchTail | None:
-        """Return a match of another node that is followed here, None where that cannot be.
+        """Return a match of another node that is followed here, or None if that is impossible.
 
         Raises `BetweenNodes` and `StoreError`.
         """
@@ -166,7 +167,7 @@ class WatchHandlers:
             raise BetweenNodes(f"match {key} changes its node") from None
 
     async def _refuse_elsewhere(self, peer: Peer, request: int, key: str) -> None:
-        """Say where a match is that is not shown here, or that there is none."""
+        """Redirect to the node of a match that is not shown here, or refuse if there is none."""
         directory = self._directory
         if directory.tails is not None and directory.tails.is_over(key):
             _decline(peer, request, _over(key))
@@ -176,7 +177,7 @@ class WatchHandlers:
             peer.refuse(request, *missing_match(directory, key))
 
     def _why_not_watched(self, match: WatchedMatch, identity: Identity) -> NotWatched | None:
-        """Return why somebody may not watch a match, None where nothing is against it."""
+        """Return why a player may not watch a match, or None."""
         if match.seat_known_of(identity.key) is not None:
             code, message = Code.NOT_WATCHABLE, "you play in this match; rejoin it"
         elif match.result is not None:
@@ -223,9 +224,9 @@ class WatchHandlers:
     def _why_not_watched_elsewhere(
         self, key: str, identity: Identity, unread: Collection[str]
     ) -> NotWatched | None:
-        """Return why a match that is not read here is not put on a wall, besides `unread` others.
+        """Return why an unread match is not put on a wall, besides `unread` others.
 
-        None where nothing is known against it: what its node has told decides.
+        None if its node's lines give no reason.
         """
         tails, others = self._directory.tails, self._directory.others
         line = None if others is None else others.line_of(key)
@@ -292,17 +293,17 @@ def _decline(peer: Peer, request: int, declined: NotWatched) -> None:
 
 
 def _is_shown(peer: Peer, key: str, match: WatchedMatch | None) -> bool:
-    """Whether a connection watches a match, or is about to."""
+    """Return whether a connection watches a match, or is about to."""
     return _place(key) in peer.subscriptions or (match is not None and peer in match.watchers)
 
 
 def _place(match: str) -> str:
-    """Return where an `AwaitedMatch` is among the subscriptions."""
+    """Return the key of an `AwaitedMatch` among the subscriptions."""
     return f"awaited {match}"
 
 
 def _send_away(peer: Peer, key: str) -> None:
-    """Let somebody come again who was told that a match is shown, which it cannot be."""
+    """Disconnect a client whose watch request was accepted, but whose match cannot be shown."""
     peer.close(TRY_AGAIN_LATER, f"match {key} cannot be shown here: ask again")
 
 
@@ -312,7 +313,7 @@ def _put_on_wall(peer: Peer, match: WatchedMatch) -> None:
 
 
 def _unwatch_others(peer: Peer, kept: Collection[str]) -> None:
-    """Let a connection watch no other matches than these; its seats stay as they are."""
+    """Stop a connection's watching of all matches but these; its seats stay as they are."""
     for key, subscription in list(peer.subscriptions.items()):
         if isinstance(subscription, AwaitedMatch):
             if subscription.match not in kept:

@@ -5,7 +5,7 @@ round starts: the items, the members able to play them, and the round's seed. Ma
 begun take no memory.
 
 *Blocks and laps.* A balanced game is planned block by block (`rotation`), and the matches of a
-block carry its number: they are one unit, and their results only count together. In every other
+block carry its number: they are one unit, whose results should be read together. In every other
 game a single match is meaningful, and it matters more that everybody plays soon: it is planned in
 laps.
 
@@ -305,9 +305,9 @@ def arranged_seed(
 ) -> int:
     """Return the seed of a match that a host arranged.
 
-    It is the one that the host gave, which several matches may share; but where the game hides
-    something it is one of its own, by tag, since the seed of the first to end is published. If the
-    server draws all deals (`drawn`), the host's seed only selects which matches share one.
+    It is the one that the host gave, which several matches may share. In a game with hidden
+    information each tag has its own seed, since the seed of the first match to end is published. If
+    the server draws all deals (`drawn`), the host's seed only selects which matches share one.
     """
     if item.seed is None or (drawn and item.game in hidden):
         return derive_seed(base_seed, "tag", tag)
@@ -318,7 +318,7 @@ def arranged_seed(
 
 
 def _occupy(free: dict[str, int], planned: Fixture | PlannedMatch) -> None:
-    """Take a place of every player; who has none left is not in `free`."""
+    """Take a place of every player; players without a place left are removed from `free`."""
     for player in planned.players:
         places = free.pop(player.player, 0) - 1
         if places > 0:

@@ -177,7 +177,7 @@ def _house_seat_problem(
 def _too_few_places(
     item: ProgrammeItem, path: str, settings: LobbySettings, bots: BotCatalog
 ) -> SettingsProblem | None:
-    """Count the places of the lobby that can play an item."""
+    """Return a problem if too few places of the lobby can play an item, or None."""
     able = [
         spec
         for spec in settings.seats

@@ -42,7 +42,7 @@ class StandingsTable:
             tally.wins += outcome == "win"
             tally.draws += outcome == "draw"
             tally.losses += outcome == "loss"
-            # Whoever played alone to the end has nobody to beat, and has the point.
+            # A player who played alone to the end has nobody to beat, and gets the point.
             tally.points += beaten_share(ranks, seat, alone=1.0)
             if end.cause is not None:
                 tally.causes[end.cause] += 1

@@ -1,9 +1,9 @@
 """The state of a lobby, determined by its log. Pure.
 
 A lobby's state is a fold over its entries (`entries`), as a match's is: the first is `opened`, and
-each further one changes the state in a way that `LobbyState.apply` alone decides. Two states made
-of the same entries are equal. Connections are not in the log, because they do not outlive the
-server (`presence`).
+each further one changes the state only through `LobbyState.apply`. Two states made of the same
+entries are equal. Connections are not in the log, because they do not outlive the server
+(`presence`).
 
     gathering --started--> running --last match settled--> finished --rematched--> gathering
     any of them --closed--> closed        (running: `closing` first, then the last match ends)
@@ -287,7 +287,7 @@ class LobbyState:
         )
 
     def require_playable(self) -> None:
-        """Raise `Unplayable` where the present members cannot play the programme."""
+        """Raise `Unplayable` if the present members cannot play the programme."""
         require_playable(self.settings.programme, self._candidates())
 
     def match_key(self, number: int) -> str:
@@ -335,7 +335,7 @@ class LobbyState:
             case Closed():
                 self.closed = entry.reason
             case TakenOver():
-                pass  # who writes the log changes nothing in the lobby
+                pass  # the node that writes the log does not affect the lobby's state
 
     def _programme(self) -> Programme:
         """Return the present round's programme for the present members; raises `Unplayable`."""

@@ -234,7 +234,7 @@ class ArrangedQueue:
     _last: int = 0
     """The highest number so far."""
     _waiting_of: Counter[str] = field(default_factory=Counter)
-    """How many matches wait for a player."""
+    """The number of waiting matches of each player."""
     _searches: _Searches = field(default_factory=_Searches, compare=False, repr=False)
 
     @property

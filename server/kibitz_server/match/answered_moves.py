@@ -1,9 +1,9 @@
 """The moves of a match by their request ids, to answer resent moves idempotently.
 
 When a connection is lost, answers are lost with it, and the client resends those moves with the
-same ids and plies. The match may have gone on meanwhile, and a player may run several programs. So
-every move of a match is remembered for the whole match, and no move that is in the
-log is ever refused.
+same ids and plies. The match may have continued meanwhile, and a player may run several programs.
+So every move of a match is remembered for the whole match, and no move that is in the log is ever
+refused.
 
 They are packed in the order of their plies, 18 bytes each, because a long match has hundreds.
 """

@@ -34,8 +34,8 @@ from kibitz_server.match.state import BrokenLog, MatchState
 CHECKPOINT_INTERVAL = 32
 """Entries between two checks of whether a match needs another checkpoint."""
 FOLDED_AT_START = 20_000
-"""How many entries of all running matches together a start may have to fold, a quarter of a second
-of work: few matches at a time need no checkpoint before they are long."""
+"""The number of entries that a start may have to fold for all running matches together, a quarter
+of a second of work. A few matches need no checkpoint before they are long."""
 FORMAT = 1
 """The version of a checkpoint's layout; other versions are not read."""
 DIGEST_BYTES = 32

@@ -95,7 +95,7 @@ class AddComment:
 
 @dataclass(frozen=True, slots=True)
 class Abort:
-    """The server cannot go on with this match, or its `operator` ends it."""
+    """The server cannot continue this match, or its `operator` ends it."""
 
     detail: str
     operator: bool = False
@@ -128,10 +128,10 @@ class Accepted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """Answer a command: nothing of it was done. `id` is None where the command had none, and `seat`
-    is -1 where it was no seat's.
+    """Answer a refused command, which had no effect. `id` is None if the command had none, and
+    `seat` is -1 if it came from no seat.
 
-    `hint` is what helps, None where nothing more is known than the code says.
+    `hint` suggests a fix, None if there is nothing to add to the code.
     """
 
     seat: int

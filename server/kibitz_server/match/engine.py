@@ -383,7 +383,7 @@ class MatchEngine:
         effects += self._append(self._refusal_note(play, code, message, at))
         if self._illegal_counts[seat] >= self.state.setup.conduct.max_illegal:
             detail = f"{self._illegal_counts[seat]} illegal moves"
-            # The last sentence says where things stand: fit for all only if nothing is hidden.
+            # The message may describe hidden parts of the position.
             if not self.state.game.info.hidden:
                 detail = f"{detail}, the last: {message}"
             effects += self._forfeit_seat(seat, Cause.ILLEGAL, detail, at)
@@ -676,7 +676,7 @@ class MatchEngine:
 
 
 def _validation_message(error: ValidationError) -> str:
-    """Say where an action has the wrong shape, and what was expected there."""
+    """Return which part of an action has the wrong shape, and what was expected there."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     path = ".".join(["action", *map(str, first["loc"])])
     return f"{path}: {first['msg'].removeprefix('Value error, ').lower()}"[:300]

@@ -109,7 +109,7 @@ def read_page(
 ) -> Page:
     """As `read_events`, from a match that stands before `first`; `lines` are the entries after it.
 
-    The match goes on, so it must be the caller's own.
+    The match is advanced, so it must be the caller's own.
     """
     views = MatchViews(match)
     seen: Fields | None = None

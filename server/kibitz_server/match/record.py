@@ -39,8 +39,8 @@ def read_entry(data: bytes) -> Entry:
 def restore(game: Game, lines: Iterable[bytes]) -> MatchState:
     """Restore a match from its lines, those of a finished record included.
 
-    Raises `BrokenLog` where a line cannot be read, an entry is missing or not legal, the seed
-    is not the one that was committed to, or the footer is not what the lines lead to.
+    Raises `BrokenLog` if a line cannot be read, an entry is missing or not legal, the seed does not
+    match its commitment, or the footer does not match the lines.
     """
     rest = iter(lines)
     first = next(rest, None)

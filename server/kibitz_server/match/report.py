@@ -66,7 +66,7 @@ def match_report(
 ) -> MatchReport:
     """Return the report of a match that is over: of the seats at fault, or of `seat`.
 
-    Raises `ValueError` for a match that goes on, `BrokenLog` as `MatchState.restore`.
+    Raises `ValueError` for a running match, and `BrokenLog` as `MatchState.restore` does.
     """
     match = MatchState.restore(game, setup, entries)
     result = match.result

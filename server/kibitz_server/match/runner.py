@@ -6,8 +6,8 @@ match, the answer to the requester, and finally the next turn. So nothing is ann
 could take back. The clock of a turn starts when the turn is sent, so it does not include writing
 the move before it.
 
-request --> engine.handle --> effects --Append--> store ...commit... durable --> released (events;
-answers and refusals, which depend on the entries before them; turns)
+    request --> engine.handle --> effects --Append--> store ...commit... durable --> released
+                  (events; answers and refusals, which depend on the entries before them; turns)
 
 A seat is answered on its present connection only. A newer connection of the seat's player
 replaces the older one, which is closed, once the claim was found valid.
@@ -87,12 +87,12 @@ class MatchContext:
     clock: Callable[[], int]
     """Monotonic milliseconds."""
     lag: Callable[[], int]
-    """How many milliseconds the clock has left out so far."""
+    """The milliseconds that the clock has left out so far."""
     store: Store
     metrics: Metrics
     checkpoints: Checkpoints
     checkpoint_interval: Callable[[], int]
-    """How many entries a match may have beyond its checkpoint."""
+    """The number of entries that a match may have beyond its checkpoint."""
     rate: Callable[[Setup, Result], None]
     """Counts a match on the rating list, in the batch that closes its log."""
     want_substitute: Callable[[MatchRunner, WantSubstitute], None]
@@ -261,7 +261,7 @@ class MatchRunner(WatchedMatch):
     def move(self, peer: Peer, move: Move) -> bool:
         """Carry out a move; return whether it was a new one and accepted."""
         if self.closed:
-            # Whose seat it is may depend on who is still waiting to come back.
+            # The owner of the seat may depend on players who are still reconnecting.
             self.pending.postpone(Request(lambda runner: runner.move(peer, move), peer, move.id))
             return False
         state, request = self.engine.state, move.id
@@ -396,7 +396,7 @@ class MatchRunner(WatchedMatch):
         self.command(Forfeit(seat, cause, detail))
 
     def abort(self, detail: str) -> None:
-        """End the match: the server cannot go on with it."""
+        """End the match, which the server cannot continue."""
         if self.engine.state.result is None:
             self.command(Abort(detail))
 
@@ -640,7 +640,7 @@ class MatchRunner(WatchedMatch):
         """
         self._told_ply = view.ply
         spectators = self.spectators
-        # Entries that wait for delayed spectators may be drawn for one who comes after them.
+        # Entries that wait for delayed spectators may be drawn for a later spectator.
         delayed = drawn = spectators.delayed is not None
         watched = {} if delayed else spectators.queues
         # All frames are made before the first one goes out, so an error sends nothing.
@@ -747,7 +747,7 @@ class MatchRunner(WatchedMatch):
         self.result = self.engine.state.result
         try:
             self._tell_end()
-        finally:  # whatever raises there, the match is over, and its lobby goes on
+        finally:  # whatever raises there, the match is over, and its lobby continues
             self._cancel_timer()
             self._context.over(self)
 

@@ -40,7 +40,7 @@ class Spectators:
         self._left_ms = left_ms
         setup = views.state.setup
         self.viewer = spectator_viewer(setup.spectating)
-        """As whom spectators see the match, None where the host lets nobody in."""
+        """The spectators' viewer, None if the host does not admit spectators."""
         late = setup.spectating.delay_plies or setup.spectating.delay_ms
         self.delayed = (
             DelayedView(views.state, self.viewer) if late and self.viewer is not None else None
@@ -52,7 +52,7 @@ class Spectators:
 
     @property
     def open(self) -> bool:
-        """Whether the host lets spectators in at all."""
+        """Whether the host admits spectators at all."""
         return self.viewer is not None
 
     @property

@@ -1,8 +1,8 @@
 """The state of a match, determined by its log: setup and entries, folded (event sourcing).
 
 The game's state, the clocks, who is away, who has dropped out and the result change in
-`MatchState.apply` and nowhere else, one entry at a time. It is where an entry that a command has
-just made and one that comes out of a log meet, so a restored match is the live one.
+`MatchState.apply` and nowhere else, one entry at a time. New entries of commands and old entries of
+a log both pass through it, so a restored match equals the live one.
 """
 
 from __future__ import annotations

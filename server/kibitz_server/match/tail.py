@@ -82,7 +82,7 @@ class MatchTail(WatchedMatch):
             if self.caught_up:
                 self._show(entry, now)
             elif self.spectators.delayed is not None:
-                self.views.drawn = True  # who comes may want to draw what waits
+                self.views.drawn = True  # a new spectator may want to draw the waiting entries
                 self._past.append(self.views.advance(entry))
             else:
                 self.state.apply(entry)
