@@ -15,7 +15,7 @@ from kibitz.output import echo
 
 
 def show_page(url: str) -> None:
-    """Print the address of a page, and open it where there is a desktop."""
+    """Print the address of a page, and open it if there is a desktop."""
     echo(f"in a browser: {url}", err=True)
     if has_desktop(os.environ, sys.platform):
         webbrowser.open(_redirecting(url) if "#" in url else url)

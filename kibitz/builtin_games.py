@@ -17,7 +17,7 @@ def load_games(mode: kernels.Mode) -> dict[str, Game]:
 
 
 def is_balanced(name: str) -> bool:
-    """Return whether a game is played in blocks, in which everybody takes every seat."""
+    """Return whether a game is played in blocks, in which every player takes every seat."""
     kernels.set_mode("plain")
     return name in registry.names() and registry.get(name).info.balanced
 

@@ -18,7 +18,7 @@ import click
 from kibitz_protocol import printable
 
 PIPE_CLOSED = 128 + getattr(signal, "SIGPIPE", 13)
-"""The exit status where nobody reads what is printed."""
+"""The exit status if the reader of the output has gone."""
 
 
 def echo(text: object = "", *, err: bool = False, nl: bool = True) -> None:
@@ -32,7 +32,7 @@ def tell(text: str) -> None:
 
 
 def ignore(text: str) -> None:
-    """Print nothing: nobody needs to hear of it."""
+    """Ignore a message."""
 
 
 def echo_json(text: str, *, nl: bool = True) -> None:

@@ -30,7 +30,7 @@ from typing import Final, TypeAlias, TypeVar
 MAX_COMPLETE_GROUPS: Final = 84
 """All groups are played when there are no more than this: three out of nine."""
 CLIMB_STEPS: Final = 4000
-"""Steps of a hill climb before it begins anew elsewhere."""
+"""Steps of a hill climb before it restarts elsewhere."""
 CLIMBS_PER_SIZE: Final = 10
 """Climbs before one more base group is tried."""
 WORSENING_PROBABILITY: Final = 0.03

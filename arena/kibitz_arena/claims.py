@@ -7,10 +7,10 @@
     Ada never loses to Bob                 who never finishes before her
     Ada has a mean score of at least 1850  in the points of the game itself
 
-A claim about a number holds when the number that was measured reaches it; the interval says how
-much that is worth. Shares have Wilson's interval (E. B. Wilson, JASA 22, 1927), which stays
-inside 0 to 1, a drawn game counting as half a success; mean scores have the normal one. Both take
-games as independent of each other.
+A claim about a number holds if the measured number reaches it; the interval shows how
+sure that is. Shares have Wilson's interval (E. B. Wilson, JASA 22, 1927), which stays inside 0 to
+1; a drawn game counts as half a success. Mean scores have the normal one. Both take games as
+independent of each other.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PATTERNS: Final[dict[Kind, re.Pattern[str]]] = {
     "never loses": re.compile(r"(?P<who>.+?) never loses to (?P<other>.+)"),
     "mean score": re.compile(rf"(?P<who>.+?) has a mean score of at least {_AMOUNT}"),
 }
-"""How each kind is said."""
+"""The wording of each kind."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Claim:
     kind: Kind
     entrant: str
     opponent: str | None = None
-    """Against whom; None for everybody."""
+    """The opponent; None for all opponents."""
     threshold: float = 0.0
     """The share, 0 to 1, or the score that it takes."""
 

@@ -51,7 +51,7 @@ def load(text: str, name: str, *, game_of: Callable[[str], Game] = registry.get)
 
 
 def read_document(text: str, name: str) -> Document:
-    """Read YAML; raises `ConfigError` where it is none."""
+    """Read YAML; raises `ConfigError` if it is none."""
     try:
         return Document.read(text)
     except DocumentError as error:

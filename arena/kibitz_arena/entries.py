@@ -1,13 +1,12 @@
 """The entries of a tournament's journal.
 
-A line is written before what it tells takes effect: games are `arranged` before they are requested,
-and `ended` lines are on the disk before anybody counts them. So a tournament that is cut off at any
-byte can go on:
+A line is written before its effect: games are `arranged` before they are requested, and `ended`
+lines are on the disk before the games count. So a journal that is cut off at any byte can continue:
 
-- what `ended` is never played again;
-- what was `arranged` and has not ended is *outstanding*: requested again by the same tag, which
-  a server that knows the tag answers with what became of it;
-- everything else is still to come, in the order of the schedule.
+- games that `ended` are never played again;
+- games that were `arranged` and have not ended are *outstanding*: they are requested again by the
+  same tag, and a server that knows the tag answers with the outcome;
+- all other games are still to come, in the order of the schedule.
 
 A game that failed for a reason of the infrastructure is `requeued`: it goes on as ``b17.2~1`` and
 its failed attempt is never counted.
@@ -30,7 +29,7 @@ IsolationTool: TypeAlias = Literal["bwrap", "setpriv", "none"]
 
 
 class RunStarted(EntryBase):
-    """Somebody began to run the tournament, or to go on with it."""
+    """The tournament was started or continued."""
 
     kind: Literal["began"] = "began"
     isolation: IsolationTool | None = None
@@ -72,7 +71,7 @@ StopReason: TypeAlias = Literal["decided", "deadline", "asked", "failed"]
 
 
 class RunStopped(EntryBase):
-    """The tournament stops. After ``decided`` it never goes on, else when it is begun again."""
+    """The tournament stops. After ``decided`` it never continues; else a restart continues it."""
 
     kind: Literal["stopped"] = "stopped"
     reason: StopReason

@@ -88,7 +88,7 @@ class JournalFormat(Generic[E]):
         return ParsedJournal(header, self._parse_entries(lines[1:]), length, data[length:])
 
     def require_same(self, then: Header, now: Header) -> None:
-        """Raise `JournalMismatchError` where a key differs that may not change."""
+        """Raise `JournalMismatchError` if a key differs that may not change."""
         differences = [*_differences("", then.config, now.config, self.changeable)]
         if differences:
             raise JournalMismatchError(differences)

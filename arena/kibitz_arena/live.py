@@ -13,9 +13,9 @@ from kibitz_protocol.wire.values import Tolerant
 
 SCHEMA: Literal["kibitz-event/1"] = "kibitz-event/1"
 LATEST_GAMES: Final = 50
-"""How many games that have ended are told, the latest ones."""
+"""How many games that have ended are listed, the latest ones."""
 NEXT_GAMES: Final = 20
-"""How many games that have not begun are told."""
+"""How many games that have not begun are listed."""
 
 
 class ScheduledPairing(Tolerant):

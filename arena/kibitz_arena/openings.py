@@ -21,7 +21,7 @@ def random_opening(
 ) -> Options:
     """Return ``{"opening": [...]}``, `plies` random moves that the game takes as an opening.
 
-    The same arguments give the same moves. Raises `GameError` where no line is taken.
+    The same arguments give the same moves. Raises `GameError` if the game accepts no line.
     """
     rng = random.Random(seed)
     for _ in range(MAX_ATTEMPTS):

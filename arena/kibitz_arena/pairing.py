@@ -1,13 +1,13 @@
-"""Pairings of a Swiss round: equals play equals, and nobody the same opponent again.
+"""Pairings of a Swiss round: equals play equals, without rematches.
 
 Entrants are ranked by points, then by seeding. The first of the ranking gets, of all opponents
 it may have, the best one by `_preferred` that leaves the others a complete pairing; then the
-first of those who are left, and so on. Nothing is ever taken back: whether a complete pairing is
-left is whether a graph has a perfect matching, which NetworkX decides (J. Edmonds, "Paths, trees,
-and flowers", Canadian Journal of Mathematics 17, 1965). So a pairing depends on the ranking, the
-points and the earlier meetings alone, and a tournament that goes on pairs as it did before.
+first of those who are left, and so on. It never backtracks: a complete pairing is left if and only
+if a graph has a perfect matching, which NetworkX decides (J. Edmonds, "Paths, trees, and flowers",
+Canadian Journal of Mathematics 17, 1965). So a pairing depends on the ranking, the
+points and the earlier meetings alone, and a continued tournament pairs as before.
 
-Opponents met before are allowed only where there is no other way, and then those met most
+Opponents met before are allowed only if there is no other way, and then those met most
 rarely: the bound on earlier meetings is the smallest that any complete pairing keeps.
 """
 
@@ -26,7 +26,7 @@ Allowed: TypeAlias = Callable[[str, str], bool]
 
 @dataclass(frozen=True)
 class RoundPairings:
-    """The pairs of a round, the better ranked first; `bye` has nobody to play."""
+    """The pairs of a round, the better ranked first; `bye` has no opponent."""
 
     pairs: tuple[tuple[str, str], ...]
     bye: str | None
@@ -41,8 +41,8 @@ def pair_round(
     """Pair a round.
 
     `ranking` is best first, `met` counts earlier meetings, `byes` earlier byes. With an odd
-    number the lowest of those with the fewest byes has a bye, so nobody has a second one before
-    everybody has had the first.
+    number the lowest of those with the fewest byes has a bye, so no entrant has a second one before
+    all have had the first.
     """
     bye = _bye(ranking, byes) if len(ranking) % 2 else None
     left = [name for name in ranking if name != bye]
@@ -66,7 +66,7 @@ def _bye(ranking: Sequence[str], byes: Mapping[str, int]) -> str:
 
 
 def _least_met(names: Sequence[str], met: Mapping[NamePair, int]) -> Allowed:
-    """Return who may play whom: those who met at most as often as cannot be helped."""
+    """Return the possible pairs: those that met at most as often as is unavoidable."""
     for bound in itertools.count():
 
         def allowed(a: str, b: str, bound: int = bound) -> bool:

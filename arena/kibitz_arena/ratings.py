@@ -67,7 +67,7 @@ PRIOR_FREEDOM: Final = 2.0
 CONFIDENCE: Final = 0.95
 NEWTON_STEPS: Final = 100
 TOLERANCE: Final = 1e-6
-"""Steps that are shorter, in units of the logistic scale, are where the mode is."""
+"""The length of a step, on the logistic scale, below which the mode is found."""
 
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
@@ -76,7 +76,7 @@ Indices: TypeAlias = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class RatedGame:
-    """One game: who sat where, by number, and their places; 1 is best, ties share one."""
+    """One game: the players by seat, as numbers, and their places; 1 is best, ties share one."""
 
     block: str
     players: tuple[int, ...]

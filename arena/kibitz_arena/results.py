@@ -144,7 +144,7 @@ class Results(Tolerant):
 
 
 def _is_over(progress: TournamentState) -> bool:
-    """Return whether no game of the tournament will be played any more."""
+    """Return whether no more games of the tournament will be played."""
     stopped = progress.stopped
     return progress.finished or (stopped is not None and stopped.reason == "deadline")
 
@@ -254,7 +254,7 @@ def _sort_key(rated: EntrantRating | None) -> float:
 
 
 def _head_to_head(progress: TournamentState) -> dict[tuple[str, str], HeadToHead]:
-    """Return how everybody did against everybody, in games that both were in."""
+    """Return the results of every entrant against every other, in games that both were in."""
     counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for ended in progress.ended.values():
         ranks = [seat.rank for seat in ended.result.seats]

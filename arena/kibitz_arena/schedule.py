@@ -1,4 +1,4 @@
-"""The schedule of a tournament: which games it has, in order.
+"""The schedule of a tournament: its games, in order.
 
 A *game* is one rotation of a *block*: one group of entrants, one seed, one opening. The same
 tournament has the same schedule in every process; a Swiss round follows from the tournament and
@@ -7,13 +7,13 @@ from the points of the rounds before it.
 Every format plays in *cycles*, one block of every pairing or group and then the next, so that
 the counts of a tournament that ends early are as even as they can be:
 
-    round-robin    everybody against everybody, by the circle method: an entrant plays again only
+    round-robin    all against all, by the circle method: an entrant plays again only
                    after (nearly) all others have played
-    gauntlet       each challenger against everybody who is none
+    gauntlet       each challenger against every non-challenger
     free-for-all   the groups of a design (see `block_design` for what they guarantee)
     swiss          rounds of pairs (see `pairing`); blocks of one pairing follow each other
 
-In whole blocks everybody has every seat equally often. A last block that is cut short
+In whole blocks every entrant has every seat equally often. A last block that is cut short
 (`balanced: false`) leaves out other rotations for every pairing, so that no entrant begins all
 of its games.
 """
@@ -41,7 +41,7 @@ Group: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class ScheduledGame:
-    """One game: who sits where, and all that the start of play depends on but the options.
+    """One game: the players by seat, and all that the start depends on except the options.
 
     `tag` is unique in the tournament and the same whenever its schedule is made: ``b17.2`` is the
     second rotation of block 17, ``r3.b2.1`` belongs to the third round of a Swiss tournament.
@@ -75,7 +75,7 @@ class Schedule:
         self.tournament = tournament
         self.blocks: list[Block] = []
         self.byes: Counter[str] = Counter()
-        """How many rounds each entrant had nobody to play in."""
+        """The number of rounds in which each entrant had no opponent."""
         self.rounds = 0
         """How many rounds of a Swiss tournament are known."""
         self._met: Counter[pairing.NamePair] = Counter()
@@ -132,10 +132,10 @@ class Schedule:
 
 
 class FixedSchedule(Schedule):
-    """Blocks of a tournament that somebody else has chosen: what a worker is given to play.
+    """Blocks of a tournament that were chosen elsewhere, for a worker to play.
 
-    Rounds of a Swiss tournament are drawn from points that a worker does not know, so a worker is
-    told its games instead of computing them.
+    Rounds of a Swiss tournament depend on points that a worker does not have, so a worker receives
+    its games instead of computing them.
     """
 
     def __init__(self, tournament: Tournament, games: Sequence[ScheduledGame]) -> None:
@@ -236,7 +236,7 @@ def _make_block(
 
 
 def _first_seating(tournament: Tournament, tag: str, group: Group, cycle: int) -> Group:
-    """Return who sits where first: two take turns, of more the order around is drawn anew."""
+    """Return the first seating: two take turns; of more, the order is drawn at random."""
     if len(group) == 2:
         return group if cycle % 2 == 0 else group[::-1]
     rng = random.Random(_short_seed(tournament, "seating", tag))

@@ -116,8 +116,8 @@ def block_score(places: Iterable[tuple[int, int]]) -> float:
 def llr(scores: Mapping[float, int], mean0: float, mean1: float) -> float:
     """Return the log-likelihood ratio of a mean score of `mean1` against `mean0`.
 
-    `scores` counts the blocks of each mean score. Nothing lost and nothing won are outcomes
-    that can always happen, so they count a little where they never did.
+    `scores` counts the blocks of each mean score. Losing or winning all points is always possible,
+    so these outcomes count a little even if they never happened.
     """
     counts = {0.0: PSEUDOCOUNT, 1.0: PSEUDOCOUNT} | {score: float(n) for score, n in scores.items()}
     total = sum(counts.values())

@@ -91,7 +91,7 @@ class TournamentState:
     def fold(
         cls, tournament: Tournament, entries: Iterable[Entry], schedule: Schedule | None = None
     ) -> Self:
-        """Return the progress that `entries` make; raises `JournalError` where they cannot be."""
+        """Return the progress after `entries`; raises `JournalError` if they are impossible."""
         progress = cls(tournament, schedule)
         apply_entries(progress.apply, entries)
         return progress
@@ -191,9 +191,9 @@ class TournamentState:
         )
 
     def stop_entry(self, at_ms: int, stop: tuple[StopReason, str] | None) -> RunStopped | None:
-        """Return the entry of why play ends now; None where all is played, or that is known.
+        """Return the entry with the reason of the end; None if all games are played or it exists.
 
-        `stop` is why no more games were to begin, with details.
+        `stop` is the reason to begin no more games, with details.
         """
         if self.finished:
             stop = ("decided", "") if self.played < self.planned else None
@@ -207,7 +207,7 @@ class TournamentState:
     # What happened
 
     def apply(self, entry: Entry) -> None:
-        """Fold one entry in; raises `JournalError`, and changes nothing, where it cannot be."""
+        """Fold one entry in; raises `JournalError`, and changes nothing, if it is impossible."""
         match entry:
             case RunStarted():
                 self._apply_started(entry)

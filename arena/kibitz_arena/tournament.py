@@ -1,4 +1,4 @@
-"""The configuration of a tournament, as models: who plays what, how often, in which format.
+"""The configuration of a tournament, as models: entrants, game, format, number of games.
 
     name: spring-final
     game: chinese-checkers:board=small
@@ -54,7 +54,7 @@ FOREIGN_CLOCK: Final = "move=60"
 MAX_ENTRANTS: Final = 64
 """As many as a lobby has seats."""
 MAX_GAMES: Final = 1_000_000
-"""A tournament with more is refused: nobody could wait for it, and its schedule is in memory."""
+"""The limit of games: a larger tournament takes too long, and its schedule is in memory."""
 CHANGEABLE_KEYS: Final = frozenset(
     {"claims", "concurrency", "deadline", "ratings", "retries", "limits", "stop"}
 )
@@ -184,7 +184,7 @@ class PlayedConfig(ConfigModel):
 
 
 class Entrant(ConfigModel):
-    """Somebody who plays, with one of `bot`, `command`, `gomocup`, `stdio` and `remote`."""
+    """A player, with one of `bot`, `command`, `gomocup`, `stdio` and `remote`."""
 
     name: PlayerName
     """Its name in all tables; no two are alike."""
@@ -243,7 +243,7 @@ class OpeningFile(ConfigModel):
 
 
 class RatingScale(ConfigModel):
-    """The scale of the ratings, where no entrant is an anchor."""
+    """The scale of the ratings if no entrant is an anchor."""
 
     mean: Annotated[float, Field(ge=-10_000, le=10_000)] = 0.0
     """The mean rating of all entrants."""
@@ -281,7 +281,7 @@ class Tournament(PlayedConfig):
     house bots, and ``move=60`` if anybody else takes part: an entrant that never answers would stop
     the tournament."""
     format: Format = "round-robin"
-    """``round-robin``: everybody meets everybody; ``gauntlet``: the first ``challengers`` meet all
+    """``round-robin``: all meet all; ``gauntlet``: the first ``challengers`` meet all
     others; ``swiss``: so many ``rounds`` of pairs with equal points; ``free-for-all``: groups of
     three to six."""
     blocks: Annotated[int, Field(ge=1, le=100_000)] | None = None
@@ -289,7 +289,7 @@ class Tournament(PlayedConfig):
     games: Annotated[int, Field(ge=1, le=100_000)] | None = None
     """The same said in games."""
     balanced: bool = True
-    """False lets the last block of a pairing end before everybody has had every seat."""
+    """False lets the last block of a pairing end before every entrant has had every seat."""
     rounds: Annotated[int, Field(ge=1, le=1000)] | None = None
     """Rounds of a Swiss tournament."""
     challengers: Annotated[int, Field(ge=1)] = 1
@@ -349,8 +349,8 @@ class Tournament(PlayedConfig):
 
     @property
     def commitment(self) -> str | None:
-        """The SHA-256 of a seed that is secret while the tournament runs; None of one that anybody
-        can guess."""
+        """The SHA-256 of a seed that is secret while the tournament runs; None for a guessable
+        one."""
         return seed_commitment(self.seed, "") if isinstance(self.seed, str) else None
 
     def is_past_deadline(self, at_ms: int) -> bool:

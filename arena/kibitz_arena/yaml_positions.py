@@ -54,7 +54,7 @@ class Document:
 
     @classmethod
     def read(cls, text: str) -> Document:
-        """Read `text`; raise `DocumentError` where it is not YAML, or says a key twice."""
+        """Read `text`; raise `DocumentError` if it is not YAML, or says a key twice."""
         document = cls()
         loader = _Loader(text)
         try:

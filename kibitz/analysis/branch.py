@@ -139,12 +139,12 @@ def _write(
 
 
 def missing_seats(match: MatchState, given: Mapping[int, str]) -> list[int]:
-    """Return the seats that still play and have nobody in `given`."""
+    """Return the seats that still play and have no bot in `given`."""
     return [s for s in range(len(match.players)) if s not in given and match.still_plays(s)]
 
 
 def plan_seats(match: MatchState, seat: int, bot: str, others: Sequence[str]) -> dict[int, str]:
-    """Return who plays each seat: `bot` in `seat`, and `others` in the other seats in order.
+    """Return the bot of each seat: `bot` in `seat`, and `others` in the other seats in order.
 
     One of `others` stands for all of them. Raises `ValueError` where their number does not fit.
     """

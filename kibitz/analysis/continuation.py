@@ -1,4 +1,4 @@
-"""A match played on from where it stands, by bots of this process, to its end."""
+"""Continuation of a match to its end by bots of this process."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from kibitz_protocol.wire.recordfile import Record
 from kibitz_protocol.wire.records import Entry, Moved, Result
 
 STRONGEST = ("solver", "champion", "threat", "hunter", "mcts")
-"""Names of house bots; the first that a game has is asked where nobody else is named."""
+"""Names of house bots; the default bot is the first that the game has."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class DecisiveMove:
 
 
 def strongest(game: Game) -> str:
-    """Return the house bot that judges a game where nobody is named."""
+    """Return the default house bot that judges a game."""
     own = (f"{game.info.name}/{name}" for name in STRONGEST)
     return next(name for name in own if name in PERSONALITIES)
 
@@ -55,9 +55,9 @@ def decisive_move(
     *,
     on_turn: Callable[[RecordedTurn], object] | None = None,
 ) -> DecisiveMove | None:
-    """Return the decisive move of `seat`, None where it never could have done better.
+    """Return the decisive move of `seat`, None if it never could have done better.
 
-    `factory` makes the bots that play on, with `ms` milliseconds for each turn; `on_turn` hears of
+    `factory` makes the bots that play on, with `ms` milliseconds for each turn; `on_turn` gets
     every turn that is tried. Raises `ValueError` for a match that is not over, `BrokenLog`, and
     `BotFailedError` where the bot fails in a game, which then shows nothing.
     """

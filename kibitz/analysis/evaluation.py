@@ -95,7 +95,7 @@ def evaluate(
     """Ask a bot what it would have played, for `ms` milliseconds at each turn of `seats`.
 
     There is one bot for each seat, which is asked in the order of the match and sees what that
-    seat saw. `seats` are all where nothing is said; `on_move` hears of each move as it is done.
+    seat saw. `seats` are all by default; `on_move` gets each move as it is done.
     Raises `BotFailedError`, `BrokenLog`, both `ValueError`.
     """
     evaluations = []
@@ -127,7 +127,7 @@ def _evaluation(turn: RecordedTurn, bot: SeatedBot) -> MoveEvaluation:
 
 
 def _notation(match: MatchState, action: Action) -> str:
-    """Return a wire move in the words of the game. Raises `ValueError` for one that is illegal."""
+    """Return a wire move in the game's notation. Raises `ValueError` for one that is illegal."""
     move = match.game.encode(match.game_state, match.decode(action))
     return match.game.format_move(move)
 

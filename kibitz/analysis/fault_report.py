@@ -16,7 +16,7 @@ from kibitz_protocol.wire.reports import MatchReport, Received, SeatReport
 
 
 def build_report(record: Record, seat: int | None = None) -> MatchReport:
-    """Return the report of a record. Raises `ValueError` where it cannot be made."""
+    """Return the report of a record. Raises `ValueError` if it cannot be made."""
     from kibitz_server.match import report as match_report
 
     game = load_games("plain").get(record.setup.game)
@@ -26,12 +26,12 @@ def build_report(record: Record, seat: int | None = None) -> MatchReport:
 
 
 def write_beside(path: Path) -> Path | None:
-    """Write a report beside the record at `path` if a seat was at fault; return where it is."""
+    """Write a report beside the record at `path` if a seat was at fault; return its path."""
     return write_report(build_report(read_record(path)), path, path.parent)
 
 
 def write_report(report: MatchReport, record: Path, directory: Path) -> Path | None:
-    """Write a report if a seat, or the server, was at fault; return where it is.
+    """Write a report if a seat, or the server, was at fault; return its path.
 
     The match of ``MATCH.jsonl`` gets ``MATCH.report.txt`` for people and ``MATCH.report.json``
     for programs.

@@ -14,13 +14,13 @@ from kibitz_protocol.wire.recordfile import Record
 def load(source: str, server: str) -> Record:
     """Return the record in the file `source`, or of the match of that name at `server`.
 
-    Raises `RecordError` for what is no record, `OSError` where it cannot be had.
+    Raises `RecordError` if it is no record, `OSError` if it is unavailable.
     """
     return read(source) if is_file(source) else asyncio.run(fetch_record(server, source))
 
 
 def is_file(source: str) -> bool:
-    """Return whether a person who says this means a file: keys of matches have no dots."""
+    """Return whether a source names a file: keys of matches have no dots."""
     return Path(source).is_file() or "." in source or "/" in source
 
 

@@ -17,7 +17,7 @@ class RecordedTurn:
     """A turn that ended with a move."""
 
     before: MatchState
-    """The match at the turn: it belongs to whoever takes this, and may be played on."""
+    """The match at the turn, a copy that the caller may play on."""
     played: Moved
 
     @property

@@ -53,10 +53,10 @@ def begin(bot: Bot, match: Match) -> None:
 
 
 class SeatedBot:
-    """A bot that sits down at a match as after a restart: it hears of the match and then of turns.
+    """A bot that joins a match as after a restart: it gets the match and then the turns.
 
-    It is told what its seat sees, as a server would. `match_id` is the id that it is given: bots
-    that draw by chance draw by that, so that the same id brings the same moves. It has `ms`
+    It gets what its seat sees, as from a server. `match_id` is the id of its match: random bots
+    seed themselves with it, so the same id gives the same moves. It has `ms`
     milliseconds for a turn; with None, the time that its clock leaves. Raises `BotFailedError`.
     """
 
@@ -73,13 +73,13 @@ class SeatedBot:
     def answer(self, match: MatchState) -> tuple[Move, Comment | None]:
         """Return the move of the bot in a match in which its seat is to act, and its comment.
 
-        Whether the move is legal is left to the caller. Raises `BadAnswer` for what is no move,
-        and whatever the bot raises.
+        The caller checks whether the move is legal. Raises `BadAnswer` if the answer is no move,
+        and any error of the bot.
         """
         return parse_answer(*self.choose(match))
 
     def choose(self, match: MatchState) -> tuple[Any, Turn]:
-        """Return whatever the bot answers, and the turn that it was asked with."""
+        """Return the bot's answer, and the turn that it was asked with."""
         turn = self._turn(match)
         answer: Any = self._bot.choose(turn)
         if inspect.isawaitable(answer):

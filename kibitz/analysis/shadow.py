@@ -29,7 +29,7 @@ class ShadowAnswer:
     legal: bool
     """Whether it was a legal move."""
     played: str | None = None
-    """The move of the match, None where the turn ended without one."""
+    """The move of the match, None if the turn ended without one."""
 
     @property
     def agrees(self) -> bool:

@@ -1,8 +1,8 @@
 """A running match as a spectator sees it: its turns as the SDK's, and a match to play on from.
 
-Only what the server sends to that spectator is used. In a game that hides something that is the
-whole state of no match, but it may be what one seat sees, where the host lets spectators look over
-its shoulder.
+It uses only messages to that spectator. In games with hidden information these are not the whole
+state of the match. They may be all that one seat sees, if the host lets spectators look over its
+shoulder.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class WatchedMatch:
 
     @property
     def match(self) -> Match:
-        """The match as a bot in the seat is told of it."""
+        """The match as a bot in the seat sees it."""
         return self._match
 
     def turn(self, ply: int, view: Fields, ms: int) -> Turn:
@@ -66,12 +66,12 @@ class WatchedMatch:
 
 
 def state_of(game: Game, view: Fields) -> State:
-    """Return a state that agrees with a view; it is that of the match where nothing is hidden."""
+    """Return a state that agrees with a view; it is that of the match if nothing is hidden."""
     return game.sample(game.View.model_validate(view), 0)
 
 
 async def snapshot_of(client: Client, match: str) -> Snapshot:
-    """Watch a match and return it as it stands. Raises `KibitzError` where that is refused."""
+    """Watch a match and return it as it stands. Raises `KibitzError` if that is refused."""
     await client.watch(match)
     async for message in client.news():
         if isinstance(message, Snapshot) and message.match == match:

@@ -1,4 +1,4 @@
-"""`kibitz abort`: the operator ends a match, and it counts for nobody."""
+"""`kibitz abort`: the operator ends a match, and it does not count."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ async def _run_on_workers(
 def _services(
     tournament: Tournament, directory: TournamentDirectory, given: dict[str, Any]
 ) -> LocalServices:
-    """Return how entrants are started; end where they cannot be isolated as asked."""
+    """Return the launcher of entrants; exit if they cannot be isolated as requested."""
     tokens = [given["token_file"].absolute()] if given["token_file"] else []
     try:
         isolation = choose_isolation(tournament, directory, given["isolation"], tokens)
@@ -226,7 +226,7 @@ async def _run(runner: Runner, resume: str) -> TournamentState:
 def _resume_command(
     directory: TournamentDirectory, options: ServerOptions, given: dict[str, Any]
 ) -> str:
-    """Return the command that goes on."""
+    """Return the command that continues."""
     words = ["kibitz", "arena", str(directory.path)]
     words += ["--server", options.server] if options.server else []
     words += ["--token-file", str(given["token_file"])] if given["token_file"] else []

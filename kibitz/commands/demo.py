@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from kibitz_clients.tui.kibitz_app import KibitzApp
 
 PACE_SECONDS = 1.2
-"""How long a move takes at least where somebody watches."""
+"""The least time that a move takes while somebody watches."""
 
 
 @click.command(short_help="Show a server, bots and a wall of games on one screen.")
@@ -122,7 +122,7 @@ async def _show(server: PrivateServer, host: DemoHost) -> None:
 
 
 def _report_end(host: DemoHost, stored: list[str], records: Path, *, quit_early: bool) -> int:
-    """Say where the records are and what went wrong; return the exit status."""
+    """Print the place of the records and what went wrong; return the exit status."""
     if stored:
         echo(f"\n{len(stored)} records are in {records}/, for example")
         echo(f"  {_command()} replay {stored[-1]}")

@@ -84,7 +84,7 @@ def _can_play(seat: SeatSpec, game: str) -> bool:
 
 
 def _offered_counts(game: GameChoice, numbers: Sequence[int]) -> list[int]:
-    """Return which of the numbers a game is for; all where it is not known here."""
+    """Return which of the numbers a game is for; all if it is not known here."""
     known = player_counts(game.name)
     return [number for number in numbers if known is None or number in known]
 
@@ -242,7 +242,7 @@ def _lag(bank_ms: int | None) -> Lag:
 
 
 class _LobbyHost:
-    """Opens a lobby, or goes on with the one that an earlier process had opened."""
+    """A host that opens a lobby, or continues with that of an earlier process."""
 
     def __init__(
         self, settings: LobbySettings, given: dict[str, Any], records: Path | None, *, as_json: bool
@@ -258,7 +258,7 @@ class _LobbyHost:
         self._key = hashlib.sha256(settings.model_dump_json().encode()).hexdigest()[:32]
 
     async def open(self) -> int:
-        """Open the lobby and leave it to itself; who opened it is saved, for `kibitz lobby`."""
+        """Open the lobby and leave it; the host's session is saved for `kibitz lobby`."""
         known = connection.account(self._token_file, self._server) is not None
         with self._saved_for_one() as saved:
             coming = sessions.connect_saved(saved, self._client, tell, account=known)
@@ -336,9 +336,9 @@ class _LobbyHost:
         return new.lobby
 
     async def _unanswered(self, client: Client, saved: SavedSession) -> HostedLobby | None:
-        """Return the lobby that an earlier process asked for and ended before it knew of it.
+        """Return the lobby that an earlier process requested without receiving the answer.
 
-        One with an invite code is closed instead: nobody was told the code, nobody is in it.
+        One with an invite code is closed instead: nobody got the code, so nobody is in it.
         """
         asked = saved.opening(self._key)
         if asked is None:

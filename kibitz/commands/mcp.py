@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kibitz_clients.mcp.player import ToolPlayer
 
 HOST = "127.0.0.1"
-"""The only interface: whoever reaches the port plays as this player."""
+"""The only interface: anyone who reaches the port plays as this player."""
 
 
 @click.command(short_help="Let a language model play, over MCP.")

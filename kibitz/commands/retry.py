@@ -99,7 +99,7 @@ def _bot(words: Sequence[str], *, foreign: bool) -> Bot:
 
 
 def _illegality(game: Any, state: State, action: dict[str, Any]) -> str | None:
-    """Say why the rules do not allow an action, None where they do."""
+    """Say why the rules do not allow an action, None if they do."""
     try:
         game.decode(state, game.Move.from_wire(action))
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""`kibitz seek`: opponents for a match, who seek the same or accept it."""
+"""`kibitz seek`: find opponents for a match, who seek the same or accept it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kibitz token`: accounts for players who come from elsewhere, made on the server's machine."""
+"""`kibitz token`: accounts for remote players, made on the server's machine."""
 
 from __future__ import annotations
 

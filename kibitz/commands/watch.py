@@ -92,7 +92,7 @@ def watch(
 def _guest_session(
     server: str, name: str | None, token_file: Path | None, tell: Tell
 ) -> SavedSession | nullcontext[None]:
-    """Return the saved session of a guest who says a name; nobody else has one to lose here."""
+    """Return the saved session of a guest with a name; others have none to lose here."""
     if name is None or connection.account(token_file, server) is not None:
         return nullcontext()
     return SavedSession(server, f"name {name}", tell)

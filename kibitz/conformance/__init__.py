@@ -5,5 +5,5 @@
       │        positions                      a position with one legal action
     bot_process, results                      the process of the bot; what each check came to
 
-Everything that the bot is told follows from the seed; the bot alone decides when it answers.
+All messages to the bot follow from the seed; only the bot decides when it answers.
 """

@@ -78,6 +78,6 @@ class TestedBot:
 
 @asynccontextmanager
 async def running_bot(how: BotCommand, url: str, log: Path) -> AsyncIterator[TestedBot]:
-    """Run the bot for the length of the block. Raises `OSError` where it cannot be started."""
+    """Run the bot for the length of the block. Raises `OSError` if it cannot be started."""
     async with child_process(how.command(url), log, env=how.environment(url)) as process:
         yield TestedBot(process, log)

@@ -33,7 +33,7 @@ MAX_AT_ONCE: Final = 3
 TURNS_AFTER: Final = 2
 """Turns that are played on after something has happened."""
 GENEROUS_CLOCK: Final = TimeControl(main_ms=600_000, increment_ms=10_000)
-"""A clock that presses nobody, for bots that do not play without one."""
+"""A generous clock, for bots that do not play without one."""
 
 
 @dataclass

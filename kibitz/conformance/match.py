@@ -54,14 +54,14 @@ class ConformanceMatch:
         self.key = key
         self.seat = seat
         self.timeout_s = timeout_s
-        """Seconds that the bot has for an answer where no clock says less, and to come back."""
+        """Seconds that the bot has for an answer unless a clock allows less, and to reconnect."""
         self.on_own_turn: Incident | None = None
         """Done once, when the bot has just been told of its turn `at_turn`."""
         self.on_other_turn: Incident | None = None
         """Done once, before another seat moves for the first time after `at_turn`."""
         self.at_turn = 1
         self.stop_after: int | None = None
-        """After so many turns of the bot everybody else gives up."""
+        """The number of turns of the bot after which all others resign."""
         self.turns = 0
         """How often the bot has been told that it is its turn, repetitions left out."""
         self.accepted: dict[int, int] = {}

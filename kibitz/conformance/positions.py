@@ -77,7 +77,7 @@ def _values(schema: dict[str, Any]) -> Iterator[Any]:
 
 
 def initial_state(game: Game, options: dict[str, Any], seats: int, seed: int) -> State | None:
-    """Return the first state, or None where the game does not offer it."""
+    """Return the first state, or None if the game does not offer it."""
     try:
         chosen = game.Options.from_wire(options)
         return game.start(chosen, seats, game.deal(chosen, seats, seed))

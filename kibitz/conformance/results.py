@@ -36,7 +36,7 @@ class CheckResult:
     expected: str = ""
     came: str = ""
     output: str = ""
-    """The last lines that the bot wrote, where it failed."""
+    """The last lines of the bot's output, if it failed."""
     seconds: float = 0.0
 
     @property

@@ -58,7 +58,7 @@ class ConformanceConfig:
 
 
 async def run_checks(config: ConformanceConfig) -> ConformanceReport:
-    """Return the report. Raises `OSError` where the bot cannot be started."""
+    """Return the report. Raises `OSError` if the bot cannot be started."""
     report = ConformanceReport(config.bot.name)
     with tempfile.TemporaryDirectory(prefix="kibitz-") as directory:
         await _Runner(config, report, Path(directory) / "bot.log").run()

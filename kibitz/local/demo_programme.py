@@ -14,7 +14,7 @@ CLOCK: Final = TimeControl.parse("60+3")
 
 @dataclass(frozen=True)
 class DemoGame:
-    """A game of the demo: who plays it, a process each, and what they play."""
+    """A game of the demo: its players, a process each, and their matches."""
 
     name: str
     bots: tuple[str, ...]

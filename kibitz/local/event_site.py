@@ -1,7 +1,7 @@
 """The web pages with the document of a running event beside them, at ``/event.json``.
 
 The arena writes the document into a file (`kibitz_arena.live`), and the server of the event serves
-what is there at the moment: ``null`` where no event runs, for the page to say so.
+its current content: ``null`` if no event runs, which the page then says.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class EventSite:
         self._document = document
 
     def file(self, path: str) -> WebFile | None:
-        """Return what is at a path, None where there is nothing."""
+        """Return what is at a path, None if there is nothing."""
         return self._read() if path == EVENT_PATH else self._site.file(path)
 
     def _read(self) -> WebFile:

@@ -38,7 +38,7 @@ from kibitz_server.housebots.process import secret_descriptor
 from kibitz_server.housebots.wait_exit import wait_exit
 
 SEAT_GRACE_MS = 5_000
-"""How long the seat of a bot whose process is gone is kept: here nobody will come back."""
+"""How long the seat of a bot whose process is gone is kept: it will not reconnect."""
 AT_ONCE = 2
 """Matches at the same time, so that the bots of a small machine do not starve each other."""
 
@@ -105,7 +105,7 @@ def player_name(bot: str | Program) -> str:
 
 
 def _unreserved(name: str) -> str:
-    """Return a name that the server gives away: a bot's file may be called whatever it likes."""
+    """Return a name that the server accepts: a bot's file may have any name."""
     try:
         return claim(name)
     except BadName:
@@ -269,7 +269,7 @@ def _launches(
 
 
 def has_strangers(plan: MatchSeries) -> bool:
-    """Return whether a bot may be somebody else's: whether two of them are not ours.
+    """Return whether a bot may be foreign: whether two of them are not ours.
 
     A single file or program is that of the person who plays it against house bots.
     """
@@ -295,7 +295,7 @@ def _last_log_line(log: Path) -> str:
 
 
 def failed_to_start(brief: MatchBrief) -> str | None:
-    """Return who crashed in a match before it had made a move, None where nobody did."""
+    """Return the name of a bot that crashed before its first move, None if there is none."""
     if brief.result is None or brief.result.plies >= len(brief.seats):
         return None
     ended = zip(brief.seats, brief.result.seats, strict=True)

@@ -58,9 +58,9 @@ def player_launch(
     limits: Sequence[str] = (),
     memory: int | None = None,
 ) -> AbstractAsyncContextManager[Launch]:
-    """Give what starts a player, to be started within the block and once.
+    """Provide the launch of a player, to be started within the block and once.
 
-    Relative paths are seen from `base`. `env` comes on top of what says the place, `descriptors`
+    Paths are relative to `base`. `env` comes on top of what says the place, `descriptors`
     are inherited, and `words` are further options of `kibitz_bots`. `limits` are those of
     `child_command`, and `memory` (MiB) is for all processes of a foreign bot together, where there
     are cgroups. Both hold for bots; a program has its own.

@@ -63,7 +63,7 @@ class LocalServices:
 
     @property
     def has_strangers(self) -> bool:
-        """Whether two entrants are files or programs, of which one may be somebody else's."""
+        """Whether two entrants are files or programs, so that one may be foreign."""
         return sum(map(is_untrusted, self._tournament.entrants)) > 1
 
     @contextlib.asynccontextmanager
@@ -128,15 +128,15 @@ class LocalServices:
         return None if path is None else connection.token(self._base / path)
 
     async def record(self, url: str, match: str, directory: Path) -> Path:
-        """Fetch the record of a match into `directory`; raises `OSError` where that fails."""
+        """Fetch the record of a match into `directory`; raises `OSError` if that fails."""
         return await save_record(url, match, directory / f"{match}.jsonl")
 
     def report(self, record: Record) -> MatchReport:
-        """Return the report of a record; raises `ValueError` where it cannot be made."""
+        """Return the report of a record; raises `ValueError` if it cannot be made."""
         return fault_report.build_report(record)
 
     def write_report(self, report: MatchReport, record: Path, directory: Path) -> Path | None:
-        """Write the report of a record; return where it is, None where no seat was at fault."""
+        """Write the report of a record; return its path, None if no seat was at fault."""
         return fault_report.write_report(report, record, directory)
 
 

@@ -65,7 +65,7 @@ def _from_file(path: Path, given: dict[str, Any]) -> tuple[Tournament, Tournamen
 
 
 def _previous_server(folder: TournamentDirectory) -> str | None:
-    """Return the server that a tournament goes on on, if that is not one of its own."""
+    """Return the server on which a tournament continues, if that is not its own."""
     place = folder.host_session()
     return None if place is None else place.server
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kibitz_bots.spec import BotFactory
 
 EXIT_FAULT = 3
-"""The exit status where a bot failed that was to be compared."""
+"""The exit status if a bot to compare failed."""
 DEFAULT_MS = 500
 """Milliseconds of thinking for each turn."""
 

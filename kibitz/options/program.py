@@ -58,7 +58,7 @@ class Program:
 
 
 def program_of_word(word: str, options: Mapping[str, Any]) -> Program | None:
-    """Return the program of a word like ``gomocup:./engine -x``, None where it names a bot.
+    """Return the program of a word like ``gomocup:./engine -x``, None if it names a bot.
 
     The `options` of a program hold for it as far as they are for its kind.
     """
@@ -78,7 +78,7 @@ def program_of_word(word: str, options: Mapping[str, Any]) -> Program | None:
 
 
 def trailing_program(options: Mapping[str, Any], others: Sequence[Program] = ()) -> Program | None:
-    """Return the program after ``--`` of the command that runs, None where there is none.
+    """Return the program after ``--`` of the command that runs, None if there is none.
 
     `others` are those of `program_of_word`, for which the options may be meant too.
     """

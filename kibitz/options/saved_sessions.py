@@ -77,8 +77,8 @@ class SavedSession:
     def __init__(self, server: str, who: str, tell: Tell, *, fresh: bool = False) -> None:
         """Take the identity `who`, or raise `InUseError`.
 
-        `tell` is given what a person has to know. With `fresh` what was saved is not used; it is
-        replaced as soon as the server has welcomed somebody new.
+        `tell` gets the messages for people. With `fresh` the saved session is not used; it is
+        replaced as soon as the server has welcomed a new player.
         """
         self.server = server
         self.stored: StoredSession | None = None
@@ -99,7 +99,7 @@ class SavedSession:
 
     @property
     def resume(self) -> str | None:
-        """The secret to come back with."""
+        """The secret to reconnect with."""
         return None if self.stored is None else self.stored.resume
 
     def hosted(self, key: str) -> HostedLobby | None:
@@ -107,7 +107,7 @@ class SavedSession:
         return None if self.stored is None else self.stored.hosted.get(key)
 
     def store(self, client: Client, *, account: bool) -> None:
-        """Save who the server has welcomed."""
+        """Save the session that the server has welcomed."""
         hosted = {} if self.stored is None else self.stored.hosted
         opening = None if self.stored is None else self.stored.opening
         resume = None if account else client.resume
@@ -150,7 +150,7 @@ class SavedSession:
             self._save(self.stored.model_copy(update={"hosted": hosted}))
 
     def forget(self) -> None:
-        """Remove what is saved: the server does not know it, or nobody will need it."""
+        """Remove the saved session: the server does not know it, or it is no longer needed."""
         self.stored = None
         if self._file is not None:
             self._file.remove()
@@ -219,10 +219,10 @@ def take_free_identity(
 async def connect_saved(
     saved: SavedSession, make: Callable[[str | None], Client], tell: Tell, *, account: bool
 ) -> AsyncIterator[Client]:
-    """Connect as who was saved, and save who the server has welcomed.
+    """Connect with the saved session, and save the one that the server welcomes.
 
-    `make` makes a client of a resume secret, and a newcomer of none. A secret that the server
-    does not know is forgotten, and a newcomer comes in.
+    `make` makes a client from a resume secret, or a newcomer from None. If the server does not know
+    a secret it is deleted, and a newcomer connects.
     """
     async with contextlib.AsyncExitStack() as stack:
         resume = saved.resume
@@ -246,7 +246,7 @@ def _name(saved: SavedSession) -> str:
 
 
 def _read(path: Path, tell: Tell) -> StoredSession | None:
-    """Return what a file holds; one that is damaged is told of and left to be replaced."""
+    """Return the contents of a file; report a damaged one and leave it to be replaced."""
     try:
         return StoredSession.model_validate_json(path.read_bytes())
     except FileNotFoundError:

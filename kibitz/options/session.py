@@ -1,4 +1,4 @@
-"""The connection of the clients for people: as who was saved on this machine, or as a newcomer."""
+"""The connection of the clients for people: with the saved session, or as a newcomer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def client_factory(
     seated: bool = False,
     views: WantedViews = "every",
 ) -> Connector:
-    """Return what connects as who was saved, and as a newcomer where nobody was.
+    """Return a connector that uses the saved session, or a newcomer if there is none.
 
     Screens draw the view after each entry, so they want `every` one; lines of text have none.
     """
@@ -58,9 +58,9 @@ def play_in_terminal(
     take_seat: Callable[[Connector, Tell], tuple[Connector, str]],
     invite: str | None = None,
 ) -> None:
-    """Play in the terminal as who is saved on this machine; refuse to where there is no screen.
+    """Play in the terminal with the saved session; refuse without a screen.
 
-    `take_seat` is given what connects; it returns what the screen connects with, and the lobby.
+    `take_seat` gets the connector; it returns the one for the screen, and the lobby.
     """
     if not is_screen(plain=False):
         raise click.UsageError(f"expected a terminal to play in; {instead}")

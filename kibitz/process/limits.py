@@ -73,7 +73,7 @@ def split_limits(words: Sequence[str]) -> tuple[Limits, list[str]]:
 
 
 def apply_limits(limits: Limits, *, group: bool = True) -> None:
-    """Bound this process and what it starts; without `group` somebody else sees to cgroups."""
+    """Bound this process and what it starts; without `group` the caller handles cgroups."""
     if limits.memory_mib is not None:
         _set_rlimit(resource.RLIMIT_DATA, limits.memory_mib * MIB)
     if limits.resident_mib is not None:
@@ -100,7 +100,7 @@ def _out_of_cpu(cpu_s: int) -> NoReturn:
 
 
 def resident_mib() -> float:
-    """Return the resident memory of this process, 0 where the system does not tell."""
+    """Return the resident memory of this process, 0 if the system does not tell."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except OSError:
@@ -109,10 +109,10 @@ def resident_mib() -> float:
 
 
 def end_if_over(limit_mib: int) -> None:
-    """End this process, whatever its other threads do, where its resident memory is over a limit.
+    """End this process, whatever its other threads do, if its resident memory is over a limit.
 
-    A group of the kernel's may have the same limit and would kill without a word, so the sentence
-    comes a little before it.
+    A cgroup may have the same limit and would kill without a message, so this acts a little below
+    it.
     """
     used = resident_mib()
     if used > limit_mib * SENTENCE_AT:
@@ -173,7 +173,7 @@ def enter_cgroup(directory: Path, memory_mib: int) -> bool:
 
 
 def remove_left_cgroups(directory: Path) -> None:
-    """Remove the groups of processes that have ended, of which nobody else takes care."""
+    """Remove the groups that ended processes have left."""
     for group in directory.glob(f"{GROUP_PREFIX}*"):
         owner = group.name.removeprefix(GROUP_PREFIX)
         if not Path("/proc", owner).exists():
@@ -182,7 +182,7 @@ def remove_left_cgroups(directory: Path) -> None:
 
 
 def remove_cgroup(process: int, directory: Path | None = None) -> None:
-    """Kill whatever is left in the group of a process that has ended, and remove the group."""
+    """Kill all that is left in the group of a process that has ended, and remove the group."""
     where = directory or cgroup_parent()
     if where is None or not _cgroup_directory(where, process).is_dir():
         return None

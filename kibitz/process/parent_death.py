@@ -2,12 +2,12 @@
 
 ``python -P -m kibitz.process.parent_death PARENT MODULE ARGUMENTS...`` runs a module as
 ``python -P -m`` would. It leaves the terminal's process group first, so that Ctrl-C reaches only
-the parent, which knows in which order to end what it has started. Then a thread asks who the parent
-is: a process whose parent has died is given another one. It asks to end politely, and a moment
-later insists. The same thread sees to the limit of resident memory (`limits.end_if_over`).
+the parent, which knows in which order to end what it has started. Then a thread polls the parent:
+a process whose parent has died gets another one. It sends SIGTERM first, and kills a moment later.
+The same thread enforces the limit of resident memory (`limits.end_if_over`).
 
-PARENT is 0 for a process that has a supervisor (`isolation.supervisor`): its limits are set, and
-the rest is left to that.
+PARENT is 0 for a process that has a supervisor (`isolation.supervisor`): this module then
+only sets the limits, and the supervisor does the rest.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from kibitz.process import limits as process_limits
 
 POLL_SECONDS = 0.5
-"""How often the thread looks who the parent is."""
+"""The interval at which the thread checks the parent."""
 GRACE_SECONDS = 10.0
 """How long a process may take to end politely."""
 

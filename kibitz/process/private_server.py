@@ -44,7 +44,7 @@ class PrivateServer:
         return self.address.url
 
     def page(self, path: str) -> str:
-        """Return the address of a page of it, which says who may see it."""
+        """Return the address of a page, with the token that it needs."""
         token = "" if self.organizer is None else f"#token={self.organizer}"
         return f"{self.address.http_url}{path}{token}"
 
@@ -63,9 +63,9 @@ async def private_server(
 ) -> AsyncIterator[PrivateServer]:
     """Run a server for the length of the block; without `db` its database is temporary.
 
-    `env` is added to this process's environment. A `closed` server lets nobody new in without the
-    secret of `PrivateServer.organizer`, and limits everybody else to playing seats. A server that
-    code of others plays on is closed.
+    `env` is added to this process's environment. A `closed` server accepts new players only with
+    the secret of `PrivateServer.organizer`, and limits all others to playing seats. Servers for
+    foreign code are closed.
     """
     organizer = new_secret() if closed else None
     with contextlib.ExitStack() as stack:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kibitz_games.core.game import Game
 
 NONE = "-"
-"""Stands where there is nothing to name."""
+"""The text for a missing name."""
 INDENT = "  "
 
 
@@ -79,14 +79,14 @@ def _facts(bot: Personality, game: Game) -> list[tuple[str, str]]:
 
 
 def _introducing(name: str, text: str) -> str:
-    """Put a name before what is said of it, unless that begins with the name itself."""
+    """Put a name before its text, unless the text begins with the name itself."""
     if text.casefold().startswith(f"{name}:".casefold()):
         return text
     return f"{name}: {text}" if text else name
 
 
 def default(parameter: AnyParameter) -> str:
-    """Say what a parameter is when nothing is said."""
+    """Describe the default of a parameter."""
     return "none if not said" if parameter.default is None else f"{parameter.default} if not said"
 
 

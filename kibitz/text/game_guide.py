@@ -59,7 +59,7 @@ class Option:
     """``4 if not said``."""
     summary: str
     example: str | None
-    """``size=3``; None where no value was found that the game takes."""
+    """``size=3``; None if no value was found that the game takes."""
 
 
 def describe_game(game: Game, bots: Sequence[Personality], width: int) -> Iterator[str]:
@@ -263,7 +263,7 @@ def _facts(info: GameInfo) -> list[tuple[str, str]]:
 
 
 def _shortest(path: Path) -> str:
-    """Return how a file is named from here: relative where it is below."""
+    """Return the path of a file from here: relative if it is below."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 

@@ -1,8 +1,8 @@
 """The progress of a lobby's programme, folded from the server's messages.
 
-`LobbyProgress.apply` takes the news one by one and answers the lines that a person wants to read.
-Matches may end, and begin, while the connection is lost, and nobody tells of them later: the
-lobby that the server tells to who comes back has the running ones. `catch_up` asks for the others.
+`LobbyProgress.apply` takes the news one by one and returns lines for people. Matches may begin and
+end while the connection is lost. After a reconnect the server sends only the running ones, so
+`catch_up` asks for the others.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class LobbyProgress:
         """The paths of fetched records, by match."""
         self._matches: dict[str, MatchBrief] = {}
         self._unseen: set[str] = set()
-        """The matches that began, do not run any more, and whose end was not told."""
+        """The matches that began and no longer run, but whose end was not reported."""
         self._missing = 0
-        """How many ends were not told, those of matches that are not known at all among them."""
+        """The number of ends that were not reported, including those of unknown matches."""
         self._missed_more = False
-        """Whether there are more of either than when the server was asked last."""
+        """Whether there are more of either than at the last request to the server."""
 
     @property
     def matches(self) -> list[MatchBrief]:

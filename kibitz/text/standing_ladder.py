@@ -26,7 +26,7 @@ def ladder_lines(feed: Feed) -> Iterator[str]:
 
 
 def entrant_lines(feed: Feed, line: FeedLine) -> Iterator[str]:
-    """Yield what is told of one entrant: its line, whom it met, how it lost."""
+    """Yield the lines on one entrant: its standing, its opponents, its losses."""
     yield from (f"  {text}" for text in format_table(_HEADS, [_row(line)]))
     if line.paused_until_ms is not None:
         yield f"  paused until {moment(line.paused_until_ms)}, for it failed again and again"

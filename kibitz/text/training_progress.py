@@ -20,7 +20,7 @@ SECONDS = 10.0
 
 @contextmanager
 def shown() -> Iterator[Reporter]:
-    """Yield what shows a run to whoever reads the standard error output."""
+    """Yield a display that shows a run on standard error."""
     if not sys.stderr.isatty():
         yield Lines()
         return

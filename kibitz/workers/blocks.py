@@ -111,7 +111,7 @@ def _failure(runner: TournamentRunner, state: TournamentState) -> str | None:
 
 
 def worker_problem(tournament: Tournament, server: str | None) -> str | None:
-    """Return what keeps a tournament from being played by workers, None where nothing does."""
+    """Return why workers cannot play a tournament, None if they can."""
     if server is not None:
         return "expected no --server: workers play on servers of their own"
     remote = next((entrant.name for entrant in tournament.entrants if entrant.remote), None)
@@ -138,7 +138,7 @@ def task_terms(
 
 
 def load_sentence(tournament: Tournament, pool: WorkerPool) -> str | None:
-    """Return a warning where workers of this machine are more than its processors bear."""
+    """Return a warning if this machine has more workers than its processors can serve."""
     cores = cpu_count()
     if pool.shared_machine and pool.size > cores and tournament.clock.limited:
         return (
@@ -154,7 +154,7 @@ def entrant_files(tournament: Tournament, base: Path) -> tuple[TaskFile, ...]:
     Those are the file of a bot with the Python files beside it, and each file below the
     tournament's base that a word of a program's command names. Everything else has to be on the
     machines.
-    Raises `ValueError` where they are too large or outside of the base.
+    Raises `ValueError` if they are too large or outside of the base.
     """
     paths = sorted({path for entrant in tournament.entrants for path in _paths(entrant, base)})
     files, total = [], 0

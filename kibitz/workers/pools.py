@@ -11,5 +11,5 @@ from kibitz.workers.ray_pool import ray_pool
 
 
 def worker_pool(workers: str) -> AbstractAsyncContextManager[WorkerPool]:
-    """Give the pool that an option names for the length of the block; raises `PoolError`."""
+    """Provide the pool that an option names for the length of the block; raises `PoolError`."""
     return ray_pool(workers) if workers.startswith(SCHEME) else process_pool(int(workers))

@@ -32,6 +32,6 @@ class WorkerPool(Protocol):
     async def run(self, task: str, given: Json) -> Json:
         """Carry out a task of `tasks` and return its answer.
 
-        Raises `WorkerLostError` where the worker ended before it answered, and `TaskFailedError`
+        Raises `WorkerLostError` if the worker ended before it answered, and `TaskFailedError`
         where the task raised. Cancelling ends the worker's part in it.
         """

@@ -1,6 +1,6 @@
 """Workers that are tasks of a Ray cluster (the extra ``kibitz[cluster]``).
 
-Ray runs what it is sent with the rights of its processes, and does not ask who sends it: a cluster
+Ray runs any code it receives with the rights of its processes, without authentication. So a cluster
 belongs on a private network of machines and people that trust each other.
 """
 
@@ -21,10 +21,10 @@ from kibitz.workers.tasks import answer
 from kibitz_arena.runner.block_task import WorkerLostError
 
 CONNECT_S: Final = 5.0
-"""Seconds in which somebody has to listen at the address."""
+"""The timeout in seconds for a connection to the address."""
 JOIN_S: Final = 60.0
-"""Seconds in which the cluster has to take this process in, or let it go; Ray itself waits longer
-than anybody would, and cannot be interrupted."""
+"""The timeout in seconds for joining or leaving the cluster; Ray's own timeout is longer and cannot
+be interrupted."""
 
 
 def carry_out(task: str, given: str) -> str:
@@ -83,7 +83,7 @@ async def ray_pool(address: str) -> AsyncIterator[RayPool]:
 
 
 async def _require_listener(where: str) -> None:
-    """Raise `ConnectionError` or `TimeoutError` where nobody listens at ``HOST:PORT``."""
+    """Raise `ConnectionError` or `TimeoutError` if nobody listens at ``HOST:PORT``."""
     host, colon, port = where.rpartition(":")
     if not colon or not port.isdecimal():
         return  # Ray knows itself where it is

@@ -32,7 +32,7 @@ class PoolCompute:
     def run(self, task: str, given: Sequence[Json]) -> list[Json]:
         """Carry out a task for each of `given`, and return the answers in their order.
 
-        Raises `PoolError` where one cannot be carried out.
+        Raises `PoolError` if one cannot be carried out.
         """
         return _wait(self._loop, self._run_all(task, given))
 

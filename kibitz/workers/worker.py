@@ -1,8 +1,8 @@
-"""The process of a worker: ``python -m kibitz.workers.worker``, told its tasks on standard input.
+"""The process of a worker, ``python -m kibitz.workers.worker``: reads tasks from standard input.
 
-It answers on what was its standard output, and what tasks print goes to standard error. When the
-pipe is closed, because whoever gave the tasks is gone, it cancels what it does, which ends the
-servers and bots that it has started, and ends.
+It answers on the original standard output; output of tasks goes to standard error. When the pipe is
+closed, since the parent is gone, it cancels its task, which ends the servers and bots that it has
+started, and exits.
 """
 
 from __future__ import annotations

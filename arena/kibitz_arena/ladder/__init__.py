@@ -1,13 +1,13 @@
-"""A standing ladder: members of one lobby are paired for ever, and their games rate them.
+"""A standing ladder: members of one lobby are paired without an end, and rated by their games.
 
-    runner     connects, hosts the lobby, and goes on with all below after whatever ends a session
-    keeper     requests games and writes down what became of them      webhook   tells of results
+    runner     connects, hosts the lobby, and restarts all below after the end of a session
+    keeper     requests games and records their outcomes               webhook   sends results
     hosting    the lobby: found again after a crash, or opened          publisher writes the pages
-    feed       what others are told: standings, results, losses        page      the same as HTML
+    feed       the public data: standings, results, losses             page      the same as HTML
     pairing    who plays whom in which seat (pure)
     state      the fold over the journal (pure)
     journal    the entries, and their lines                             journal_file   the file
     config     the ladder's file
 
-It is an ordinary client: all that it asks of a server is an arranged lobby.
+It is an ordinary client: it needs only an arranged lobby from the server.
 """

@@ -1,4 +1,4 @@
-"""The configuration of a standing ladder: what is played, who keeps it company, who is paused.
+"""The configuration of a standing ladder: the game, the house bots, the pauses.
 
     name: evening
     game: five-in-a-row:size=10
@@ -38,7 +38,7 @@ from kibitz_protocol.wire.values import Personality
 MAX_PLACES: Final = 64
 """As many as a lobby has seats."""
 MAX_PATIENCE: Final = 1.5
-"""The longest that anybody waits for a better opponent, in seconds."""
+"""The longest wait for a better opponent, in seconds."""
 
 
 def _web_address(text: str) -> str:
@@ -79,19 +79,19 @@ class Ladder(PlayedConfig):
     """Options that are added to the game's, a set in turn each time that the same players have
     had every seat."""
     house: list[HouseEntrant] = Field(default_factory=list, max_length=16)
-    """House bots, which play when somebody is there and nobody else is free or as near."""
+    """House bots, which play an entrant if no other entrant is free or as near."""
     places: Annotated[int, Field(ge=2, le=MAX_PLACES)] = 32
     """How many bots and people may be there at the same time."""
     at_once: Annotated[int, Field(ge=1, le=1000)] = 8
     """Games at the same time."""
     patience: Annotated[float, Field(ge=0, le=MAX_PATIENCE)] = 0.5
-    """How many seconds somebody waits for an opponent who is nearer, or whom it has met less."""
+    """How many seconds an entrant waits for a nearer opponent, or one that it has met less."""
     spread: Annotated[float, Field(gt=0, le=10_000)] = 100.0
     """How many points of rating further away an opponent may be for having been met once less."""
     mean: Annotated[float, Field(ge=-10_000, le=10_000)] = 1500.0
-    """The mean rating, where no house bot is an anchor."""
+    """The mean rating if no house bot is an anchor."""
     pause: Pause = Pause()
-    """When who loses by failing is paused."""
+    """The rule for pausing entrants that lose by failing."""
     rated: bool = False
     """Whether the server's rating list counts the games as well."""
     webhook: Annotated[str, AfterValidator(_web_address), Field(max_length=1000)] | None = None

@@ -36,6 +36,6 @@ class LadderDirectory(RunDirectory):
             directory.mkdir(parents=True, exist_ok=True)
 
     def write_public(self, page: str, feed: str) -> None:
-        """Write what anybody may see."""
+        """Write the public files."""
         self.write("public/ladder.json", feed, durable=False)
         self.write("public/index.html", page, durable=False)

@@ -21,13 +21,13 @@ from kibitz_protocol.wire.records import UNDECIDED, Cause, PlayerKind, Result
 from kibitz_protocol.wire.values import Key, Line, SafeInt, Seed, Tag
 
 EntrantName: TypeAlias = Annotated[str, Field(min_length=1, max_length=160)]
-"""``name@version`` of who plays, a name alone, or a house bot's personality."""
+"""An entrant: ``name@version``, a name alone, or a house bot's personality."""
 FIXED_KEYS: Final = frozenset({"name", "game", "seats"})
-"""The settings of a ladder that never change, as its ratings would be of another game."""
+"""The settings of a ladder that never change: its ratings hold for one game."""
 
 
 class Kept(EntryBase):
-    """A keeper began to keep the ladder, or went on; from here on it is as `ladder` says."""
+    """A keeper started or continued the ladder, from here on with the configuration `ladder`."""
 
     kind: Literal["kept"] = "kept"
     ladder: dict[str, Any]
@@ -41,7 +41,7 @@ class Hosted(EntryBase):
 
 
 class Entered(EntryBase):
-    """Somebody plays who never did before; other versions of the name retire."""
+    """A new entrant plays for the first time; other versions of the name retire."""
 
     kind: Literal["entered"] = "entered"
     entrant: EntrantName
@@ -50,7 +50,7 @@ class Entered(EntryBase):
 
 
 class GameRequested(EntryBase):
-    """A game is about to be asked for: all that has to be said to ask for it, again and again."""
+    """A game is about to be requested; it has all that a request, also a repeated one, needs."""
 
     kind: Literal["requested"] = "requested"
     tag: Tag
@@ -73,7 +73,7 @@ class GameEnded(EntryBase):
 
 
 class GameCancelled(EntryBase):
-    """A game was not played, or the server had trouble with it: it counts for nobody."""
+    """A game was not played, or the server failed: it does not count."""
 
     kind: Literal["cancelled"] = "cancelled"
     tag: Tag

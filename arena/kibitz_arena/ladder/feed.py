@@ -19,7 +19,7 @@ from kibitz_protocol.wire.values import Tolerant
 
 SCHEMA: Literal["kibitz-ladder/1"] = "kibitz-ladder/1"
 MAX_AWAY: Final = 200
-"""How many entrants that are not here are told, those who are rated best."""
+"""How many absent entrants are listed, the best rated ones."""
 
 Status = Literal["here", "paused", "away", "retired"]
 
@@ -128,7 +128,7 @@ def build_feed(
 
 
 def record_address(server: str, match: str) -> str:
-    """Return where the record of a match is, on the server at `server`."""
+    """Return the address of a match's record, on the server at `server`."""
     return page_url(server, f"records/{match}.jsonl")
 
 

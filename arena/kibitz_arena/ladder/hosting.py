@@ -55,7 +55,7 @@ async def find_ladder_lobby(client: Client, state: LadderState) -> str:
 
 
 def settings(ladder: Ladder) -> LobbySettings:
-    """Return the settings of a ladder's lobby: places for who comes, and its house bots."""
+    """Return the settings of a ladder's lobby: places for entrants, and its house bots."""
     return LobbySettings(
         name=ladder.lobby_name,
         seats=[

@@ -46,23 +46,23 @@ from kibitz_protocol.wire.lobbies import (
 from kibitz_protocol.wire.refusals import Code
 
 STEP_SECONDS: Final = 0.25
-"""How often is looked who waits long enough, while somebody is free; else four times as rarely."""
+"""The interval between pairings while an entrant is free; else four times as long."""
 UNABLE_SECONDS: Final = 30.0
 """For how long players of a game that the server would not play are not paired."""
 MAX_REQUESTS: Final = 15_000
-"""Games of one lobby, which takes 20,000; then the ladder goes on in another one."""
+"""Games of one lobby, which takes 20,000; then the ladder moves to another one."""
 MAX_VERSION: Final = 40
 """Characters of a version that tell one entrant from another."""
 ABSENT_SECONDS: Final = 1.0
-"""The same where a player has left, which the next news of the lobby says."""
+"""The same if a player has left, which the next news of the lobby says."""
 TRANSIENT_REFUSALS: Final = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE, Code.INTERNAL})
-"""Refusals after which the same is asked for again a little later."""
+"""Refusals after which the same request is retried a little later."""
 GAME_REFUSALS: Final = frozenset(
     {Code.NO_SUCH_PLAYER, Code.BAD_SEATS, Code.BAD_OPTION, Code.WRONG_STATE, Code.LIMIT}
 )
 """Refusals of a game that the server does not know and will not play."""
 LOBBY_REFUSALS: Final = frozenset({Code.NO_SUCH_LOBBY, Code.CLOSED, Code.DAMAGED})
-"""Refusals that say that there is no such lobby any more."""
+"""Refusals that say that the lobby no longer exists."""
 
 Tell = Callable[[str], None]
 
@@ -137,15 +137,15 @@ class LadderKeeper:
         return self._here
 
     def stop(self) -> None:
-        """Request no more games, and end when those that run have ended."""
+        """Request no more games, and end when the running ones have ended."""
         self._stopping = True
         self._lobby.wake()
 
     async def keep(self) -> None:
-        """Keep the ladder until it is told to stop and no game runs any more.
+        """Keep the ladder until `stop` is called and no game runs.
 
-        Games that wait for somebody who is away stay outstanding. Raises `LobbyGoneError`,
-        `OSError` of the journal, and what ends the connection.
+        Games that wait for an absent entrant stay outstanding. Raises `LobbyGoneError`, `OSError`
+        of the journal, and the errors that end the connection.
         """
         await self._lobby.play(self._step, self._is_done)
 
@@ -171,13 +171,13 @@ class LadderKeeper:
             games = self.state.outstanding.values()
             await self._arrange([game for game in games if game.tag not in self._lobby.over])
         if not self._lobby.running or not await self._request_games():
-            # Somebody may have waited long enough by then.
+            # By then an entrant may have waited long enough.
             await self._lobby.wait(STEP_SECONDS if self._free_since else 4 * STEP_SECONDS)
 
     # The lobby
 
     async def _start_lobby(self) -> None:
-        """Start a lobby that gathers: an arranged one begins with whoever is there."""
+        """Start a gathering lobby: an arranged one can start with any members."""
         view = self._lobby.view
         if view is not None and view.state == "gathering":
             try:
@@ -191,13 +191,13 @@ class LadderKeeper:
 
     @property
     def _is_spent(self) -> bool:
-        """Whether the ladder moves on: the lobby is full of games, or not as its file has it."""
+        """Whether the ladder needs a new lobby: this one is full, or differs from its file."""
         return self.state.requested_there >= MAX_REQUESTS or self._outdated
 
     # Pairing
 
     async def _request_games(self) -> bool:
-        """Pair who is free and ask for their games; return whether there were any."""
+        """Pair free entrants and request their games; return whether there were any."""
         here = self._candidates()
         room = 0 if self._stopping or self._is_spent else self.ladder.at_once - len(self._live)
         if room <= 0:
@@ -211,7 +211,7 @@ class LadderKeeper:
         return bool(games)
 
     def _candidates(self) -> list[Candidate]:
-        """Return who is here and not paused; who is free has its waiting time."""
+        """Return the entrants that are here and not paused; free ones have their waiting time."""
         moment, now = asyncio.get_running_loop().time(), self._now()
         busy = {name for game in self._live for name in game.entrants}
         there = [
@@ -232,7 +232,7 @@ class LadderKeeper:
         ]
 
     def _game(self, names: Names, offset: int) -> GameRequested:
-        """Return the game that a group plays now, the `offset`-th one that is asked for."""
+        """Return the game that a group plays now, the `offset`-th of this request."""
         group = frozenset(names)
         played = self.state.games_of(group)
         seed = self.state.block_seed(group)
@@ -318,7 +318,7 @@ class LadderKeeper:
         return ended_entry(self._now(), tag, brief.match, brief.result)
 
     def _newcomers(self, groups: Iterable[Names]) -> Iterable[Entered]:
-        """Return entries for those who play for the first time: who only comes leaves no trace."""
+        """Return entries for entrants that play for the first time; joining alone writes none."""
         for name in (name for group in groups for name in group):
             if name not in self.state.entrants:
                 member = self._here[name]

@@ -32,7 +32,7 @@ def moment(at_ms: int) -> str:
 
 
 def plain_elo(value: float | None) -> str:
-    """Write a rating without a sign where it has none."""
+    """Write a rating, without a sign if it has none."""
     return (
         formatting.elo(value, signed=False)
         if value is None or value >= 0
@@ -41,5 +41,5 @@ def plain_elo(value: float | None) -> str:
 
 
 def placed(game: PlayedGame) -> str:
-    """Write who ended where, the best first: ``1. ada  2. bob (crash)``."""
+    """Write the places, the best first: ``1. ada  2. bob (crash)``."""
     return formatting.placings(game.ranks, game.entrants, game.causes)

@@ -14,16 +14,16 @@ from kibitz_arena.ratings import EntrantRating, rate_entrants
 from kibitz_arena.runner.publication import Publication
 
 SHARE: Final = 0.05
-"""Of one core, what rating and writing may take: all games are rated at once each time."""
+"""The share of one core for rating and writing: each time rates all games at once."""
 REFRESH_MS: Final = 15_000
-"""How often is written at least, for pauses that end and reports that come."""
+"""The longest time between writes, for pauses that end and new reports."""
 
 
 class Publisher:
-    """Keeps the ratings, and what others see, as the ladder is.
+    """A publisher that keeps the ratings and the public files up to date.
 
-    `here` says who is there now, `now` the time of day in milliseconds since 1970. `tell` is given
-    a line when the files cannot be written, which harms nothing else.
+    `here` returns the entrants present, and `now` the time of day in milliseconds since 1970.
+    `tell` gets a line if the files cannot be written; the ladder continues.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Publisher:
         return self._ratings
 
     def rating(self, entrant: str) -> float:
-        """Return the rating of an entrant, for who pairs it; a newcomer's is in the middle."""
+        """Return the rating of an entrant for pairing; a newcomer's is in the middle."""
         known = self._ratings.get(entrant)
         if known is not None:
             return known.rating
@@ -88,7 +88,7 @@ class Publisher:
         self._rated = len(games)
 
     def feed(self) -> Feed:
-        """Return what others are told now."""
+        """Return the current feed."""
         return build_feed(
             self._state,
             self._ratings,

@@ -1,8 +1,7 @@
 """Reports of losses: why a seat dropped out, fetched from the server for the entrants' last losses.
 
-The server tells the host of a lobby what a bot was sent, what it answered, and what it printed. A
-report is fetched after the game is in the journal, so nobody waits for it, and one that could not
-be fetched is tried again.
+The server gives the host of a lobby the messages to a bot, its answers, and its output. Reports are
+fetched after the game is in the journal, so they delay nothing. Failed fetches are retried.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class LossReports:
         }
 
     async def run(self) -> None:
-        """Fetch what is missing and remove what nobody asks for any more, until cancelled."""
+        """Fetch missing reports and remove those that are no longer needed, until canceled."""
         while True:
             await self.update()
             await asyncio.sleep(PAUSE_SECONDS)

@@ -1,7 +1,7 @@
-"""Running a ladder: session after session, each of which goes on with what the journal says.
+"""The runner of a ladder: session after session, each of which continues from the journal.
 
-A session ends when the ladder's lobby is gone, when the disk fails, or when somebody asks. The
-connection itself outlives the server: it waits for it as long as it takes.
+A session ends when the ladder's lobby is gone, when the disk fails, or on request. The connection
+outlives the server: it reconnects for as long as it takes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Ended = Callable[[PlayedGame], None]
 class LadderRunner:
     """A ladder that is being kept on a server. `stop` may be called at any time.
 
-    `tell` is given a line for everything that a person may want to know.
+    `tell` gets the log lines for people.
     """
 
     ladder: Ladder
@@ -59,16 +59,16 @@ class LadderRunner:
     _keeper: LadderKeeper | None = None
 
     async def stop(self) -> None:
-        """Request no more games, and end when those that run have ended."""
+        """Request no more games, and end when the running ones have ended."""
         self.stop_requested = True
         if self._keeper is not None:
             self._keeper.stop()
 
     async def run(self) -> None:
-        """Keep the ladder until it is told to stop.
+        """Keep the ladder until `stop` is called.
 
-        Raises `JournalError` where the journal is another ladder's or open elsewhere, and
-        `HelloRefusedError` or `RefusedError` where the server does not let this ladder be hosted.
+        Raises `JournalError` if the journal is another ladder's or open elsewhere, and
+        `HelloRefusedError` or `RefusedError` if the server refuses to host this ladder.
         """
         async with self._sending_results() as ended:
             await self._run_sessions(ended)

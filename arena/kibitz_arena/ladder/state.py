@@ -1,11 +1,11 @@
 """The state of a standing ladder: the fold over the entries of its journal. Pure.
 
-Every entry goes through `LadderState.apply`, whether it has just been written or was read, so a
-ladder that goes on after a crash is as it was. Times are in the entries.
+Every entry goes through `LadderState.apply`, whether it was just written or was read. So a ladder
+has the same state after a crash. Times are in the entries.
 
-An *entrant* is one version of one name: what it won as another version tells nothing about this
-one. When a newer version comes, the ones before it retire: they keep their ratings, and play on for
-as long as they stay.
+An *entrant* is one version of one name: results of another version say nothing about this one. When
+a newer version joins, the older ones retire: they keep their ratings, and play for as long as they
+stay.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class LadderState:
 
     @classmethod
     def fold(cls, ladder: Ladder, entries: Iterable[Entry]) -> LadderState:
-        """Return what `entries` make; raises `JournalError` where they cannot be."""
+        """Return the state after `entries`; raises `JournalError` if they are impossible."""
         state = cls(ladder)
         apply_entries(state.apply, entries)
         return state
@@ -135,11 +135,11 @@ class LadderState:
         return f"g{self.requested + 1}"
 
     def games_of(self, group: Group) -> int:
-        """Return how many games these have played with each other and nobody else."""
+        """Return how many games exactly this group has played."""
         return self._groups[group]
 
     def block_seed(self, group: Group) -> int | str | None:
-        """Return the seed of the block that a group is in; None where a new one begins."""
+        """Return the seed of the block that a group is in; None if a new one begins."""
         return self._seeds.get(group) if self._groups[group] % self.ladder.seats else None
 
     def met(self, one: str, other: str) -> int:
@@ -158,7 +158,7 @@ class LadderState:
     # What happened
 
     def apply(self, entry: Entry) -> None:
-        """Fold one entry in; raises `JournalError`, and changes nothing, where it cannot be."""
+        """Fold one entry in; raises `JournalError`, and changes nothing, if it is impossible."""
         match entry:
             case Kept():
                 self.ladder = Ladder.model_validate(entry.ladder)

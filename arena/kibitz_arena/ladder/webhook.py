@@ -28,7 +28,7 @@ Post = Callable[[str, bytes], Awaitable[None]]
 
 
 class UndeliveredError(Exception):
-    """A result was not taken; `final` where the receiver will never take it."""
+    """A result was not delivered; `final` if the receiver will never accept it."""
 
     def __init__(self, sentence: str, *, final: bool = False) -> None:
         super().__init__(sentence)
@@ -58,7 +58,7 @@ class Webhook:
         self._filled.set()
 
     async def run(self) -> None:
-        """Send what there is to send, until this is cancelled."""
+        """Send queued results, until canceled."""
         pause = FIRST_PAUSE
         while True:
             await self._filled.wait()

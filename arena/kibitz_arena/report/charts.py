@@ -38,7 +38,7 @@ class RatingAxis:
 
     @classmethod
     def of(cls, standings: Sequence[EntrantStanding]) -> Self | None:
-        """Return a scale that all intervals fit in, None where nobody has a rating."""
+        """Return a scale that all intervals fit in, None if nobody has a rating."""
         found = [
             bound
             for standing in standings

@@ -99,7 +99,7 @@ def points_column(values: Sequence[float]) -> list[str]:
 
 
 def placings(ranks: Sequence[int], names: Sequence[str], causes: Sequence[Cause | None]) -> str:
-    """Return who ended where, the best first: ``1. ada  2. bob (crash)``."""
+    """Return the places, the best first: ``1. ada  2. bob (crash)``."""
     seats = sorted(zip(ranks, names, causes, strict=True), key=lambda seat: seat[:2])
     return "  ".join(
         f"{rank}. {name}" + (f" ({cause})" if cause else "") for rank, name, cause in seats
@@ -140,7 +140,7 @@ def score(pairs: Sequence[HeadToHead | None]) -> float | None:
 
 
 def games_per_pairing(results: Results) -> int | None:
-    """Return how many games every two have had with each other, None where that differs."""
+    """Return how many games every two have had with each other, None if that differs."""
     counts = {pair.games for row in results.crosstable for pair in row if pair is not None}
     return counts.pop() if len(counts) == 1 else None
 
@@ -155,7 +155,7 @@ def game_name(tournament: TournamentInfo) -> str:
 
 
 def game_options(tournament: TournamentInfo) -> str:
-    """Write the options of the game: ``board=small, pegs=6``; empty where none was said."""
+    """Write the options of the game: ``board=small, pegs=6``; empty if none was said."""
     return ", ".join(f"{key}={_value(value)}" for key, value in tournament.options.items())
 
 
@@ -254,7 +254,7 @@ def notes(results: Results) -> Iterator[str]:
 
 
 def sprt_conclusion(test: SprtResult) -> str:
-    """Say where a sequential test stands."""
+    """Describe the state of a sequential test."""
     better, other = test.better
     match test.state:
         case "accepted H1":

@@ -1,12 +1,12 @@
 """Results as one page of HTML that needs nothing else: no server, no network, no fonts.
 
 The page may be opened from a disk or put on any web site. `templates/report.html.j2` is the page,
-`report.css` and `report.js` are written into it. Two things keep a name, or whatever else an
-entrant or a server has written, from being markup: Jinja2 escapes every value, and the page's
+`report.css` and `report.js` are written into it. Two things keep names, and other text of
+entrants or servers, from being markup: Jinja2 escapes every value, and the page's
 content security policy lets nothing be loaded and no script run but its own, which is known by
 its hash.
 
-Colour is never the only thing that tells: every shaded cell has its number, every interval too.
+Color is never the only cue: every shaded cell and every interval has its number.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Results as text for a terminal: standings, cross-table, ends, the sequential test.
 
-Everything reads without colour. Columns of numbers end together, names are cut where there is
+Everything reads without color. Columns of numbers end together, names are cut where there is
 no room for them, and a table that cannot be made to fit is left out with a line that says so.
 """
 
@@ -188,7 +188,7 @@ def _points_of(pair: HeadToHead) -> str:
 
 
 def _square(results: Results, cells: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Return a table with a column for each entrant, empty where that is too wide."""
+    """Return a table with a column for each entrant, empty if that is too wide."""
     ranks = _ranks(results)
     columns = [
         TableColumn(rank, column)
@@ -253,7 +253,7 @@ def _sprt_line(test: SprtResult) -> str:
 
 
 def _grid(columns: Sequence[TableColumn], width: int) -> list[str]:
-    """Return a head and rows, empty where they do not fit with spares left out and names cut."""
+    """Return a head and rows, empty if they do not fit with spares left out and names cut."""
     fixed = sum(column.width for column in columns if not column.elastic)
     room = width - fixed - 2 * (len(columns) - 1)
     spare = next((column for column in reversed(columns) if column.spare), None)

@@ -46,7 +46,7 @@ class ArrangedLobby:
         self.over: dict[str, MatchBrief] = {}
         """Games that are over and not in the journal yet, by tag."""
         self.closed: str | None = None
-        """Why there is no such lobby any more."""
+        """Why the lobby no longer exists."""
         self._wake = asyncio.Event()
         self._poll_at = -math.inf
         """When all outstanding games are to be polled."""

@@ -1,9 +1,8 @@
-"""Adaptive concurrency: how many games at the same time, limited by measured latency.
+"""Adaptive concurrency: the number of games at the same time, limited by measured latency.
 
-A machine that is asked for too much answers late, and a bot that is answered late loses on time
-what it did not lose at the board. So the lateness of everything is measured all the time, and
-the width follows: it halves when one answer in twenty is later than the clocks can bear, and
-grows again by one after a while without.
+An overloaded machine answers late, and its bots lose on time games that they did not lose on the
+board. So latency is measured all the time, and the limit follows: it halves if one answer in twenty
+is later than the clocks allow, and grows by one after a while without late answers.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ LATENCY_SHARE: Final = 0.25
 
 
 def latency_bound_ms(clock: TimeControl) -> float | None:
-    """Return how late an answer may be, None where there is no clock.
+    """Return the latest that an answer may be, None if there is no clock.
 
     It is a quarter of the least time that every move is sure to have: its own time, a period
     of byo-yomi, or the increment.

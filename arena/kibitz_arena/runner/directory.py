@@ -67,18 +67,18 @@ class RunDirectory:
         return self.path / "reports"
 
     def host_session(self) -> HostSession | None:
-        """Return where games were arranged before, if they were."""
+        """Return the session that arranged games before, if there was one."""
         try:
             return HostSession.model_validate_json((self.path / "host.resume").read_bytes())
         except (FileNotFoundError, ValidationError):
             return None
 
     def save_host_session(self, session: HostSession) -> None:
-        """Write down where games are arranged."""
+        """Save the session that arranges games."""
         self.write("host.resume", session.model_dump_json() + "\n", mode=0o600)
 
     def remove_secrets(self) -> None:
-        """Throw the secrets away: the server that gave them does not know them any more."""
+        """Delete the secrets: the server that issued them no longer knows them."""
         for path in (self.path / "host.resume", *(self.path / "bots").glob("*.resume")):
             path.unlink(missing_ok=True)
 
@@ -111,9 +111,9 @@ class TournamentDirectory(RunDirectory):
         return self.path / "bots" / f"{safe_filename(name)}.resume"
 
     def create(self, base: Path) -> None:
-        """Make the directories; `base` is where the paths of the tournament are seen from.
+        """Make the directories; the paths of the tournament are relative to `base`.
 
-        Nobody else may look inside, since entrants may be other users of this machine.
+        Other users may not read them, since entrants may be other users of this machine.
         """
         for directory in (self.path, self.path / "bots", self.records, self.reports):
             directory.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ class TournamentDirectory(RunDirectory):
         self.write("origin.json", origin.model_dump_json() + "\n")
 
     def base(self) -> Path:
-        """Return where the paths of the tournament are seen from."""
+        """Return the directory that the paths of the tournament are relative to."""
         try:
             origin = Origin.model_validate_json((self.path / "origin.json").read_bytes())
         except (OSError, ValidationError):
@@ -144,7 +144,7 @@ class TournamentDirectory(RunDirectory):
         return Tournament.model_validate(reading.header.config)
 
     def with_seed(self, tournament: Tournament) -> Tournament:
-        """Return a tournament with the seed that it was begun with here, or with a new one.
+        """Return a tournament with the seed that it started with here, or with a new one.
 
         One that has a seed keeps it. Raises `JournalError`.
         """

@@ -40,7 +40,7 @@ from kibitz_protocol.atomic_write import write_atomically
 from kibitz_protocol.wire.recordfile import read_record
 
 MOST_BLOCKS: Final = 10
-"""Blocks of a task at most. A task starts a server and its bots anew, which takes seconds, so that
+"""Blocks of a task at most. A task starts a new server and new bots, which takes seconds, so
 one block a task would be slow."""
 TASK_SECONDS: Final = 30.0
 """How long a task should take: what one lost worker costs, and how long Ctrl-C waits."""
@@ -87,7 +87,7 @@ class DistributedRunner:
     terms: TaskTerms
     display: ProgressDisplay
     stop_requested: bool = False
-    """Whether somebody asked to stop."""
+    """Whether a stop was requested."""
     failure: str | None = None
     """Why it could not go on."""
     lost: int = 0
@@ -100,13 +100,13 @@ class DistributedRunner:
     _past_deadline: bool = False
 
     async def stop(self) -> None:
-        """Send no more tasks, and end when those that run have ended."""
+        """Send no more tasks, and end when the running ones have ended."""
         self.stop_requested = True
 
     async def run(self) -> TournamentState:
-        """Play what is left, and return how far the tournament is then.
+        """Play the remaining games, and return the state of the tournament.
 
-        Raises `JournalError` where the journal is another tournament's, or open elsewhere.
+        Raises `JournalError` if the journal is another tournament's, or open elsewhere.
         """
         with TournamentJournal(self.directory.journal, self.tournament) as journal:
             journal.tell_torn(self.display.say)
@@ -226,7 +226,7 @@ class DistributedRunner:
     def _require_all(
         self, journal: TournamentJournal, games: Sequence[DueGame], outcome: BlockOutcome
     ) -> None:
-        """Raise `TaskFailedError` where a worker did not play all games of its task."""
+        """Raise `TaskFailedError` if a worker did not play all games of its task."""
         left = {due.tag for due in journal.state.outstanding}
         missing = [due.tag for due in games if due.tag in left]
         if missing:

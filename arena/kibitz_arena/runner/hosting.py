@@ -78,8 +78,7 @@ class TournamentHost:
     async def lobby(self, client: Client, players: EntrantPlayers) -> str:
         """Return the tournament's lobby, which is followed from now on.
 
-        In a new one each seat is kept for the player that its entrant is, whatever others are
-        called.
+        In a new one each seat is reserved for its entrant's player, by key and not by name.
         """
 
         async def settings() -> LobbySettings:
@@ -130,7 +129,7 @@ async def connect_host(
     """Connect as the player that hosted before, or as a new one where the server does not know it.
 
     `make` makes a client, with the secret of the player if it is one that hosted before. A host
-    that is not `anonymous` has an account, which needs no secret.
+    that is not `anonymous` has an account and needs no secret.
     """
     session = directory.host_session()
     if session is not None and session.server != server:

@@ -28,7 +28,7 @@ class State(Protocol):
     """The fold over a journal's entries."""
 
     def apply(self, entry: Any, /) -> None:
-        """Fold one entry in; raises `JournalError`, and changes nothing, where it cannot be."""
+        """Fold one entry in; raises `JournalError`, and changes nothing, if it is impossible."""
 
 
 S = TypeVar("S", bound=State)
@@ -77,7 +77,7 @@ class JournalFile(Generic[S, E]):
             self._lock.release()
             raise
         self.torn = journal.torn
-        """The half line that was cut off, empty where the end was whole."""
+        """The half line that was cut off, empty if the end was whole."""
         # Held while entries are folded in: that may be done in a thread while others read.
         self._folding = threading.Lock()
 
@@ -105,9 +105,9 @@ class JournalFile(Generic[S, E]):
             return made_of(self.state)
 
     def fold(self, *entries: E) -> bytes:
-        """Fold entries into the state and return the lines that `write` has to be given next.
+        """Fold entries into the state and return the lines to pass to `write` next.
 
-        Raises `JournalError` at an entry that cannot be.
+        Raises `JournalError` at an impossible entry.
         """
         with self._folding:
             for entry in entries:
@@ -124,7 +124,7 @@ class JournalFile(Generic[S, E]):
     def append(self, *entries: E) -> None:
         """Fold entries in, write them down, and wait for the disk.
 
-        Raises `JournalError` at an entry that cannot be: it is not written, nor what is after it.
+        Raises `JournalError` at an impossible entry: neither it nor later ones are written.
         """
         lines: list[bytes] = []
         try:

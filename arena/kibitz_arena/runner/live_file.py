@@ -1,4 +1,4 @@
-"""The file from which a running tournament's page is made, written anew as games begin and end."""
+"""The file from which a running tournament's page is made, rewritten as games begin and end."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
 LINE_SECONDS: Final = 10.0
-"""How often there is a line where there is no terminal."""
+"""The interval between lines without a terminal."""
 RATE_WINDOW_SECONDS: Final = 60.0
 """The rate is that of so long a time, less at the beginning."""
 _FAULT_LABELS: Final = {
@@ -56,7 +56,7 @@ class DropOutCounts:
         self._counts: Counter[Cause] = Counter()
 
     def summary(self, progress: TournamentState) -> str:
-        """Return ``2 flag, 1 crash``, or nothing where there was none."""
+        """Return ``2 flag, 1 crash``, or an empty text if there was none."""
         ended = list(progress.ended.values())
         for game in ended[self._seen :]:
             self._counts.update(
@@ -109,7 +109,7 @@ class ProgressDisplay:
         self._terminal = stream.isatty() and not quiet
 
     def say(self, line: str) -> None:
-        """Tell what somebody has to know."""
+        """Print a message for people."""
         line = printable.lines(line)
         if self._bar is not None:
             self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -14,10 +14,10 @@ PAUSE_SECONDS: Final = 1.0
 
 
 class Publication:
-    """Writes files whenever something has changed. A failure is told once and harms nothing.
+    """A writer of files after each change. A failure is reported once and stops nothing.
 
-    `marks` returns something that differs when the files do; `write` writes them, which may take a
-    `share` of one core. `what` they are is said to `tell` when they cannot be written.
+    `marks` returns a value that differs if the files do; `write` writes them, which may take a
+    `share` of one core. If they cannot be written, `tell` gets a line that names them by `what`.
     """
 
     def __init__(

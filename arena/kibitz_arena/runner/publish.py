@@ -16,7 +16,7 @@ from kibitz_protocol.atomic_write import write_atomically
 def publish(results: Results, folder: TournamentDirectory, html: Path | None) -> None:
     """Write the results into the tournament's directory, and the page to `html` too.
 
-    The page links the record of every game, and the page that replays it where that is beside it.
+    The page links the record of every game, and the page that replays it if that is beside it.
     """
     folder.write("results.json", export.results_json(results))
     folder.write("results.csv", export.ratings_csv(results))
@@ -27,7 +27,7 @@ def publish(results: Results, folder: TournamentDirectory, html: Path | None) ->
 
 
 def replay_page(record: Path) -> Path:
-    """Return where the page that replays a record is, if there is one."""
+    """Return the path of the page that replays a record, if there is one."""
     return record.with_suffix(".html")
 
 

@@ -33,7 +33,7 @@ class RecordCollector:
     tell: Callable[[str], None]
 
     async def collect(self, match: str) -> CollectedRecord | None:
-        """Store a game's record and its report; a failure is told and stops nothing."""
+        """Store a game's record and its report; a failure is reported and stops nothing."""
         try:
             path = await self.services.record(self.url, match, self.directory.records)
             record = await asyncio.to_thread(read_record, path)

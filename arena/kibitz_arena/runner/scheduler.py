@@ -31,7 +31,7 @@ from kibitz_protocol.wire.lobbies import Arrangement, LobbyView, MatchBrief, Pro
 from kibitz_protocol.wire.refusals import Code
 
 TRANSIENT_REFUSALS: Final = frozenset({Code.NO_SUCH_PLAYER, Code.RATE_LIMITED, Code.UNAVAILABLE})
-"""Refusals of games that may be taken a little later: somebody is away, or too much is asked."""
+"""Refusals of games to retry a little later: a player is away, or a rate limit was hit."""
 LOOKAHEAD: Final = 16
 """How many games further down the schedule one may be taken because its players are free."""
 
@@ -45,7 +45,7 @@ class CollectedRecord:
     path: str
     used_ms: tuple[int, ...]
     report: str | None = None
-    """The path of the forensic report, where a seat was at fault."""
+    """The path of the forensic report, if a seat was at fault."""
 
 
 Fetch = Callable[[str], Awaitable[CollectedRecord | None]]
@@ -178,7 +178,7 @@ class GameScheduler:
         return bool(chosen)
 
     def _choose_games(self, room: int) -> list[DueGame]:
-        """Return the next games, those first whose players are free; none of who is away."""
+        """Return the next games, free players first, without games of absent players."""
         busy = Counter(name for due in self.progress.outstanding for name in due.game.players)
         next_up = self.progress.due(self._limit(room + LOOKAHEAD)) if room > 0 else []
         able = [due for due in next_up if self._connected.issuperset(due.game.players)]

@@ -45,7 +45,7 @@ class Services(Protocol):
 
     @property
     def isolation(self) -> IsolationTool | None:
-        """The tool that isolates entrants that are foreign code; None where there are none."""
+        """The tool that isolates entrants that are foreign code; None if there are none."""
 
     def server(self, database: Path) -> AbstractAsyncContextManager[OwnServer]:
         """Run a server on `database` for the length of the block, with a new secret."""
@@ -67,10 +67,10 @@ class Services(Protocol):
         """Return the token of the entrant's account, None for a guest."""
 
     async def record(self, url: str, match: str, directory: Path) -> Path:
-        """Fetch the record of a match into `directory`; raises `OSError` where that fails."""
+        """Fetch the record of a match into `directory`; raises `OSError` if that fails."""
 
     def report(self, record: Record) -> MatchReport:
-        """Return the report of a record; raises `ValueError` where it cannot be made."""
+        """Return the report of a record; raises `ValueError` if it cannot be made."""
 
     def write_report(self, report: MatchReport, record: Path, directory: Path) -> Path | None:
-        """Write the report of a record; return where it is, None where no seat was at fault."""
+        """Write the report of a record; return its path, None if no seat was at fault."""

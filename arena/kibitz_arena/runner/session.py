@@ -1,6 +1,6 @@
 """One session of a tournament: scheduler, entrants, progress and latency, side by side.
 
-A session ends when the tournament does, when it is told to stop, or when its server or its lobby is
+A session ends when the tournament does, on a call of `stop`, or when its server or its lobby is
 gone.
 """
 
@@ -32,11 +32,11 @@ REMOTE_PROBE_SECONDS: Final = 1.0
 LEAVE_SECONDS: Final = 5.0
 """How long the entrants may take to end when the tournament is over."""
 REMINDER_SECONDS: Final = 10.0
-"""After how long is said who is waited for; then ever more rarely."""
+"""The time until the first message about missing entrants; later ones are rarer."""
 
 
 class NotReadyError(Exception):
-    """An entrant did not come in time; whether to wait once more is for a person to decide."""
+    """An entrant did not join in time; a person decides whether to wait once more."""
 
 
 class Session:
@@ -68,7 +68,7 @@ class Session:
     async def run(self) -> None:
         """Run everything side by side until the scheduler is done.
 
-        Raises `LobbyGoneError`, `NotReadyError`, and what ends the connection, in groups.
+        Raises `LobbyGoneError`, `NotReadyError`, and errors that end the connection, in groups.
         """
         try:
             async with asyncio.TaskGroup() as group:
@@ -104,7 +104,7 @@ class Session:
             self._display.say(f"{', '.join(sorted(names))} cannot be kept running")
 
     async def _wait_for_entrants(self) -> None:
-        """Start the lobby once everybody is ready; say who is waited for, then and later."""
+        """Start the lobby once all entrants are ready; until then report the missing ones."""
         clock = asyncio.get_running_loop().time
         began = since = clock()
         pause = REMINDER_SECONDS
@@ -131,7 +131,7 @@ class Session:
         await self._supervisor.set_connected(connected)
 
     async def _start_lobby(self, missing: list[str], waited: float) -> None:
-        """Start the lobby if nobody is missing any more; give up when it took too long."""
+        """Start the lobby if no entrant is missing; give up if it took too long."""
         if not missing:
             with contextlib.suppress(RefusedError):
                 await self._client.start(self._lobby)

@@ -66,7 +66,7 @@ class EntrantSupervisor:
         self._checked: set[str] = set()
         """Entrants whose account is known to have their name."""
         self.members: set[str] = set()
-        """Entrants that have a seat in the lobby; whoever follows the lobby says so."""
+        """Entrants that have a seat in the lobby, set by the follower of the lobby."""
         self._connected: set[str] = set()
         """Entrants that the server sees connected."""
         self._connections_changed = asyncio.Condition()
@@ -74,7 +74,7 @@ class EntrantSupervisor:
         self._all_warm = asyncio.Event()
 
     async def set_connected(self, connected: set[str]) -> None:
-        """Hear who is connected, from whoever follows the lobby."""
+        """Take in the connected entrants, from the follower of the lobby."""
         async with self._connections_changed:
             self._connected = connected
             self._connections_changed.notify_all()
@@ -154,7 +154,7 @@ class EntrantSupervisor:
     # Who it is
 
     async def _register(self, entrant: Entrant) -> None:
-        """Make the entrant a player; who connects by itself is given its seat in the lobby too."""
+        """Make the entrant a player; if it connects by itself, also give it its seat."""
         known = (
             self._directory.load_secret(entrant.name) is not None or entrant.name in self._checked
         )

@@ -1,6 +1,6 @@
-"""Running a tournament to its end, in as many sessions as it takes.
+"""The runner of a tournament to its end, in as many sessions as it takes.
 
-Each session goes on with what the journal says.
+Each session continues from the journal.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class TournamentRunner:
     """The games to play; None for the whole tournament."""
     concurrency: ConcurrencyLimit = field(init=False)
     stop_requested: bool = False
-    """Whether somebody asked to stop."""
+    """Whether a stop was requested."""
     failure: str | None = None
     """Why it could not go on."""
     _scheduler: GameScheduler | None = None
@@ -63,15 +63,15 @@ class TournamentRunner:
         self.concurrency = ConcurrencyLimit.of(self.tournament.concurrency, self.tournament.clock)
 
     async def stop(self) -> None:
-        """Begin no more games, and end when those that run have ended."""
+        """Begin no more games, and end when the running ones have ended."""
         self.stop_requested = True
         if self._scheduler is not None:
             self._scheduler.stop("asked")
 
     async def run(self) -> TournamentState:
-        """Play what is left, and return how far the tournament is then.
+        """Play the remaining games, and return the state of the tournament.
 
-        Raises `JournalError` where the journal is another tournament's, or open elsewhere.
+        Raises `JournalError` if the journal is another tournament's, or open elsewhere.
         """
         with TournamentJournal(self.directory.journal, self.tournament, self.schedule) as journal:
             journal.tell_torn(self.display.say)

@@ -2,11 +2,11 @@
 
 bwrap    bubblewrap: a user (as root), processes, mounts and a network of the bot's own
 setpriv  a user of the bot's own; only root can give it that
-none     nothing: whoever is let in is trusted
+none     nothing: all entrants are trusted
 
-That a program is installed says little: in many containers it may do nothing. So a tool is
-chosen because a small program ran in it, saw what it has to see (Python, kibitz, the bots' files)
-and did not see what it must not (the event's directory, tokens).
+An installed tool may still fail, as in many containers. So the choice depends on a trial: a small
+program runs in the tool, and must see Python, kibitz and the bots' files, but not the event's
+directory or tokens.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _contains(directory: Path, paths: Sequence[Path]) -> bool:
 
 
 def unusable(tool: Tool, seen: Sequence[Path], hidden: Sequence[Path]) -> str | None:
-    """Return why a tool cannot be used here, None where it can."""
+    """Return why a tool cannot be used here, None if it can."""
     if shutil.which(tool) is None:
         return "not installed"
     if tool == "setpriv" and not uids.may_change():

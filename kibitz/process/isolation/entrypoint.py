@@ -80,7 +80,7 @@ def copy_cache(source: Path, target: Path) -> None:
 
 
 def share_listener(control: int, port: int) -> None:
-    """Listen on a port of this network, and give the sockets to who holds the other end."""
+    """Listen on a port of this network, and pass the sockets to the other end."""
     listeners = []
     for family, host in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
         with contextlib.suppress(OSError):

@@ -1,7 +1,7 @@
 """The launch of an untrusted bot: its sandbox, limits, environment, descriptors and user.
 
-Everything is made anew for each start of a process, and removed after its end: the scratch
-directory, the user and the way to the server are of this process only.
+Each start of a process creates its own scratch directory, user and way to the server. All are
+removed after its end.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ async def isolated(
     descriptors: Sequence[int] = (),
     memory: int | None = None,
 ) -> AsyncIterator[Launch]:
-    """Give what starts `command` in isolation, which plays at `url` and may read `seen`.
+    """Provide the launch of `command` in isolation, which plays at `url` and may read `seen`.
 
     `env` comes on top of `foreign_environment`; `descriptors` are inherited; `memory` (MiB) is for
     all its processes together, where there are cgroups. Start it within the block, and only once;

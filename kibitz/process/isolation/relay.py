@@ -119,7 +119,7 @@ async def _head(reader: StreamReader) -> bytes:
 
 
 async def _pump(source: StreamReader, target: StreamWriter) -> None:
-    """Pass on what comes until its end; the other side is told of that too."""
+    """Forward data until its end, and forward the end too."""
     while data := await source.read(CHUNK):
         if target.is_closing():  # uvloop raises RuntimeError where asyncio only logs
             raise ConnectionResetError("the other side is gone")

@@ -118,7 +118,7 @@ def _wait(bot: subprocess.Popen[bytes], parent: int, asked: list[int], heard: in
 
 
 def _reap(bot: subprocess.Popen[bytes]) -> None:
-    """Collect who has ended: the bot by its own object, everybody else here."""
+    """Reap ended processes: the bot by its own object, all others here."""
     if sys.platform == "linux":
         with contextlib.suppress(ChildProcessError):
             flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
@@ -205,7 +205,7 @@ def _parents() -> Iterator[tuple[int, int]]:
 
 
 def _exit_like(status: int) -> None:
-    """End with the status of the bot: by the signal that ended it, where one did."""
+    """End with the status of the bot: by the signal that ended it, if one did."""
     if status >= 0:
         sys.exit(status)
     sys.stdout.flush()
