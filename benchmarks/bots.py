@@ -1,14 +1,17 @@
-"""What the process of a house bot costs, and whether it keeps its time.
+"""Resource use of a house bot's process, and how well it keeps its time.
 
     python -m benchmarks.bots [NAME ...] [--game GAME] [--moves N] [--json FILE]
 
-For each personality, all of them without names: seconds from its start until it says that it is
-ready, with the machine code in the cache (which is filled first), and the CPU time that it took;
-its memory after so many moves, all of it and without what it shares with other processes;
-by how much it was late at worst, after the budget of a turn; and how late it answered pings while
-it thought. The server is the doctor's stage, the clock a fifth of a second a move. Figures hold for
-the machine and the minute in which they were taken: on a busy one they are the others' figures
-too. The status is 1 when a bot did not play.
+Measures each personality, or all of them without names:
+
+- seconds and CPU time from its start until it is ready, with a warm cache of machine code;
+- memory after so many moves, in total and without what it shares with other processes;
+- the worst overrun of a turn's time budget;
+- the delay of its answers to pings while it thinks.
+
+The server is the doctor's stage, the clock a fifth of a second a move. Figures hold for the machine
+and the minute in which they were taken; other load on the machine distorts them. The exit status is
+1 if a bot did not play.
 """
 
 from __future__ import annotations
@@ -48,30 +51,30 @@ PATIENCE_S = 30.0
 PING_S = 0.02
 """How often it is pinged."""
 READY_S, MEMORY_MB, LATE_MS, PONG_MS = 2.0, 150.0, 10.0, 50.0
-"""What is expected at most; more is marked."""
+"""The expected maxima; greater figures are marked."""
 LATE = re.compile(r"budget \d+ ms, sent (-?\d+\.\d) ms after it")
 """The log line of a move; see `kibitz_bots.running.match_session.TIMING_FORMAT`."""
 
 
 @dataclass
 class Figures:
-    """What was measured of one bot."""
+    """The figures of one bot."""
 
     name: str
     ready_s: float = 0.0
     cpu_s: float = 0.0
-    """What of that it computed; the rest it waited, for others on a busy machine."""
+    """The CPU time of `ready_s`; the rest is waiting, on a busy machine for other processes."""
     memory_mb: float = 0.0
     private_mb: float = 0.0
-    """What it shares with no other process."""
+    """The memory that it shares with no other process."""
     moves: int = 0
     late_ms: float = 0.0
-    """The worst; 0 where it never was."""
+    """The worst overrun; 0 if there was none."""
     pong_ms: float = 0.0
     """The worst."""
     pong_median_ms: float = 0.0
     trouble: str = ""
-    """Why it did not play to the end."""
+    """The reason why it did not play to the end."""
 
 
 async def measure(bot: Personality, game: Game, moves: int) -> Figures:

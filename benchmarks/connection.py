@@ -1,8 +1,8 @@
 """The cheapest websocket client that is still correct against a well-behaved server.
 
-The load generator shares the machine with the server under measurement, so each client must
-cost next to nothing: a bare asyncio protocol, masked with the zero key (RFC 6455 allows any
-key, and XOR with zeros copies nothing), no extensions, no fragments expected.
+The load generator shares the machine with the server under measurement, so each client must cost
+next to nothing. It is a bare asyncio protocol without extensions, which expects no fragments.
+Frames are masked with the zero key: RFC 6455 allows any key, and XOR with zeros copies nothing.
 """
 
 from __future__ import annotations

@@ -47,9 +47,9 @@ OPEN_SPIEL = {
     "connect-four": "connect_four",
     "chinese-checkers": "chinese_checkers(players=2)",
 }
-"""What OpenSpiel has of these games."""
+"""The nearest games of OpenSpiel."""
 WARM = 0.05
-"""Seconds before the first that count: what has to be compiled or loaded is by then."""
+"""Seconds of warm-up, in which code is compiled or loaded."""
 Column = Callable[[float], float]
 """Returns plies a second, measured for so many seconds."""
 Figures = dict[str, list[float]]

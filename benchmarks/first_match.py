@@ -1,11 +1,11 @@
 """How long a server's replies take while the rules of every game are compiled and loaded.
 
-`python -m benchmarks.first_match` starts a server with an empty cache of machine code and as many
-busy processes as there are cores. 50 clients list the lobbies ten times a second while another one
-hosts every game for the first time. A bare reference server is asked just as often by the same
-process: its delays are caused by the machine, not by kibitz.
+`python -m benchmarks.first_match` starts a server with an empty cache of machine code, and one busy
+process per core. While one client hosts every game for the first time, 50 others list the lobbies
+ten times a second. The same process asks a bare reference server just as often: its delays are
+caused by the machine, not by kibitz.
 
-`--warm` leaves the cache as it is, `--seconds` ends the run before every game is there.
+`--warm` keeps the cache, `--seconds` ends the run before every game is there.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _ms(delays: Sequence[float], part: float) -> str:
 
 @dataclass
 class Run:
-    """What is measured."""
+    """The measurements of a run."""
 
     lobbies: Delays = field(default_factory=Delays)
     reference: Delays = field(default_factory=Delays)

@@ -1,4 +1,4 @@
-"""What the dearest frames of every request cost to decode, next to a valid `ready`.
+"""Decoding costs of the most expensive frames of every request, relative to a valid `ready`.
 
 `python -m benchmarks.frames` prints for each type the CPU time of its slowest valid and its slowest
 malformed frame of at most 16 KiB, as a ratio to decoding a valid `ready`. Only the ratios mean

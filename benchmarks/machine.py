@@ -1,4 +1,4 @@
-"""What figures were taken on, in words."""
+"""A description of the machine on which figures were taken."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import psutil
 
 
 def machine() -> str:
-    """Return what the figures were taken on, in a sentence without its full stop."""
+    """Return a description of this machine, as a sentence without its full stop."""
     processor = "an unknown processor"
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         for line in file:

@@ -1,13 +1,12 @@
-"""What PostgreSQL and several nodes cost, beside one server with SQLite in the same run.
+"""Costs of PostgreSQL and several nodes, beside one server with SQLite in the same run.
 
     python -m benchmarks.nodes [--quick] [--json FILE] [--page FILE]
 
-200 matches of five in a row are played at one server with SQLite, at one with PostgreSQL, and at
-one, two and three nodes with PostgreSQL, the matches spread over them: with all sides moving at
-once, and at a pace. The database is a throw-away one on this machine, which syncs its commits as
-it does by default; it shares the processors with the servers and the clients, so it is said what
-each of them has spent. Latencies are those from sending a move to its acknowledgement, which comes
-after the sync.
+200 matches of five in a row are played on one server with SQLite, on one with PostgreSQL, and on
+one, two and three nodes with PostgreSQL. Each setup runs with all sides moving at once, and at a
+pace. The database is a temporary one on this machine, which syncs its commits, the default. It
+shares the processors with the servers and the clients, so the page lists the CPU time of each.
+Latency is the time from sending a move to its acknowledgement, which comes after the sync.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class Setup:
 
     name: str
     nodes: int = 0
-    """How many nodes; 0 for one server that has the database for itself."""
+    """The number of nodes; 0 for one server that has the database for itself."""
     sqlite: bool = False
 
 

@@ -1,8 +1,8 @@
 """Players for each server under measurement, and the meter that they feed.
 
-A player answers its turn with the first legal move (a match of five in a row has 41 of them
-then), or fills the board without a winner (100); at once or, when a pace is set, at its match's
-next beat. The meter counts accepted moves and the time from sending a move to seeing it
+A player answers its turn with the first legal move (a match of five in a row then has 41 moves), or
+fills the board without a winner (100 moves). It moves at once or, when a pace is set, at its
+match's next beat. The meter counts accepted moves and the time from sending a move to seeing it
 acknowledged.
 """
 
@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 
 @dataclass
 class Meter:
-    """What the players of one server have seen while `running`."""
+    """Moves, deliveries and latencies that the players of one server saw while `running`."""
 
     interval: float = 0.0
     """Seconds between moves of one match; 0 means at once."""
@@ -49,7 +49,7 @@ class Player(ABC):
     """One connection that plays or watches."""
 
     seats = 2
-    """How many players take turns in its match."""
+    """The number of players in its match."""
 
     def __init__(self, connection: ClientConnection, meter: Meter) -> None:
         self.connection, self.meter = connection, meter
@@ -260,7 +260,7 @@ async def greet(host: str, port: int, meter: Meter, name: str, views: str = "tur
 
 @dataclass(frozen=True)
 class Programme:
-    """What the lobbies of a kibitz run play."""
+    """The program of the lobbies in a kibitz run."""
 
     game: str
     options: dict[str, object]

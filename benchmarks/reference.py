@@ -12,8 +12,8 @@ protocol of one's own, without a coroutine or a task for a connection: the least
 Python with this library can cost.
 
 Protocol: `{"type": "sit", "match": m}` twice opens match m, `{"type": "watch", "match": m}`
-watches it. Every accepted move is told to everybody at the match as `moved`; after the last one
-everybody is told the result, and the next match begins on a board that is new.
+watches it. The server sends every accepted move to everybody at the match as `moved`, and the
+result after the last one. Then the next match begins on an empty board.
 """
 
 from __future__ import annotations
@@ -82,13 +82,13 @@ REQUEST: TypeAdapter[Sit | Watch | Move] = TypeAdapter(
 
 
 class Connection(Protocol):
-    """Who can be told something."""
+    """A connection that messages can be sent to."""
 
     def say(self, text: str) -> None: ...
 
 
 class Layer(Protocol):
-    """How one message is told to many connections."""
+    """A way to send one message to many connections."""
 
     def tell(self, connections: Iterable[Connection], text: str) -> None: ...
 

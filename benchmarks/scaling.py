@@ -1,9 +1,9 @@
 """How work on many plays scales over threads: batches of plays, and the games of trainers.
 
-Each work is measured with one thread and with several, in turn. What comes out does not depend on
-the threads. A second is one of the processor, of the thread that had most of it: so long the work
-takes where each thread has a core for itself, and what else the machine has to do counts little.
-What it takes to wake a thread is not in it.
+Each workload is measured with one thread and with several, in turn. Its results do not depend on
+the threads. Times are processor times of the busiest thread: the time that the work takes if each
+thread has a core for itself. So other load on the machine counts little, and the time to wake a
+thread is not included.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Rate = Callable[[int, float], float]
 
 @dataclass(frozen=True)
 class Work:
-    """Something that threads share."""
+    """A workload that threads share."""
 
     name: str
     unit: str
@@ -52,7 +52,7 @@ class Work:
 
 @dataclass
 class Scaled:
-    """What was measured of a work: how much a second, a round each, by the number of threads."""
+    """The rates per second of a workload by the number of threads, one for each round."""
 
     work: Work
     rates: dict[int, list[float]] = field(default_factory=dict)

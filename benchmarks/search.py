@@ -44,7 +44,7 @@ POSITIONS = 3
 
 @dataclass(frozen=True)
 class Figure:
-    """What was measured, run by run: something counted in a second, or the seconds it took."""
+    """A figure, run by run: a count per second, or seconds."""
 
     name: str
     unit: str

@@ -1,4 +1,4 @@
-"""What the server costs, beside bare reference servers in the same run.
+"""Costs of the server, beside bare reference servers in the same run.
 
     python -m benchmarks.server [--quick] [--only SECTION ...] [--json FILE] [--page FILE]
 
@@ -7,16 +7,20 @@ rules (`benchmarks.reference`), and Chinese Checkers with two and six seats. Eve
 deployment has is on; matches begin and end within what is measured.
 
 Sections:
+
   saturation  CPU per accepted move, 200 matches, all sides moving at once
-  pace        latency at 1,000 moves a second, and what this disk takes for a sync
-  idle        the same with 4,000 connections beside that only answer pings
+  pace        latency at 1,000 moves a second, and the time of a sync on this disk
+  idle        the same beside 4,000 connections that only answer pings
+
   flat        CPU per move from 10 to 1,000 matches
   spectators  CPU per delivery with 1,000 spectators of one match
   crowded     latency of 50 matches, one of which 1,000 drawing spectators watch
+
   apart       the same with a processor for the server and one for all clients (Linux)
   connect     CPU per connection, from the handshake to the answer of hello
   memory      an idle connection; a lobby with its match
-  start       until it listens: nothing there, 2,500 unfinished matches, killed under load
+
+  start       time until it listens: empty, with 2,500 unfinished matches, killed under load
 
 Only ratios between servers of one run hold on a shared machine; absolute figures are for the
 machine and the minute in which they were taken. `--page` writes the figures, with the machine,
@@ -572,7 +576,7 @@ SECTIONS: dict[str, Callable[[bool], Awaitable[Figures]]] = {
     "start": start,
 }
 QUICK = ("saturation", "pace", "spectators", "connect")
-"""What `--quick` measures where nothing is chosen: about a minute."""
+"""The sections of `--quick` if none are chosen, which take about a minute."""
 TITLES = {
     "saturation": "200 matches, all sides moving at once (70 of six seats)",
     "pace": "200 matches, 1,000 moves a second",

@@ -1,7 +1,7 @@
 """The experiments of the five reports, measured here: ``python -m benchmarks.experiments``.
 
-Each has a name, the claim of the report, and a function that measures it again. What came of it is
-a JSON file in `results`, its figures are in ``docs/images/experiments``, and `python -m
-docs.generate` writes ``docs/experiments.md`` from both. Those that take long are cut short;
-``--full`` runs them at their whole length, and what that has shown is kept until it runs again.
+Each has a name, the claim of the report, and a function that measures it again. The outcome is a
+JSON file in `results`, its figures are in ``docs/images/experiments``, and `python -m
+docs.generate` writes ``docs/experiments.md`` from both. Long experiments are cut short unless
+``--full`` is given; outcomes of full runs are kept until the next full run.
 """

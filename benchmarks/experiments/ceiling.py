@@ -1,8 +1,8 @@
-"""How well an array of distances can play at all: one that is optimised without the report's means.
+"""How well an array of distances can play at all, optimized beyond the report's means.
 
-The separable evolution strategy changes all 121 numbers, from those that ship for two players; its
-fitness is the report's, over more games than the report's algorithm has for an individual. What it
-comes to bounds from below what such a player can reach against the hand-tuned one here.
+The separable evolution strategy changes all 121 numbers, starting from those that ship for two
+players. Its fitness is the report's, over more games per individual. The result is a lower bound of
+what such a player can reach against the hand-tuned one here.
 """
 
 from __future__ import annotations

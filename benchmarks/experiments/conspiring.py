@@ -1,4 +1,4 @@
-"""What bots gain that recognise their own kind: a group beside strangers, and one that is not."""
+"""The gain of bots that recognize their own kind: groups that cooperate, and groups that do not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OPENING = 2
 
 @dataclass(frozen=True)
 class Gain:
-    """What a group had in so many games."""
+    """The results of a group over its games."""
 
     games: int
     wins: int

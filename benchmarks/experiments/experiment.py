@@ -25,13 +25,13 @@ class Scale:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a measurement has found: a table, the sentence that sums it up, and pictures."""
+    """The findings of a measurement: a table, a sentence that sums it up, and pictures."""
 
     found: str
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     command: str = ""
-    """What repeats it; empty for ``python -m benchmarks.experiments NAME``."""
+    """The command that repeats it; empty for ``python -m benchmarks.experiments NAME``."""
     figures: Mapping[str, str] = field(default_factory=dict)
     """Pictures as SVG, by the caption of each."""
 
@@ -47,8 +47,8 @@ class ReportExperiment:
     game: str
     title: str
     claim: str
-    """What the report says, in our words."""
+    """The claim of the report, in our words."""
     errs: str
-    """Where the report or its program errs, or what it leaves open and how it is read here."""
+    """Errors of the report or its program, or points that it leaves open and how we read them."""
     load: Callable[[], Measure]
     """Imports what it needs and returns the function that measures."""

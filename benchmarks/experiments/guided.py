@@ -27,7 +27,7 @@ NOT_OF_SEARCH = ("seed", "time", "depth", "evaluation")
 """Parameters of bots that are not handed to their searches."""
 OTHERS = tuple(f"alphabeta-{evaluation}" for evaluation in EVALUATIONS)
 SECONDS = 0.005
-"""What a move may take of the processor's time, the same for both."""
+"""The processor time of a move in seconds, the same for both."""
 OPENING = 2
 """Random moves of each player before a game; every opening is played twice, seats exchanged."""
 SEARCHES = ("paranoid", "maxn", "brs", "mpmix", "maxprob", "mcts")
@@ -129,7 +129,7 @@ HEADS = (
 
 @dataclass(frozen=True)
 class Row:
-    """What came of the games against one opponent."""
+    """The results of the games against one opponent."""
 
     texts: tuple[str, ...]
     ahead: bool

@@ -22,7 +22,7 @@ class Picture(BaseModel):
 
 
 class Outcome(BaseModel):
-    """What an experiment has shown, when it ran last."""
+    """The outcome of an experiment's last run."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -35,8 +35,8 @@ class Outcome(BaseModel):
     full: bool
     seconds: float
     processor_seconds: float | None = None
-    """What of the processors' time it had, of all its threads and processes; the clock also counts
-    what else the machine had to do."""
+    """The processor time of all its threads and processes; `seconds` also depends on other load on
+    the machine."""
     package: str
     date: str
 

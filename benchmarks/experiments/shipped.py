@@ -21,7 +21,7 @@ SEED = 2026
 REPORTED = {2: ("99%", 427.4), 3: ("99.2%", 393.4)}
 """The report's share of games won, and its highest fitness, by the number of players."""
 BEGINS = ("individual", "turns")
-"""Who makes the first move: always the array, as where it was evolved, or everybody in turn."""
+"""The first mover: always the array, as in its evolution, or everybody in turn."""
 HEADS = ("players", "judge", "begins", "games", "won", "95% interval", "plies a win", "fitness")
 
 

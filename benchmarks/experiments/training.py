@@ -22,7 +22,7 @@ class Training:
     """Runs of `kibitz train` with names: what each is called in the table, and its parameters."""
 
     runs: Mapping[str, str]
-    """What is trained with a short run's parameters, by what it is called."""
+    """The experiments with the parameters of short runs, by their names in the table."""
     full: Mapping[str, str]
     found: str
     figures: tuple[str, ...] = ()

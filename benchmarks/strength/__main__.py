@@ -18,7 +18,7 @@ from kibitz_arena.tournament import Tournament
 from kibitz_games.compiled import kernels
 
 RUNS = Path(__file__).parents[2] / "records" / "strength"
-"""Where tournaments are played, so that one that was cut off goes on."""
+"""The directory of tournaments, from which interrupted ones resume."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -20,7 +20,7 @@ from kibitz_protocol.wire.records import Cause, Flagged, Moved
 from kibitz_protocol.wire.values import Tolerant
 
 RESULTS = Path(__file__).with_name("results.jsonl")
-"""What was measured last, by the names of the tournaments."""
+"""The last results, by the names of the tournaments."""
 FAULTS = result_tables.ABNORMAL_CAUSES | {Cause.TIME, Cause.ILLEGAL}
 """Causes for which a bot that is well never drops out."""
 
@@ -44,7 +44,7 @@ class PlayerResult(Tolerant):
 
 
 class CaseResult(Tolerant):
-    """What a tournament has shown. Columns of `crosstable` are in the order of `players`."""
+    """The result of a tournament. Columns of `crosstable` are in the order of `players`."""
 
     event: TournamentInfo
     games: int

@@ -25,10 +25,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 SCHEMA: Literal["kibitz-weights/1"] = "kibitz-weights/1"
 MOST = 1 << 20
-"""More numbers than this are in no file."""
+"""The most numbers in a file."""
 LARGEST_BYTES = 64 << 20
 LARGEST = 1e6
-"""A weight is no larger: sums have to be exact, and none may overflow."""
+"""The largest weight: sums must be exact, and must not overflow."""
 
 
 class WeightsError(ValueError):
@@ -36,7 +36,7 @@ class WeightsError(ValueError):
 
 
 class WeightsFile(BaseModel):
-    """What such a file has."""
+    """The contents of a file of weights."""
 
     model_config = ConfigDict(
         extra="forbid",

@@ -1,17 +1,17 @@
-"""Training: what `kibitz train` runs, from the games that are played to the files that are left.
+"""Training: the experiments of `kibitz train`, from playing games to writing weights.
 
-experiments      the table of experiments, and what workers compute for them
-experiment       an experiment, and the run that it is given
-parameters       the parameters of an experiment as text
-evolution        runs of strategies that are asked for arrays and told their fitness
-cma, genetic     such strategies: CMA-ES, and the genetic algorithm of a report
-game_batches     runs that fit weights to games
-journal          what a run has done so far, line by line, so that it can go on
-parts            a batch of individuals that is computed elsewhere
-output           files that are whole, or as they were
-figures          charts of a run as SVG
-chinese_checkers, five_in_a_row, tanks
-                 the experiments of each game
+    experiments      the table of experiments, and the tasks that workers run for them
+    experiment       the interfaces of an experiment and a run
+    parameters       the parameters of an experiment as text
+    evolution        runs of evolution with an ask-and-tell strategy
+    cma, genetic     such strategies: CMA-ES, and the genetic algorithm of a report
+    game_batches     runs that fit weights to games
+    journal          the log of a run, from which it can resume
+    parts            splits a batch of individuals for workers
+    output           writes files atomically
+    figures          charts of a run as SVG
+    chinese_checkers, five_in_a_row, tanks
+                     the experiments of each game
 
-Weights are read by `kibitz_search.weights`, and play without this package.
+`kibitz_search.weights` reads the weights, so they play without this package.
 """

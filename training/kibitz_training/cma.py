@@ -1,4 +1,4 @@
-"""CMA-ES as a strategy of `evolution`: the package `cmaes` draws, and adapts to what it is told.
+"""CMA-ES as a strategy of `evolution`, by the package `cmaes`.
 
 N. Hansen, "The CMA Evolution Strategy: A Tutorial" (2016); `separable` is that of R. Ros and
 N. Hansen, "A Simple Modification in CMA-ES Achieving Linear Time and Space Complexity" (2008), for

@@ -1,4 +1,4 @@
-"""What `kibitz train` can run: an experiment with its parameters, and the run that it is given."""
+"""The interfaces of `kibitz train`: an experiment with its parameters, and a run of it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class TrainingRun:
     """One run of an experiment: where its files go, and what everything random is drawn from."""
 
     out: Path
-    """A directory of its own, which exists; a run that was ended goes on from what is in it."""
+    """An existing directory for this run alone; an interrupted run resumes from its files."""
     seed: int
     threads: int
     """How many threads may compute. The result must not depend on it."""
@@ -61,7 +61,7 @@ class TrainingRun:
     """The command that made the run, for the files that it leaves."""
     reporter: Reporter
     compute: Compute | None = None
-    """Where generations are evaluated; here where it is None. The result must not depend on it."""
+    """Evaluates generations elsewhere; None evaluates here. The result must not depend on it."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Experiment:
     name: str
     """``GAME/NAME``."""
     summary: str
-    """What is trained and how, for the list; the end of a sentence."""
+    """A summary of what is trained and how, for the list; the end of a sentence."""
     parameters: type[Parameters]
     run: Callable[[Any, TrainingRun], None]
     """Runs it with its parameters."""

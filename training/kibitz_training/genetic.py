@@ -5,19 +5,18 @@ numbers from either of two of them, drawn at random, and one child in `MUTANTS` 
 mutation draws one number in ten anew, from -25 to 24; it is kept where it is positive, and in the
 *free* places (the goal holes) whatever it is. Then the free places are capped at `CAP`.
 
-What the report leaves open, and what is done here:
+The report leaves some points open, which are decided here as follows:
 
 - The text fills the new population to the size of the old one, the pseudo-code to the number of
   survivors, which would shrink it: the text is followed.
-- The pseudo-code replaces the whole population, survivors included: so it is here, unless
-  `keep_survivors` says that they stay and only the rest are children.
-- A population in which nobody has won for a number of generations is given up for a new random
-  one (`Genetic.restart`): "hopeless", as the report has it, without a number.
-- The random numbers of the first population are `lowest` to `highest`, 1 to 24 if not said: what
-  mutations give as well.
+- The pseudo-code replaces the whole population, survivors included. So does this module, unless
+  `keep_survivors` is set: then only the rest are children.
+- A population in which nobody has won for a number of generations is replaced by a new random one
+  (`Genetic.restart`). The report calls it "hopeless", without a number.
+- The random numbers of the first population are `lowest` to `highest`, 1 to 24 by default, the same
+  range as in mutations.
 
-Everything random in a generation is drawn from the seed, the generation's number and nothing
-else.
+All randomness in a generation depends only on the seed and the generation's number.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Template:
-    """What an individual is made of: numbers that do not begin at random, and the free places."""
+    """A template of individuals: the fixed first numbers, and the free places."""
 
     start: Array
     """The first numbers; nan where they are random."""

@@ -33,12 +33,12 @@ class JournalError(ValueError):
 
 @dataclass
 class Progress:
-    """What a journal says."""
+    """The contents of a journal."""
 
     header: dict[str, Any]
     entries: list[dict[str, Any]] = field(default_factory=list)
     length: int = 0
-    """Bytes that are whole lines."""
+    """The length of the complete lines in bytes."""
 
 
 def encode(entry: Mapping[str, Any]) -> bytes:
@@ -128,7 +128,7 @@ class Journal:
     def append(self, entry: Mapping[str, Any]) -> None:
         """Write the entry of the next step through to the operating system.
 
-        What ends the process loses nothing of it.
+        The entry survives a crash of the process.
         """
         numbered = {"number": len(self.entries), **entry}
         _take(self._progress, numbered, self._write(numbered), str(self.path))

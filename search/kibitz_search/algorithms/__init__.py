@@ -1,29 +1,31 @@
 """Searches, each one function for all games, over the operations of `kibitz_games`.
 
-interface    what a search and an evaluation are
-limits       how long and how far a search may look
-result       what a search answers
-timer        ending a search in time, from another thread, or after so many positions
-outcome      the evaluation that knows no game
-greedy       the best move by what the position is worth after it
-deepening    looking one ply ahead, then two, until the time is up
-iddfs        planning the own moves ahead, as deep as the time allows
-terminal     what a play that is over is worth, to every search
-score        what a position is worth to one of two, and when it is decided
-minimax      every line of play between two, down to a depth
-alphabeta    alpha-beta with a transposition table: the values of minimax, sooner
-utility      what a position is worth to every seat at once
-multiplayer  what the searches for many seats have in common
-maxn         every seat does what is best for itself
-paranoid     all others have joined against the seat to act
-brs          one of the others may answer each own action
-mpmix        max^n, paranoid or offensive, by how far somebody is ahead
-maxprob      everybody goes for the best chances
-playout      playing on by quick guesses and some chance
-mcts         Monte Carlo tree search, with hidden information too
-conspiracy   one move ahead for seats that hold together
-phased       a book and a database around another search
-pathfinding  breadth-first distances and A* on a grid
-hugepages    memory for tables
-support      why a search of one game cannot play another
+Modules:
+
+    interface    the interfaces of a search and an evaluation
+    limits       time, depth and node limits
+    result       the result of a search
+    timer        stops a search by the clock, by node count, or from another thread
+    outcome      an evaluation for any game that scores finished plays only
+    greedy       one ply: the move that leads to the best evaluation
+    deepening    iterative deepening
+    iddfs        iterative deepening over the player's own moves only
+    terminal     the value of a finished play, for every search
+    score        the value of a position in two-seat searches, with decided positions
+    minimax      full-width minimax for two seats
+    alphabeta    alpha-beta with a transposition table
+    utility      the value of a position to every seat at once
+    multiplayer  the common part of searches for many seats
+    maxn         max^n: each seat maximizes its own value
+    paranoid     all other seats play against the seat to act
+    brs          best-reply search: one opponent answers each own action
+    mpmix        max^n, paranoid or offensive, depending on the leads
+    maxprob      each seat maximizes its probability of winning
+    playout      quick randomized playouts
+    mcts         Monte Carlo tree search, also with hidden information
+    conspiracy   one ply for a group of cooperating seats
+    phased       a book and a database around another search
+    pathfinding  breadth-first distances and A* on a grid
+    hugepages    memory for tables
+    support      reasons why a search for one game cannot play another
 """

@@ -2,43 +2,44 @@
 
 Theory
 ------
-A line that one side would avoid need not be known exactly (Knuth and Moore, "An Analysis of
-Alpha-Beta Pruning", 1975). How much is saved depends on the order of the moves, and everything else
-here serves that order: each depth begins with what the last one found (iterative deepening);
-a *table* remembers positions by their keys (Zobrist, 1970), with the best move, and the value as
-far as it is known; moves that refuted others at the same distance from the root, *killers* (Akl and
-Newborn, 1977), and those that did so anywhere in the tree, *history* (Schaeffer, 1989), come early;
-for the rest the game itself says which moves look good (`operations.move_score`).
+A line that one side would avoid need not be evaluated exactly (Knuth and Moore, "An Analysis of
+Alpha-Beta Pruning", 1975). The savings depend on move ordering, which everything else here serves:
 
-After the first move the others are only asked whether they are better, with a window that holds
-nothing (principal variation search: Marsland and Campbell, 1982; Reinefeld, 1983); one that is gets
-the full window. The root's window is narrow too, around the last value (*aspiration*), and grows
-where the value falls outside.
+- Iterative deepening: each depth begins with the best line of the previous one.
+- A *transposition table* keeps the best move and the value, or a bound of it, by position key
+  (Zobrist, 1970).
+- *Killers* (Akl and Newborn, 1977), moves that caused cutoffs at the same ply, come early, and so
+  do moves that caused them anywhere in the tree, by *history* (Schaeffer, 1989).
+- `operations.move_score` of the game orders the remaining moves.
+
+Moves after the first are searched with a null window, and again with the full window if they turn
+out better (principal variation search: Marsland and Campbell, 1982; Reinefeld, 1983). The root's
+window is narrow too, around the last value (*aspiration*), and widens if the value falls outside.
 
 Moves late in the order are searched one or two plies less deeply, and again in full if they turn
-out well (*late-move reductions*). That may change the value. Without it (``reductions=False``)
-what is won or lost within a depth is known for sure at that depth. A value of the table may come
-from a deeper search than was asked for, and from another way to the position: the key knows nothing
-of how a position came about, so where the past counts, as in repetitions, the table may be wrong
-about it, as in every such program. It is emptied when the match comes back to a position that was
-searched before, as it does not know that this is a repetition. A position all of whose lines have
-come to their end is kept as endlessly deep.
+out well (*late-move reductions*). Reductions can change the value. Without them
+(``reductions=False``) a win or loss within a depth is certain to be found at that depth.
 
-With ``strict=True`` nothing of this happens: nothing is reduced, the table only says which move to
-look at first, leaves are judged where they stand, and all values are those of minimax.
+A table value may come from a deeper search, and from another path to the position. The key does
+not include the path, so values can be wrong when history matters, as with repetitions; all such
+programs have this flaw. The table is emptied when the match returns to a position that was searched
+before, because its values do not account for the repetition. A position whose lines have all been
+searched to the end of play is stored with unbounded depth.
 
-A position at the depth's end is judged where it stands, unless the game says that only few actions
-matter in it (`operations.tactical_moves`): then these are searched until it is quiet again.
+With ``strict=True`` nothing is reduced, the table is used for move ordering only, leaves are
+evaluated without quiescence search, and all values equal those of minimax.
 
-Before that, most positions are refuted by almost any move. Where an evaluation knows what a move
-adds (`operations.eval_delta`), the last ply needs neither to play nor to sort; and moves are
-generated in stages (`operations.generate_stage`), of which the first is nearly always enough.
+Otherwise, if the game names a few tactical actions at a leaf (`operations.tactical_moves`), these
+are searched until the position is quiet (quiescence search).
 
-What is kept
-------------
-A search belongs to one match and begins it with nothing. From turn to turn the table stays,
-as its positions come again, and the history fades to an eighth; killers are forgotten. With other
-weights than before, the table is emptied.
+One ply above the leaves almost any move refutes most positions. If the evaluation can compute the
+change that a move makes (`operations.eval_delta`), the last ply neither plays nor sorts moves.
+Moves are generated in stages (`operations.generate_stage`), and the first is nearly always enough.
+
+State between turns
+-------------------
+A search serves one match and starts empty. Between turns the table is kept, because its positions
+recur, history scores are divided by eight, and killers are cleared. New weights empty the table.
 """
 
 from __future__ import annotations
@@ -65,20 +66,20 @@ from kibitz_search.algorithms.terminal import two_player_value
 from kibitz_search.algorithms.timer import count_nodes
 
 MAX_DEPTH = 64
-"""No line is longer, in plies."""
+"""The greatest length of a line, in plies."""
 MIB = 2**20
 NULL_WINDOW = 2.0**-30
-"""The width of a window that holds nothing: less than evaluations tell apart."""
+"""The width of a null window: less than the smallest difference of two evaluations."""
 
 EXACT, LOWER, UPPER = 1, 2, 3
-"""What the value in an entry is: the value itself, a lower bound of it, or an upper bound."""
+"""The kind of an entry's value: exact, a lower bound, or an upper bound."""
 UNBOUNDED_DEPTH = 127
 """The depth of an entry below which no line was cut off."""
 BUCKET_SIZE = 2
-"""Entries that a key may be in: the first keeps the deeper search, the second the later one."""
+"""The entries of a bucket: the first keeps the deeper search, the second the later one."""
 
 HISTORY_SIZE = 1 << 14
-"""Actions are told apart by so many of their low bits; it is the history's length for a seat."""
+"""The length of a seat's history; actions are indexed by that many of their low bits."""
 HISTORY_MAX = 1 << 20
 """History is halved when an entry reaches it."""
 KILLER_SCORE = 1 << 58
@@ -361,10 +362,10 @@ def _search(
 ) -> Any:
     """Return what the position is worth to the seat to act, `depth` plies deep.
 
-    A value up to `alpha` is an upper bound, one from `beta` on a lower bound. At ply 0 the moves
-    stand in ``ws.moves[0]``, ``ws.roots`` of them, ``ws.first`` being the one to begin with;
-    ``ws.finished`` counts those that are done with, and ``ws.bounds`` says what they are worth at
-    most, where there is more than one ply.
+    A value of at most `alpha` is an upper bound, one of at least `beta` a lower bound. At ply 0,
+    ``ws.moves[0]`` holds the ``ws.roots`` moves and ``ws.first`` is searched first.
+    ``ws.finished`` counts the completed moves. If `depth` is more than one ply, ``ws.bounds`` holds
+    upper bounds of their values.
     """
     if ws.stop != 0:
         return 0.0

@@ -1,9 +1,9 @@
-"""One move ahead for a group of seats that hold together: the idea that the report left open.
+"""A one-ply search for a group of cooperating seats: an idea that the report left open.
 
-A move is worth what the position after it is to the own seat, `FRIEND` of what it is to each
-friend, less `FOE` of what it is to the foe who is furthest: so a peg stays where a friend jumps
-over it, and goes where it stops the leader of the others. A move that ends the play is worth what
-the result is to the own seat. Without friends it is the greedy search.
+The value of a move is the evaluation of the resulting position for the own seat, plus `FRIEND`
+times that for each friend, minus `FOE` times that for the leading foe. So a peg stays where a
+friend can jump over it, and moves to where it blocks the leader of the others. A move that ends the
+play has the value of its result for the own seat. Without friends this is the greedy search.
 
 Source: a note in the report "Fun With Chinese Checkers", "a bot that recognizes others of its ilk".
 """
@@ -25,7 +25,7 @@ from kibitz_search.algorithms.terminal import final_share
 
 FRIEND, FOE = 0.5, 0.25
 NEITHER, FRIENDLY, HOSTILE = 0, 1, 2
-"""What a seat is to the one that moves."""
+"""The relations of a seat to the mover."""
 
 
 @kernel
@@ -80,7 +80,7 @@ class Conspiracy:
         return SearchResult(actions[best], value, 1, n, (actions[best],))
 
     def _sides(self, seat: int) -> np.ndarray:
-        """Return for each seat what it is to `seat`; nobody is a foe to who has no friends."""
+        """Return for each seat what it is to `seat`; without friends, no seat has foes."""
         sides = np.full(self._seats, HOSTILE if self.friends else NEITHER, np.int64)
         sides[list(self.friends)] = FRIENDLY
         sides[seat] = NEITHER

@@ -25,16 +25,15 @@ from kibitz_search.algorithms.timer import ThinkingTime, stop_timer
 class IterativeDeepening(ABC):
     """A search that deepens; keeps its workspace from turn to turn.
 
-    Subclasses write `_search_depth`, one depth, and say in `_is_final` when there is no more to
-    find. The kernel finds the moves of the root in ``ws.moves[0]``, ``ws.roots`` of them in the
-    order of preference; it counts positions by `timer.count_nodes` and ends soon after ``ws.stop``
-    is set.
-    Where a search can learn that a move loses, ``ws.bounds`` says of the first ``ws.finished`` of
-    them what they are worth at most.
+    Subclasses implement `_search_depth`, which searches one depth, and `_is_final`, which returns
+    whether a greater depth cannot change the result. ``ws.moves[0]`` gives the kernel the
+    ``ws.roots`` root moves, best first. The kernel counts positions by `timer.count_nodes` and ends
+    soon after ``ws.stop`` is set. A search that can prove losses writes upper bounds of the values
+    of the first ``ws.finished`` moves to ``ws.bounds``.
     """
 
     max_depth: ClassVar[int]
-    """No depth is greater."""
+    """The greatest depth."""
     lost_score: ClassVar[float] = -np.inf
     """A move that is worth no more at most is lost; `-inf` where no bound says so."""
 

@@ -1,8 +1,9 @@
-"""Memory for what a search remembers: many MiB that nobody may have to wait for.
+"""Memory for the tables of searches: many MiB that are allocated without a delay.
 
-What numpy gives back stays with the process, and has to be wiped by whoever is given it next: for a
-table that is a fiftieth of a second in which the stop timer cannot fire. What the system gives is
-clean, is real only where it is used, and goes back at once when the search is dropped.
+Memory that numpy frees stays with the process and must be zeroed before its next use. For a table
+that takes a fiftieth of a second, in which the stop timer cannot fire. Memory mapped from the
+operating system is zeroed already, takes up pages only once they are used, and is returned as soon
+as the search is freed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 LARGE = 1 << 20
-"""Bytes from which on it is worth a mapping of its own."""
+"""The size in bytes from which an array gets its own mapping."""
 
 
 def zeros(count: int, dtype: np.dtype[Any] | type[np.generic]) -> np.ndarray[Any, Any]:

@@ -10,10 +10,10 @@ stand still, the rules would see repetitions that a real match does not have.
 A plan that ends the play is worth what the result is (`terminal.Standing`): a draw as much as the
 others are worth where they stand.
 
-A longer plan is nearly always worth more than a shorter one, so what the time cuts off must not be
-compared with what was searched before: each depth begins with the first move of the best plan so
-far and counts only once that move is done with. (The report keeps one best plan over all
-depths; its bot then plays whichever move the deepest, unfinished search happened to begin with.)
+A longer plan is nearly always worth more than a shorter one, so plans of an unfinished depth must
+not be compared with those of earlier depths. Each depth begins with the first move of the best plan
+so far, and counts only once that move has been searched. The report instead keeps one best plan
+over all depths, so its bot plays whichever move the deepest, unfinished search began with.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from kibitz_search.algorithms.terminal import final_share, standing
 from kibitz_search.algorithms.timer import count_nodes
 
 MAX_DEPTH = 15
-"""No plan is longer, counted in own moves."""
+"""The greatest length of a plan, in own moves."""
 
 
 @kernel

@@ -33,7 +33,7 @@ class Search(Protocol):
         """Return the best action that can be found within `limits`, and what it is worth.
 
         `state` must not be over, and is unchanged afterwards. `ev` is the evaluation's record for
-        it. Where the game hides something, `state` is one that agrees with what the seat to act
-        knows, and ``limits.sample`` gives others. However low the limits are there is an answer;
-        one that the search cannot keep is refused by `limits.UnsupportedLimit`.
+        it. In games with hidden information `state` is one state that is consistent with the view
+        of the seat to act, and ``limits.sample`` gives others. The search returns an action however
+        low the limits are. Raises `limits.UnsupportedLimit` for a limit that it cannot keep.
         """

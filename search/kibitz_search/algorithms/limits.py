@@ -13,43 +13,43 @@ from kibitz_search.algorithms.result import SearchResult
 from kibitz_search.cancellation import CancelToken
 
 ResultListener = Callable[[SearchResult], object]
-"""Is told what a search would answer if it had to stop now."""
+"""A callback that receives the result that a search would return if it stopped now."""
 StateSampler = Callable[[int], np.record]
-"""Gives, where something is hidden, a position that the seat to act may believe in: for the same
-number the same one."""
+"""A function of a number to a state that is consistent with the view of the seat to act, in games
+with hidden information; the same number gives the same state."""
 
 
 class UnsupportedLimit(ValueError):
-    """A search was given a limit that it cannot keep."""
+    """A limit that a search cannot keep."""
 
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """How long and how far to search, and what decides where the evaluation does not.
+    """The limits of a search, the seed for ties, and callbacks.
 
-    Every search keeps to `seconds`, `depth` and `nodes`, or raises `UnsupportedLimit`. There is an
-    answer however low they are: a search looks at each move once, one ply ahead, before it heeds
-    them. Searches that do no more than that keep to all of them. What is known already, as in a
-    book or a database, counts for none of them.
+    Every search keeps to `seconds`, `depth` and `nodes`, or raises `UnsupportedLimit`. It returns a
+    result however low they are: it looks at each move once, one ply ahead, before it checks them.
+    Searches that do no more than that keep to all limits. Lookups in a book or a database count
+    toward no limit.
     """
 
     seconds: float = math.inf
-    """The time to search, from the call on; without a limit it ends when there is no more to see.
-    Compiling machine code, as the first search of a process may have to, does not count."""
+    """The time to search, from the call on; without a limit the search ends when it is complete.
+    Compiling machine code, which the first search of a process may do, does not count."""
     depth: int = 0
-    """How far to look ahead, in plies or whatever the search counts; 0 for as far as it can."""
+    """The greatest depth, in plies or in the search's own unit; 0 for no limit."""
     seed: int | str = 0
-    """Decides among equals; the same seed finds the same, as far as the time does not matter."""
+    """The seed that breaks ties; equal seeds give equal results unless time runs out."""
     cancelled: CancelToken = field(default_factory=CancelToken)
-    """Set when nobody waits for the answer any more."""
+    """An event that is set once the result is no longer needed."""
     sample: StateSampler | None = None
-    """Where something is hidden, gives other positions that agree with what the seat knows."""
+    """A source of other states that are consistent with the seat's view (hidden information)."""
     nodes: int = 0
-    """How many positions to look at, as `SearchResult.nodes` counts them; 0 for no limit. What is
-    found within it does not depend on the machine."""
+    """The most positions to look at, as `SearchResult.nodes` counts them; 0 for no limit. The
+    result of a search with this limit alone does not depend on the machine."""
     on_improvement: ResultListener | None = None
-    """Called with the best so far, each time that something is known for sure, by searches that
-    take long; it must return soon."""
+    """A callback that long searches call with the best result so far, whenever it is certain. It
+    must return soon."""
 
     def refuse(self, search: object, *names: Literal["depth", "nodes"]) -> None:
         """Raise `UnsupportedLimit` if a limit is set that `search` cannot keep."""

@@ -1,4 +1,4 @@
-"""Max-Prob: everybody maximises the probability to win, and does anything that is as good.
+"""Max-Prob: each seat maximizes its probability of winning, and is indifferent between ties.
 
 Source: A. Hashavit and S. Markovitch, "Max-Prob: An Unbiased Rational Decision Making Procedure for
 Multiple-Adversary Environments" (IJCAI 2011). An agent that only wants to win is indifferent
@@ -6,10 +6,9 @@ between actions that give it the same chance, and takes each of them equally oft
 are a probability over their best actions, and a position is worth a vector of chances: the mean
 over the best actions of whoever is to act.
 
-Where the search ends the chances are estimated: they are the expected scores of `utility`, which
-follow from the evaluation by a logistic curve of the width `scale`. An estimate is never quite the
-same twice, so actions count as equally good that are within `near` of the best; at 0 only exact
-ties do, as in the paper. Nothing is pruned.
+At leaves the chances are estimated by the expected scores of `utility`, a logistic curve of width
+`scale` over the evaluation. Two estimates are hardly ever exactly equal, so actions within `near`
+of the best count as equally good; at 0 only exact ties do, as in the paper. Nothing is pruned.
 """
 
 from __future__ import annotations

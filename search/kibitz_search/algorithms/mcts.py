@@ -1,8 +1,8 @@
 """Monte Carlo tree search: UCT for any number of seats, with hidden information or without.
 
-Each iteration plays from the root down a tree, adds a position to it, plays on by quick guesses
-(`playout`), judges where that leads by shares (see `utility`), and adds the shares to what every
-position on the way knows. What is put together here:
+Each iteration descends the tree from the root, adds a node, runs a playout (`playout`), evaluates
+its end as shares (see `utility`), and adds the shares to every node on the path. These techniques
+are combined:
 
 - UCT: of the actions that were tried, take the one with the greatest ``mean + explore *
   sqrt(ln(visits of the position) / visits of the action)`` -- L. Kocsis and C. Szepesvari, "Bandit
@@ -23,16 +23,16 @@ position on the way knows. What is put together here:
 - Proven results, with two seats: a position whose outcome is certain is played no further, and
   what follows for the position before it is drawn at once -- M. H. M. Winands, Y. Bjornsson and
   J.-T. Saito, "Monte-Carlo Tree Search Solver" (2008).
-- Where something is hidden, every `batch` iterations play in another world that agrees with what
-  the seat knows (single-observer information-set search): one tree for all worlds, in which an
-  action counts as passed over only where it was possible -- P. I. Cowling, E. J. Powley and
+- Hidden information: every `batch` iterations use another world that is consistent with the seat's
+  view (single-observer information-set search). All worlds share one tree, in which an action
+  counts as passed over only in worlds where it was legal -- P. I. Cowling, E. J. Powley and
   D. Whitehouse, "Information Set Monte Carlo Tree Search" (2012).
 
-In no game does luck decide anything after the start, so there are no positions of chance.
+No game has chance events after the start, so there are no chance nodes.
 
 The tree is an array of `table` MiB that is allocated once. When it is full the tree stops
-growing; iterations go on and sharpen what it knows. All iterations are one compiled call, or one
-call a world; they stop within a few plies of ``ws.stop``.
+growing, but iterations go on and refine its statistics. All iterations are one compiled call, or
+one call per world; they stop within a few plies of ``ws.stop``.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ from kibitz_search.algorithms.timer import ThinkingTime, stop_timer
 from kibitz_search.algorithms.utility import expected_scores
 
 MAX_DEPTH = 128
-"""The tree is no deeper, counted in plies."""
+"""The greatest depth of the tree, in plies."""
 HISTORY_SIZE = 1 << 14
-"""Actions whose history is told apart; those that agree in the last bits share theirs."""
+"""The length of a seat's history; actions that agree in the low bits share an entry."""
 EXPLORATION = (0.3, 0.3, 0.3, 0.3, 0.3, 0.15, 0.15)
 """How much to explore without being told, by the number of seats: with more seats the tree gets
 fewer plies of a seat's own, and to go deeper is worth more than to be sure. Tried in Chinese

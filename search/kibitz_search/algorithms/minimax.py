@@ -4,8 +4,8 @@ The value of a position is the best that the seat to act can reach if the other 
 same (Shannon, "Programming a Computer for Playing Chess", 1950, type A). It is here as
 the reports have it, and as the yardstick of `alphabeta`, which finds the same values sooner.
 
-Depth after depth is searched until the time is up. What was found at a depth that was not finished
-counts only once the move that was best so far has been looked at with that depth too.
+The search deepens until the time is up. The result of an unfinished depth counts only once the
+best move so far has been searched to that depth too.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The common part of the searches for many seats: their loop, move ordering and principal lines.
 
-They deepen (`deepening`). Inside a kernel `score_moves` lists the actions of a position and
-`next_move` hands them out, the most promising first: what the last depth expected, then what has
-refuted a position at the same ply before (*killers*), then by `move_prior`, which is what the
-evaluation has learned of moves, and the game's own `move_score` where it has not.
+They deepen (`deepening`). In a kernel `score_moves` lists the actions of a position and `next_move`
+returns them one by one, the most promising first. First comes the move of the last depth's line,
+then *killers* (refutations at the same ply). The others are ordered by the evaluation's learned
+`move_prior`, or by the game's `move_score` if there is none.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from kibitz_search.algorithms.deepening import IterativeDeepening
 from kibitz_search.algorithms.result import WIN_SCORE, SearchResult
 
 MAX_DEPTH = 24
-"""No search of this kind looks further ahead, counted in plies."""
+"""The greatest depth of these searches, in plies."""
 PV_BONUS, KILLER_BONUS = 2.0**40, 2.0**38
-"""What is added to the order of an action that has earned it."""
+"""Bonuses in move ordering."""
 WIDTHS = (0, 0, 3, 3, 3, 2, 2)
 """The widths that have served best, by the number of seats: tried in Chinese Checkers with 2, 3, 4
 and 6 seats at a fiftieth of a second a move; 5 is taken to be like 6. To see a second move of

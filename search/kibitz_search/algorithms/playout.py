@@ -25,7 +25,7 @@ PLAYOUT_FIELDS: list[tuple[Any, ...]] = [
     ("trail", np.int32, (2 * MAX_PLIES,)),  # what was played: seat and action of each ply
     ("last", np.int64, (op.MAX_SEATS,)),  # the ply after each seat's last action
 ]
-"""What a workspace for playouts has besides the fields of every other."""
+"""The additional fields of a workspace for playouts."""
 STOP_CHECK_PLIES = 16
 """Plies that are played between two looks at the stop word."""
 
@@ -93,8 +93,8 @@ def play_recorded(st: Record, ws: Record, ply: Int, m: Int) -> None:
 def playout(st: Record, ws: Record, ev: Record, ply: Int, end: Int, epsilon: float) -> Int:
     """Play on from `ply` to `end`, or to the end of the play; return the ply that was reached.
 
-    It ends early when ``ws.stop`` is set. What was played stands in ``ws.trail``, and nothing
-    is undone, so `st` should be a copy.
+    It ends early when ``ws.stop`` is set. ``ws.trail`` holds the actions played. They are not
+    undone, so `st` should be a copy.
     """
     end = np.int64(min(end, MAX_PLIES))
     while ply < end and not op.terminal(st) and (ply % STOP_CHECK_PLIES != 0 or ws.stop == 0):

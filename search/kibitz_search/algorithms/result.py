@@ -10,17 +10,17 @@ import numpy as np
 from kibitz_games.compiled import operations as op
 
 WIN_SCORE = 1e6
-"""What a play that is won is worth; `-WON` one that is lost. Evaluations of positions that are
-not decided stay far inside, and those that know a seat to have reached its aim say `WIN_SCORE`."""
+"""The value of a won play; `-WON` is that of a lost one. Evaluations of undecided positions stay
+far inside; an evaluation that sees that a seat has reached its aim returns `WIN_SCORE`."""
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found out about a position."""
+    """The result of a search."""
 
     action: int
     value: float
-    """What `action` is worth to the seat to act, in the evaluation's units."""
+    """The value of `action` to the seat to act, in the evaluation's units."""
     depth: int
     """Plies of the last depth that was searched completely."""
     nodes: int
@@ -28,7 +28,7 @@ class SearchResult:
     line: tuple[int, ...]
     """The actions that lead to `value`, the first one being `action`."""
     values: tuple[float, ...] = ()
-    """What the position is worth to each seat, from searches that tell them apart."""
+    """The value of the position to each seat, from searches that compute it for each."""
     own_moves_only: bool = False
     """Whether the others stand still in `line`, which then has the own moves only."""
 

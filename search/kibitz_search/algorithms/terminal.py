@@ -80,10 +80,10 @@ def final_shares(st: Record, last: Any, ply: Int, out: Values) -> None:
 
 @dataclass(frozen=True)
 class Standing:
-    """What a result is compared with by a search that judges one seat alone."""
+    """The reference for results in searches that judge one seat alone."""
 
     level: float
-    """What the others who still play are worth to themselves, on average."""
+    """The mean value of the other active seats to themselves."""
     par: float
     """The lead of everybody who still plays if they all drew."""
 

@@ -1,28 +1,26 @@
 """Utilities of multi-player positions: relative and expected scores of every seat.
 
 An evaluation judges each seat for itself (`operations.evaluate`). Searches for many seats need
-more: what one seat gains has to be somebody's loss, or nobody would ever stand in anybody's way.
+relative values: a gain of one seat must be a loss to others, or no seat would ever block another.
 
 **Leads** (`relative_scores`) are for searches that compare. The lead of a seat is its own worth
 less the mean worth of the others who still play, so the leads of all seats add up to zero, and with
-two seats each is the difference that minimax takes. Of those who have finished or dropped out every
-other seat is behind or ahead for sure. Where the play is over leads follow from the scores alone:
-`WIN_SCORE` for leaving all others behind, ``-WIN_SCORE`` for being last, 0 in the middle or for a
-draw of all (`terminal`).
-(With more than two seats the leads of a play that is over add up to a little less than zero: each
-seat that is not last has its own reason to finish soon.)
+two seats each is the difference that minimax takes. Seats that have finished or dropped out are
+certainly ahead of or behind every other seat. In a finished play the leads follow from the scores
+alone. A seat ahead of all others has `WIN_SCORE`, the last seat ``-WIN_SCORE``, and a seat in the
+middle, or in a draw of all, 0 (`terminal`). With more than two seats these leads add up to a little
+less than zero, because each seat that is not last is rewarded for finishing soon.
 
 **Shares** (`expected_scores`) are for searches that average. The share of a seat is the part of the
-others that it should leave behind, the mean over them of ``1 / (1 + exp(-difference / scale))``;
-that is what `operations.returns` says where the play is over, and the shares of all seats always
-add up to half their number. `scale` is in the evaluation's units: the difference at which the
-better one wins about 3 of 4 times.
+others that it should leave behind, the mean over them of ``1 / (1 + exp(-difference / scale))``.
+When the play is over it is `operations.returns`. The shares of all seats always add up to half
+their number. `scale` is in the evaluation's units: the difference at which the better one wins
+about 3 of 4 times.
 
-A seat that has reached its aim in a play that goes on is known by an evaluation of at least
-`WIN_SCORE`. Sooner is better: each ply takes `PLY_DISCOUNT` off whatever is decided, so a win at
-once is worth more than one later, and a late loss less bad than an early one. When such a seat has
-finished says ``last``, the ply of its last action, which every search of this kind notes as it goes
-along.
+An evaluation of at least `WIN_SCORE` marks a seat that has reached its aim in a play that goes on.
+Each ply takes `PLY_DISCOUNT` off a decided value, so an early win is worth more than a late one,
+and a late loss is less bad than an early one. ``last``, the ply of a seat's last action, which
+these searches record, tells when such a seat finished.
 """
 
 from __future__ import annotations

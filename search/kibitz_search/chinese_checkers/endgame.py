@@ -1,10 +1,10 @@
-"""The last stage: the race, once no foreign peg matters any more.
+"""The last stage: the race, once foreign pegs no longer matter.
 
-With all own pegs in the triangle and no foreign one to come there, the race database is played:
-every move leads to a position that is one move nearer. From further away, once the seat
-`is_separated`, the shortest race that the beam search finds is played, in beams that get wider as
-long as the time lasts and the nodes allow; the rest of the last turn's race is kept and played on
-if nothing better turns up, so a race never gets longer from turn to turn.
+When all own pegs are in the triangle and no foreign peg can enter it, moves come from the race
+database: each leads to a position that is one move nearer. From further away, once the seat
+`is_separated`, the beam search looks for the shortest race, in ever wider beams until the time or
+the nodes run out. The rest of the last turn's race is played on unless a shorter one is found, so a
+race never gets longer from turn to turn.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class RaceEndgame:
         self._solo = RaceBeam(race_db.for_board(state))
         self._plan: tuple[int, ...] = ()
         self._expected: list[int] = []
-        """Where the own pegs stand once the first move of the plan is made, ascending."""
+        """The holes of the own pegs after the first move of the plan, ascending."""
         self._solo.warm_up(state, int(op.to_act(state)))
 
     @staticmethod

@@ -32,13 +32,13 @@ from kibitz_search.chinese_checkers.hole_arrays import GOAL, KIND, Array, turned
 RESOLUTION = 1 / 1024
 """The unit of all weights: sums of so few of them are exact."""
 LANE = 0.5
-"""What the hand-tuned weights take off for each hole's width away from the centre lane."""
+"""The hand-tuned penalty per hole's width away from the center lane."""
 LEFT_BEHIND = 4.0
-"""What they take off for each of the three deepest holes of the own home."""
+"""The hand-tuned penalty for each peg in the three deepest holes of the own home."""
 POWER = 1.5
-"""To this power goes the distance of a peg, so that the one furthest behind counts most."""
+"""The exponent of a peg's distance, which makes the peg furthest behind count most."""
 HOP = 1 / 8
-"""What a way forward by jumps is worth, for each step that it gains."""
+"""The value of a forward jump chain, per step that it gains."""
 
 EVOLVED = {2: "evolved-2", 3: "evolved-3"}
 """The evolved weights that come with the package, by the number of seats."""
@@ -54,7 +54,7 @@ WEIGHTS = kernels.record_type(
 )
 
 Weight = Callable[[geo.Geometry, int, int], float]
-"""What a peg in a hole is worth to the player with this goal: ``weight(shape, goal, hole)``."""
+"""The value of a peg in a hole to the player with this goal: ``weight(shape, goal, hole)``."""
 
 
 @kernel
@@ -125,9 +125,9 @@ def euclid(state: np.record) -> np.record:
 def hand(state: np.record) -> np.record:
     """Return the hand-tuned weights: steps to the tip of the goal, the centre lane, the rear.
 
-    Source: the second heuristic of "Fun With Chinese Checkers". A peg is worth the less the
-    more steps it has to go, a little less away from the lane between home and goal, and much
-    less in the three deepest holes of the home, where it would be locked in if it stayed.
+    Source: the second heuristic of "Fun With Chinese Checkers". A peg loses value with each step
+    that it still has to go, and a little with its distance from the lane between home and goal. It
+    loses much in the three deepest holes of the home, where it could get locked in.
     """
     return weighted(state, _hand)
 
@@ -327,10 +327,10 @@ def mobility(state: np.record) -> np.record:
 def race(state: np.record) -> np.record:
     """Return the race database as an evaluation everywhere: about how many moves are left alone.
 
-    Source: N. R. Sturtevant's distance databases, used as the evaluation everywhere. Exact once all
-    pegs are in the triangle at the goal; before, the pegs outside are put into its nearest empty
-    holes at a price. Where there is no database for the board and the rules it is the hand-tuned
-    weights.
+    Source: N. R. Sturtevant's distance databases, used as the evaluation everywhere. It is exact
+    once all pegs are in the triangle at the goal. Before that, pegs outside are placed in its
+    nearest empty holes at a cost. Falls back to the hand-tuned weights if there is no database for
+    the board and the rules.
     """
     try:
         record: np.record = race_db.for_board(state)

@@ -15,7 +15,7 @@ from kibitz_games.chinese_checkers import geometry as geo
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
 KIND = "hole-distances"
-"""What a file of such an array says that it is."""
+"""The `kind` of a file with such an array."""
 GOAL = 3
 """Arrays are written for the player whose goal is this corner; others see the star turned."""
 

@@ -20,9 +20,9 @@ import numpy as np
 from kibitz_games.chinese_checkers import geometry as geo
 
 MAX_SETS = 1 << 24
-"""No table has more entries: 8 MiB of half bytes."""
+"""The most entries of a table: 8 MiB of half bytes."""
 MAX_SIDE = 7
-"""No triangle has a longer side: its 28 holes are two halves of 14 bits."""
+"""The longest side of a triangle: its 28 holes are two halves of 14 bits."""
 AXES = ((1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1))
 """The six directions, in steps along the two edges of the triangle that leave the tip."""
 OUTSIDE = 255
@@ -84,7 +84,7 @@ class Triangle:
 def _ranks(bits: int, shift: int, below: int) -> np.ndarray:
     """Return what each mask of `bits` adds to the rank of one with `below` bits below them.
 
-    The mask stands `shift` bits further up. What belongs to no set of the size means nothing.
+    The mask is shifted up by `shift` bits. Entries that belong to no set of the size are undefined.
     """
     ranks = [0]
     for bit in range(bits):

@@ -2,12 +2,13 @@
 
 The arrays lie in ``weights/learned-2.json`` and ``learned-4.json``, each with the command that made
 it (`kibitz_training`); that command used another implementation of CMA-ES then, which draws other
-numbers from a seed. Their record is that of the other weights, and so is the machine code. An array
-is here for the numbers of seats where its seats were ahead in more than half of the games of
-`kibitz_training.chinese_checkers.plan_games` against ``stragglers`` beyond the 95% interval, with
-openings that it was not trained on: with two seats in 619 of 1,000, with four, two against two, in
-119 of 200. With six, three against three, that of 24 generations was ahead in 99 of 200, and is not
-here.
+numbers from a seed. They use the record type and the machine code of the other weights.
+
+An array ships only if it beat ``stragglers`` in games of
+`kibitz_training.chinese_checkers.plan_games`, on openings that it was not trained on: its seats had
+to be ahead in more than half of the games, beyond the 95% interval. With two seats they were ahead
+in 619 of 1,000, with four (two against two) in 119 of 200. With six (three against three) the array
+of 24 generations was ahead in only 99 of 200, so it does not ship.
 
 The priors lie in ``weights/guided-2.json`` and ``guided-6.json``.
 """

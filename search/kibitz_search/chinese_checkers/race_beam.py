@@ -27,7 +27,7 @@ from kibitz_search.chinese_checkers.race_db import MOVE, distance, guess, moves_
 i64 = kernels.int64_cast()
 
 MAX_LENGTH = 60
-"""No race is longer, counted in own moves."""
+"""The greatest length of a race, in own moves."""
 MAX_WIDTH = 1024
 """The widest beam in play."""
 MAX_BRANCHES = 64

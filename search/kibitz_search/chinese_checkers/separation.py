@@ -1,15 +1,16 @@
-"""Whether foreign pegs still matter to a race, by what everybody can reach without going back.
+"""Tests whether foreign pegs still matter to a race, by the holes that players reach going forward.
 
-Nothing in the rules forbids to walk back across the board, so "never meet again" needs an
-assumption: nobody's peg comes to rest further from its goal than its rearmost peg is now, neither
-in rows from the tip nor in steps to it. What a player may then stand on is a set that never grows,
-its *reach*. A chain of jumps may leave the reach of its player by one row and one step while it
-hops over an own peg, and a foreign peg may be hopped over or be in the way one further still.
+The rules let pegs go back across the board, so "never meet again" needs an assumption. It is that
+no peg comes to rest further from its goal than its player's rearmost peg is now, in rows from the
+tip or in steps to it. The holes that remain are the player's *reach*, which never grows. A chain of
+jumps may
+leave the reach by one row and one step while it hops over an own peg. A foreign peg can matter one
+row and step beyond that, by being hopped over or in the way.
 
-So a seat is *apart* when its reach, two rows and two steps wider, has no hole in common with the
-reach of another active player, nor with a peg of one who moves no more. Then its moves are those
-that it would have alone on the board, now and on every later turn. Long jumps hop over pegs
-far away, and with them nobody is apart.
+So a seat is *apart* when its reach, widened by two rows and two steps, shares no hole with the
+reach of another active player or with the pegs of an inactive one. Then its legal moves, now and on
+every later turn, are those that it would have alone on the board. With long jumps, which hop over
+pegs far away, no seat is ever apart.
 """
 
 from __future__ import annotations

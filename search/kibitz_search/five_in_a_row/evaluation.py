@@ -1,16 +1,15 @@
 """The evaluation of five in a row: what rows of both colours are worth, and whose turn it is.
 
 Rows are named as in the report "5 in a Row": a *live* row of N can grow at both ends, a *sleep*
-row at one end only. Here they are read off windows, the five cells in a row that a five would
-fill: a window without a stone of the other colour and with N own stones is a row of N; where the
-next window along the line has the same stones, with an empty cell on either side of them, the
-row is live. So broken rows (``x.xx``) count as what they can become, and where exactly five
-are needed, windows that could only become longer rows count nothing. A line counts once, with
-its best row; besides, every window counts a little by its stones, which draws stones to the
-centre and to each other.
+row at one end only. Here they are found by windows of five cells in a row. A window with N own
+stones and none of the other color is a row of N. The row is live if the next window along the line
+has the same stones, with an empty cell on either side of them. So broken rows (``x.xx``) count as
+the rows that they can become. If exactly five are needed, windows that could only become longer
+rows count nothing. A line counts once, with its best row. In addition every window counts a little
+by its stones, which draws stones to the center and to each other.
 
-A row is worth more to the one whose turn it is: four stones in a window win at once, while the
-other, who is waiting, has to fear that they are blocked. The verdicts say so, first match first:
+A row is worth more to the color to move: its four wins at once, while the other color's four can
+still be blocked. The verdicts express this; the first that matches applies:
 
     ==================  ==============================================================
     `MOVER_FOUR`        the mover has a four: a five is next
@@ -20,8 +19,8 @@ other, who is waiting, has to fear that they are blocked. The verdicts say so, f
     `WAITING_THREES`    the other has two live threes
     ==================  ==============================================================
 
-All weights are data, in whole numbers, so that equal positions are worth exactly the same. What
-one seat gains the other loses: the values for both seats add up to zero.
+All weights are data, in whole numbers, so that equal positions are worth exactly the same. The
+values for both seats add up to zero.
 """
 
 from __future__ import annotations

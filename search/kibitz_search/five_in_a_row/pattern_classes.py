@@ -1,21 +1,21 @@
-"""The classes of cells that `threat` thinks in, and what they are worth to it.
+"""The classes of cells in `threat`, and their weights.
 
-A class says what playing a cell gives a colour on all four lines together, the best first:
+A class is what a stone in a cell makes for a color on all four lines together, the best first:
 
-==============  =====================================================================
-`FIVE`          a five: won
-`DOUBLE_FOUR`   an open four or two fours: only one of the fives can be stopped
-`FOUR_THREE`    a four and an open three: after the block, an open four
-`FOUR_AND`      a four and a three or an open two; `FOUR_ONLY` a four
-`DOUBLE_THREE`  two open threes
-`THREE_AND`     an open three and a three or an open two; `OPEN_THREE` an open three
-`CLOSED_AND`    a three and an open two; `CLOSED` a three
-`TWIN_TWO`      an open two and another two; `OPEN_TWO`, `TWO`
-`LONE`          room for a five, and nothing yet
-==============  =====================================================================
+    ==============  =====================================================================
+    `FIVE`          a five: won
+    `DOUBLE_FOUR`   an open four or two fours: only one of the fives can be stopped
+    `FOUR_THREE`    a four and an open three: after the block, an open four
+    `FOUR_AND`      a four and a three or an open two; `FOUR_ONLY` a four
+    `DOUBLE_THREE`  two open threes
+    `THREE_AND`     an open three and a three or an open two; `OPEN_THREE` an open three
+    `CLOSED_AND`    a three and an open two; `CLOSED` a three
+    `TWIN_TWO`      an open two and another two; `OPEN_TWO`, `TWO`
+    `LONE`          room for a five, and nothing yet
+    ==============  =====================================================================
 
-The evaluation adds up what all empty cells are worth by their classes, to the colour that is to
-move and to the other one, and a number for each combination of threats. All of it is data.
+The evaluation sums the weights of the classes of all empty cells, for the color to move and for the
+other one, and a weight for each combination of threats. All weights are data.
 """
 
 from __future__ import annotations

@@ -1,25 +1,25 @@
-"""Pattern tables: what a line through a cell holds for the colour that plays there.
+"""Tables of the patterns on a line through a cell, for the color that plays there.
 
 A line is seen from an empty cell, its centre, as far as a five through it can reach: four cells
 to either side, and one more where exactly five win, because a stone there would make a six. With
 two bits a cell (empty, black, white, off the board) that is a key of 16 or 20 bits.
 
-A pattern says what the line becomes when the colour plays the centre, and is defined by what one
-more stone of the colour makes of it:
+A pattern is what the line becomes when the color plays the center. It is defined by what one more
+stone of the color makes of it:
 
-=============  ==================================================================
-`FIVE`         five in a row (where exactly five win: not six)
-`OPEN_FOUR`    a five is next in at least two cells
-`FOUR`         a five is next in one cell
-`OPEN_THREE`   an open four is next, `THREE` a four
-`OPEN_TWO`     an open three is next, `TWO` a three
-`OPEN_ONE`     an open two is next, `ONE` a two
-`NOTHING`      no five is left on this line
-=============  ==================================================================
+    =============  ==================================================================
+    `FIVE`         five in a row (where exactly five win: not six)
+    `OPEN_FOUR`    a five is next in at least two cells
+    `FOUR`         a five is next in one cell
+    `OPEN_THREE`   an open four is next, `THREE` a four
+    `OPEN_TWO`     an open three is next, `TWO` a three
+    `OPEN_ONE`     an open two is next, `ONE` a two
+    `NOTHING`      no five is left on this line
+    =============  ==================================================================
 
-So rows with gaps are included by construction, and what can only become too long is not. For one
-colour a cell is its own, empty or in the way, which makes 3^8 or 3^10 lines. They are computed
-once, from the ones with the most stones down, and spread over the keys.
+So rows with gaps are included by construction, and rows that can only become too long are not. To
+one color a cell is its own, empty or blocked, which makes 3^8 or 3^10 lines. Their patterns are
+computed once, beginning with the most stones, and copied to all keys.
 """
 
 from __future__ import annotations

@@ -196,8 +196,8 @@ class ReportLevel:
     ) -> tuple[int, int, tuple[int, ...]]:
         """Return plies looked ahead, value and line of the first of the best `cells`.
 
-        Where there was no time for all, that is of those that there was time for, the likeliest
-        ones: the best at a glance is one of them, and nothing is played that looks worse by then.
+        If time runs out, only the cells tried so far count. The most promising cells are tried
+        first, so the result is never worse than the best cell at a glance.
         """
         glance = max(cells, key=lambda cell: int(mover_gain(fd, ev, np.int64(cell))))
         quick = (1, int(mover_gain(fd, ev, np.int64(glance))), (glance,))

@@ -1,7 +1,7 @@
-"""The swap: what to put before the other side chooses a colour, and which colour to choose.
+"""The swap: the stones to place before the other side chooses a color, and the color to choose.
 
-Who chooses takes the colour that can expect more. Who puts the three stones puts the first two
-anywhere near the centre and the third one where both colours can expect about the same.
+The choosing player takes the color with the better expectation. The placing player puts the first
+two stones anywhere near the center, and the third where both colors can expect about the same.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""The threat search: knows at every node what is forced, and follows fours to their end.
+"""The threat search: finds forced moves at every node, and follows fours to their end.
 
-The counts of `pattern_board` answer at once what would take plies of search:
+The counts of `pattern_board` replace several plies of search:
 
 - an own five: won now. Two fives of the other side: lost. One: it is stopped, nothing else.
 - an own open four or double four, and no five of theirs: won in three plies.
 - a four with an open three, and they can make no four: won in five.
 - their open four or double four comes next: only cells that spoil it, and own fours.
 
-Where the answers to an open three are few, they cost no depth, nor does the stop of a five: so
-chains of fours and open threes are followed further than quiet moves.
+Blocking a five costs no depth, nor does answering an open three if there are few answers. So chains
+of fours and open threes are followed further than quiet moves.
 
 Everything else is searched by iterative deepening: principal variation search (Marsland and
 Campbell 1982) with a transposition table, moves sorted by the classes of their cells, killers and
@@ -16,8 +16,8 @@ history, late moves reduced or, near the leaves, left out. A leaf is a search of
 by the side to move: every move is a four and every answer is forced, so what it finds is a proof.
 Moves that are no threats are tried only within two cells of a stone.
 
-Where a value says that a play is won or lost, the moves of the winner are what was searched, and
-those of the loser all that are near stones.
+A value of a won or lost play considers only the searched moves of the winner, but all moves of the
+loser that are near stones.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ FIVE, DOUBLE_FOUR, FOUR_THREE = kinds.FIVE, kinds.DOUBLE_FOUR, kinds.FOUR_THREE
 FOUR_AND, FOUR_ONLY, DOUBLE_THREE = kinds.FOUR_AND, kinds.FOUR_ONLY, kinds.DOUBLE_THREE
 
 MATE = 1_000_000
-"""What a win is worth, less the plies until it."""
+"""The value of a win, before the plies until it are subtracted."""
 DECIDED = MATE - 1000
 CEILING = 900_000
-"""Evaluations stay below."""
+"""The upper bound of evaluations."""
 MAX_DEPTH = 60
-"""No line is searched deeper, in plies, its fours at the end not counted."""
+"""The greatest depth in plies, not counting the fours at the end."""
 FOURS = 12
 """So many fours in a row are followed at a leaf; `ROOT_FOURS` where the own turn is."""
 ROOT_FOURS = 40

@@ -1,38 +1,37 @@
 """The utility of a stone, as the report "5 in a Row - Tic Tac Toe (10 x 10 Grid)" scores it.
 
 The report looks along the four lines through the stone. A *live* N is an unbroken row of N with
-both ends open, a *sleep* N one with one end open, and a *tricky five* is four stones of a window
-of five with the gap inside; gaps are counted, so two windows with the same gap are one. The first
-row of its table that matches gives the utility:
+both ends open, a *sleep* N one with one end open. A *tricky five* is four stones of a window of
+five with the gap inside; gaps are counted, so two windows with the same gap are one. The first row
+of its table that matches gives the utility:
 
-=============  ==========================================================  =======  ==========
-row            what the stone makes                                        own      the other's
-=============  ==========================================================  =======  ==========
-`FIVE`         a five                                                      500000   400000
-`WINNING`      live 4; two sleep 4; two tricky; tricky + sleep 4;          100000   90000
-               tricky + two live 3; live 3 + sleep 4
-`LIVE_THREES`  two live 3                                                  40000    30000
-`BOTH_THREES`  sleep 3 + live 3                                            10000    9000
-`SLEEP_FOUR`   sleep 4                                                     4000     3000
-`TRICKY`       tricky                                                      3999     2999
-`LIVE_THREE`   live 3                                                      1000     900
-`LIVE_TWOS`    two live 2                                                  400      300
-`SLEEP_THREE`  sleep 3                                                     100      90
-`SLEEP_TWOS`   two sleep 2                                                 40       30
-`LIVE_TWO`     live 2                                                      10       9
-`SLEEP_TWO`    sleep 2                                                     4        3
-centre         the middle of an empty board                                1
-=============  ==========================================================  =======  ==========
+    =============  ========================================================  =======  ===========
+    row            what the stone makes                                      own      the other's
+    =============  ========================================================  =======  ===========
+    `FIVE`         a five                                                    500000   400000
+    `WINNING`      live 4; two sleep 4; two tricky; tricky + sleep 4;        100000   90000
+                   tricky + two live 3; live 3 + sleep 4
+    `LIVE_THREES`  two live 3                                                40000    30000
+    `BOTH_THREES`  sleep 3 + live 3                                          10000    9000
+    `SLEEP_FOUR`   sleep 4                                                   4000     3000
+    `TRICKY`       tricky                                                    3999     2999
+    `LIVE_THREE`   live 3                                                    1000     900
+    `LIVE_TWOS`    two live 2                                                400      300
+    `SLEEP_THREE`  sleep 3                                                   100      90
+    `SLEEP_TWOS`   two sleep 2                                               40       30
+    `LIVE_TWO`     live 2                                                    10       9
+    `SLEEP_TWO`    sleep 2                                                   4        3
+    center         the middle of an empty board                              1
+    =============  ========================================================  =======  ===========
 
-The last column is for what a stone of the *other* colour would have made in the same cell; the
-report's first level tests it after each row of the own colour. As the numbers fall in the order
-of the tests, the utility is the larger one of the two. It is for a stone that may be put
-now: in a minimax it would pay the other for every threat of ours that it answers, and nobody would
-make any. Where exactly five win, a longer row is
-none of these.
+The last column is for what a stone of the *other* color would have made in the same cell; the
+report's first level tests it after each row of the own color. As the numbers fall in the order of
+the tests, the utility is the larger of the two. It is for a stone that may be placed now. In a
+minimax it would reward the other for answering each of our threats, so neither side would make any.
+If exactly five win, a longer row matches no row of the table.
 
-The report's listing has two faults that are not copied: one test of a tricky five asks for the
-wrong stone, and where a test answers early the stone that was put for it stays on the board.
+Two bugs in the report's listing are not copied: one test of a tricky five checks the wrong stone,
+and a test that returns early leaves its trial stone on the board.
 """
 
 from __future__ import annotations

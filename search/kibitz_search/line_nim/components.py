@@ -1,16 +1,16 @@
 """Connected parts: how a position falls apart, their canonical forms, and misere theory.
 
-A sum of parts is the same game wherever its parts lie and however they are turned. So a part is
-named by a number that is the same for all of its images under the twelve symmetries of the
-hexagonal grid (six turns, each with and without a reflection) and all translations: in
-every image each cell has a random number by its place relative to the image's corner, these
-are combined, and the least of the twelve combinations is the name. Names have 63 bits; that two
-parts share one by chance is out of the question for the millions of parts of a search.
+A sum of parts is the same game wherever its parts lie and however they are turned. So a part's name
+is a number that all of its images share, under translations and the twelve symmetries of the
+hexagonal grid (six turns, each with and without a reflection). In every image each cell has a
+random number by its place relative to the image's corner; these are combined, and the least of the
+twelve combinations is the name. Names have 63 bits, so collisions are negligible for the millions
+of parts of a search.
 
 A position is named by the sum of its parts' names. Isolated cells count as one part if
 they are odd in number and as none if they are even, because two of them cancel in any sum.
 
-What theory decides: parts of up to `PART_CELLS` cells are worked out whole (see
+Parts of up to `PART_CELLS` cells are analyzed completely (see
 `kibitz_search.line_nim.evaluation`), each once for all its images. A lone part is lost for the
 mover when its misere value is 0. A sum of tame parts is lost exactly when the nim values combine to
 0 if some part is firm, to 1 if all are fickle: E. R. Berlekamp, J. H. Conway, R. K. Guy, "Winning

@@ -1,22 +1,22 @@
-"""An evaluation of Line-Nim: exact where all parts are small and tame, a guess elsewhere.
+"""An evaluation of Line-Nim: exact if all parts are small and tame, otherwise an estimate.
 
-A position falls apart into connected parts. For each part of at most `reach` cells every subset
-of its cells is worked out once: its nim value in normal play (whoever takes the last cell wins),
-its value in misere play (where that loses, and the empty part counts as 1), and whether it is
-*tame*. A part is tame when all that its lines lead to is tame and the two values are equal, or
-are 0 and 1 in either order. The second kind is called *fickle*: in a sum it acts like a heap of
-that many matches, 0 or 1. The first kind is *firm*, and acts like heaps of two and more. From
-this follows, as in Nim itself, who wins a sum of tame parts: the player to move loses exactly
-when the normal values add up to 0 (without carrying) if some part is firm, to 1 if none is.
+A position falls apart into connected parts. For each part of at most `reach` cells every subset of
+its cells is analyzed once. This gives its nim value in normal play (the player who takes the last
+cell wins), its value in misere play (that player loses, and the empty part counts as 1), and
+whether it is *tame*. A part is tame when all that its lines lead to is tame and the two values are
+equal, or are 0 and 1 in either order. The second kind is called *fickle*: in a sum it acts like a
+heap of that many matches, 0 or 1. The first kind is *firm*, and acts like heaps of two and more.
+This decides who wins a sum of tame parts, as in Nim itself: the player to move loses exactly when
+the normal values add up to 0 (without carrying) if some part is firm, to 1 if none is.
 
 Two more facts are used: a lone part of whatever kind is lost for the player to move exactly when
 its misere value is 0, and two isolated cells cancel in any sum, which tame theory knows anyway.
 
 Source: J. H. Conway, "On Numbers and Games" (1976), chapter 12, "How to lose when you must".
 
-The numbers are data: ``ev.sure`` is what a position is worth that theory decides, ``ev.guess``
-one where the same rule is applied to parts that are not all tame, and ``ev.reach`` the largest
-part that is worked out. With a larger one on the board a position is worth nothing to either.
+The numbers are data: ``ev.sure`` is the value of a position that theory decides, ``ev.guess`` that
+of one where the same rule is applied to parts that are not all tame, and ``ev.reach`` the size of
+the largest part that is analyzed. A position with a larger part has the value 0 for both seats.
 """
 
 from __future__ import annotations

@@ -1,20 +1,22 @@
 """Retrograde analysis of every subset of an island: who loses, 64 positions at once.
 
-A position is *lost* when the player to move loses. The empty one is not: whoever has just taken the
+A position is *lost* when the player to move loses. The empty one is not: the player who took the
 last cell has lost. Any other is lost exactly when no line leads to a lost one. Subsets are numbered
-by their bits, so what a line leads to always has a smaller number, and one pass in ascending
-order settles them all.
+by their bits, so a line always leads to a smaller number, and one pass in ascending order settles
+them all.
 
-The lowest six bits are a place within a word, so one load answers for 64 positions: a line
-without cells among these six leads from word `h` to word ``h ^ line`` in all 64 places alike; of
-one with such cells the places that have no such cell are kept and moved by their sum; and lines
-inside of the six are settled in the word itself, from its lowest open place on, by what
-each lost place makes won.
+The lowest six bits are a place within a word, so one load answers for 64 positions:
 
-Words come in blocks of `MIDDLE` bits. Lines that reach beyond a block are followed for the
-whole block at once, which the compiler turns into vectors; for the others it is listed before for
-each place in a block which of them fit. With `n` cells there are ``2 ** n`` bits: 2 MiB for 24
-cells, 32 MiB for 28.
+- A line without cells among these six leads from word `h` to word ``h ^ line`` in all 64 places.
+- Of a line with some cells among them, the places without these cells are kept, and shifted by the
+  sum of the cells' bits.
+- Lines within the six are settled in the word itself, from its lowest open place on: each lost
+  place marks the places that are won by moving to it.
+
+Words come in blocks of `MIDDLE` bits. Lines that reach beyond a block are followed for the whole
+block at once, which the compiler vectorizes. For the others, a list made in advance tells which
+lines fit at each place in a block. With `n` cells there are ``2 ** n`` bits: 2 MiB for 24 cells,
+32 MiB for 28.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""The solver: whatever proves most in the time that there is.
+"""The solver: uses the strongest method that the time allows.
 
-1. A table of the turn before has this position: look it up.
-2. The cells that are left fit into a table, and its time into the turn's: make it.
-3. They do not: search for a proof among sums of parts. Where that fails, and one to three cells are
-   too many, tables for what is left without the cells of one line tell of all moves that take
-   these cells, so line after line is tried until a winning move is found.
-4. Nothing is proven: nearly every position with many cells is won for whoever moves and knows how,
-   so what counts is to be the first who knows. The move leaves one cell more than fit into a table,
-   or as many more as the other can make up for by the same rule: multiples of 4. On a board of
-   more than 64 cells this is all that it does.
+1. If a table of an earlier turn has this position, look it up.
+2. If the free cells fit into a table, and its time into the turn's, build it.
+3. Otherwise search for a proof among sums of parts. If that fails and only one to three cells are
+   too many, build a table without the cells of one line, which decides all moves that take these
+   cells. Repeat this line by line until a winning move is found.
+4. If nothing is proven, aim to be the first with a table, because nearly every position with many
+   cells is won for a perfect player to move. The move leaves one cell more than fit into a table,
+   plus a multiple of 4, which the other side can balance by the same rule. On boards of more than
+   64 cells only this step applies.
 
-When all is lost, it leaves the position with the smallest share of answers that win, and
-of these one with many cells, so that the other has to be right often.
+In a lost position it leaves the position with the smallest share of winning answers, and among
+equals one with many cells, so that the other side needs many correct moves.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ QUICK = 12
 SHARE = 0.4
 """The share of the time that a search for a proof gets where tables may still tell something."""
 SHOWN = 6
-"""A line that is shown is no longer."""
+"""The greatest length of a line shown."""
 PERIOD = 1 + geo.LONGEST
-"""Whatever the other takes, the next move can make up for it to so many cells together."""
+"""The number of cells to which a player can always complete the other's move."""
 
 
 @dataclass(frozen=True)
 class _Verdict:
-    """What is known of a move: whether it wins, and if not, how good it is still."""
+    """The verdict on a move: whether it wins, and if not, how good it still is."""
 
     action: int
     wins: bool

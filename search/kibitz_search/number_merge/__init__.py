@@ -1,9 +1,11 @@
 """Number merge: an evaluation and exact play.
 
-evaluation  points
-boundaries  a position as boundaries, and what every merge earns
-retrograde  the worth of every set of boundaries
-swindle     what to hope for where nothing is won
-lookahead   alpha-beta, for rows that are too long for a table
-solver      the search that puts these together
+Modules:
+
+    evaluation  points
+    boundaries  a position as a set of boundaries, and the gain of every merge
+    retrograde  the worth of every set of boundaries
+    swindle     chances of an opponent's error in positions that are not won
+    lookahead   alpha-beta, for rows that are too long for a table
+    solver      the search that combines these
 """

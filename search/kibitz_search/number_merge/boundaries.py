@@ -1,8 +1,8 @@
-"""A position of number merge as a set of boundaries, and what every merge earns.
+"""A position of number merge as a set of boundaries, and the gain of every merge.
 
-Between ``n`` numbers stand ``n - 1`` boundaries, and a merge takes one of them away. What it
-earns depends on the sum of the two numbers, and so on the boundaries next to it on either side
-and on nothing else. A row is the boundaries that one position has; every later position
+Between ``n`` numbers stand ``n - 1`` boundaries, and a merge takes one of them away. Its gain
+depends on the sum of the two numbers, and so only on the boundaries next to it on either side.
+A row is the boundaries that one position has; every later position
 of the play is a set of them, a bit each, the leftmost lowest. With both ends they are counted
 from 0, the left end, so bit ``i`` is the boundary ``i + 1``.
 """
@@ -30,7 +30,7 @@ class BoundarySet:
         self.edges: tuple[int, ...] = tuple(int(each) for each in state.edge[: count + 1])
         sums = np.asarray(state.prefix, np.int64)[list(self.edges)]
         self.ends: tuple[int, ...] = tuple(sums.tolist())
-        """What the numbers to the left of each boundary add up to."""
+        """The sum of the numbers to the left of each boundary."""
         beyond = (sums[None, :] - sums[:, None]) * int(state.below) - int(state.above)
         self.gains: Gains = np.sign(beyond).astype(np.int8)
 

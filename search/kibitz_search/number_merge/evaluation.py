@@ -1,8 +1,8 @@
-"""The evaluation of number merge: points, and nothing of what is still to come.
+"""The evaluation of number merge: the points so far.
 
-What a position is worth to a seat is ``ev.point`` times its lead, the difference of the scores.
-One ply ahead that is a rule of thumb: earn a point if you can, else nothing, and lose
-one only where every merge does.
+The value of a position to a seat is ``ev.point`` times its lead, the difference of the scores. One
+ply ahead that is a rule of thumb: earn a point if you can, else nothing, and lose one only if every
+merge does.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
 """Looking ahead in rows that are too long for a table: alpha-beta over sets of boundaries.
 
-Iterative deepening with a transposition table (Knuth & Moore 1975 analyse the pruning). Worths
+Iterative deepening with a transposition table (Knuth & Moore 1975 analyze the pruning). Worths
 count points from a position on, as in `retrograde`, so a set of boundaries is the whole position
-and is its own key: nothing is hashed away, and a hit is never mistaken.
+and its own exact key: hits are never false.
 
-Where the depth is used up, the worth is estimated from how these plays go. Once two neighbours
-exceed the threshold, whoever moves earns a point, and so does everybody after that, for what
-borders on a large number is large. So the first to find such a pair is ahead by the odd one of
-the points that are left, and whoever has to make it for the other is behind. With `r` merges
-left: a pair is there, ``r % 2``; none is there, half way between finding and making the first.
+At leaves the worth is estimated from how such plays usually end. Once two neighbors exceed the
+threshold, the mover earns a point, and so does each later mover, because the neighbors of a large
+number merge to a large number. So the first player to find such a pair is ahead by the odd one of
+the points that are left, and a player forced to create it for the other is behind. With `r` merges
+left and a pair present the estimate is ``r % 2``; without a pair it is half way between finding and
+creating the first.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
 """The worth of every set of boundaries: 2 to the power of their number, not its factorial.
 
-What a position is worth to the mover, counted in points from here on, is the best of what a merge
-earns less what is left of it is worth to the other. Scores so far change nothing about that,
-and neither does the way that led there. This is the dynamic programme over intervals' ends in
-Bellman's sense; the sets are worked through in ascending order, so all that a set leads to
-stands there already.
+The worth of a position to the mover, in points from here on, is the maximum over all merges of the
+gain less the worth of the remaining position to the other. It does not depend on the scores so far
+or on the moves that led there. This is dynamic programming in Bellman's sense over the ends of
+intervals. Sets are computed in ascending order, so the successors of a set are always known.
 
-The lowest `LOW` boundaries make a block of 256 neighbours in the table. For a boundary above
-these, what stands on its either side is the same all over the block, or the same in runs of it,
-so its merges are worked out for whole runs at once, which the compiler turns into vectors.
+The lowest `LOW` boundaries make a block of 256 neighbors in the table. The neighbors of a boundary
+above these are constant over the block, or over runs of it. So its merges are computed for whole
+runs at once, which the compiler vectorizes.
 """
 
 from __future__ import annotations
@@ -67,9 +66,9 @@ def _high(worths: Worths, gains: Gains, high: Int, low: Int, size: Int) -> Int:
 def _merges(gains: Gains, low: Int, source: Bytes, earned: Worths, left: Bytes) -> None:
     """List the merges inside of a block: eight places for each set of low boundaries.
 
-    In the order of the places, the set that is left goes into `source` and the gain into
-    `earned`, but for the last one: what that earns depends on the block, too, so what stands to
-    the left of it goes into `left`.
+    For each place in ascending order, `source` gets the remaining set and `earned` the gain. The
+    gain of the last place also depends on the block, so `left` gets the boundary to its left
+    instead.
     """
     for mask in range(1, np.int64(1) << low):
         count, before, here = np.int64(0), np.int64(0), np.int64(-1)

@@ -1,9 +1,8 @@
-"""The solver: a table where the clock and the memory allow one, a search ahead before that.
+"""The solver: a table if the clock and the memory allow one, otherwise a lookahead search.
 
-With a table it chooses by outcome, then by points, and then the move that leaves the other the
-smallest share of answers that keep what it has or, where the play is not won, the best hope of an
-error (see `swindle`). The table of one turn has all that can come of
-it, so later turns only look it up.
+With a table it chooses by outcome, then by points. Among equals in a won play it leaves the other
+the smallest share of answers that keep their worth; otherwise it maximizes the hope of an error
+(see `swindle`). A table covers all later positions, so later turns only look them up.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ GLANCE = 0.15
 
 @dataclass(frozen=True)
 class _Finding:
-    """What a search found: the best place, its worth in points, the depth."""
+    """The result of a search: the best place, its worth in points, the depth."""
 
     place: int
     worth: int

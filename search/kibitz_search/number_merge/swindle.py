@@ -1,10 +1,10 @@
-"""Swindles: how likely a player who sees one move ahead goes wrong, in positions that are lost.
+"""Swindles: how likely a player who sees one move ahead errs, in positions that are not won.
 
-Where the outcome is not won, a perfect player keeps what there is and hopes for errors. It supposes
-that the other takes any of the moves that earn the most at once, all alike, and that one error
-is enough. Then the hope of a set of boundaries follows from those below it, as the worths do:
-on the other's turn it is the mean over these moves, 1 for an error; on the own turn, the best of
-what the moves that give nothing away leave.
+If the outcome is not won, a perfect player keeps the worth of the position and hopes for errors. It
+assumes that the other takes one of the moves with the greatest gain, each with equal probability,
+and that one error is enough. The hope of a set of boundaries follows from those of smaller sets, as
+worths do. On the other's turn it is the mean over these moves, counting 1 for an error; on the own
+turn it is the maximum over the moves that keep the worth.
 """
 
 from __future__ import annotations

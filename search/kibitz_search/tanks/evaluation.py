@@ -113,8 +113,8 @@ operations.implement(WEIGHTS, evaluate=_evaluate)
 def hand(state: np.record) -> np.record:
     """Return hand-tuned weights.
 
-    The pull is so small that the longest way to the next place takes off less than a new place
-    is worth; an aim is worth a little more than a new place, a clear line of a tank that has
+    The pull is so small that even the longest way to the next new place subtracts less than a new
+    place is worth. An aim is worth a little more than a new place. A clear line of a tank that has
     just fired costs a little more still.
     """
     ev: Any = kernels.new(WEIGHTS)

@@ -10,14 +10,14 @@ weights, then the biases of both layers.
 
 The network with the tank's own eyes
 ------------------------------------
-One small network looks in each of the four directions, with the board turned that way and its
-sides added up, and gives a worth to going there, to turning the hull there and to firing there. Its
-inputs are sums over `BINS` areas, narrow ones near the tank and wide ones far away, of what is new,
-unknown, solid, another tank, or was left a short while ago; and where the hull points. Masks leave
-the moves that are known to be closed, and shots with nobody in the line, out of the choice.
+One small network is applied to each of the four directions, with the board turned that way and its
+sides added up. It gives a worth to moving, turning the hull and firing in that direction. Its
+inputs are the direction of the hull, and sums over `BINS` areas, narrow near the tank and wide far
+away, of places that are new, unknown, solid, occupied by a tank, or were left recently. Moves that
+are known to be blocked, and shots with no tank in the line, are masked.
 
-What it knows is its own view, and what it remembers of it (`MIND`): when it was where, and where
-it got stuck, which closes a place for `PATIENCE` slots.
+The player uses its own view and a memory of it (`MIND`): when it was where, and where it got stuck,
+which closes a place for `PATIENCE` slots.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ GO, TURN, SHOOT = range(WORTHS)
 EYES_WEIGHTS = NEURONS * LOOKS + WORTHS * NEURONS + WORTHS
 PATIENCE = 12
 FADING = 0.93
-"""What is left of a trace after an own turn."""
+"""The factor by which a trace fades per own turn."""
 MOVES = kernels.kernel_array(np.array([rules.UP, rules.RIGHT, rules.DOWN, rules.LEFT], np.int64))
 """The move that goes where each hull faces."""
 

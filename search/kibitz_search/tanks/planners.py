@@ -1,33 +1,33 @@
-"""The planners of Tanks: the explorer, who only walks, and the hunter, who looks, aims and hides.
+"""The planners of Tanks: an explorer that only walks, and a hunter that looks, aims and hides.
 
-What they know
---------------
-Everything is decided by what the player's own view shows: its local board, its place, hull and
-trail, the shots that all have heard, the wrecks, and where the tanks started. So any state that
-agrees with the view leads to the same action. Places that were never seen count as free until a
-tank gets stuck there: a move that leaves it where it was has shown something in the way, and
-the *mind*, which the player keeps from turn to turn, closes the place for a while.
+Inputs
+------
+Actions depend only on the player's own view: its local board, its place, hull and trail, the shots
+that all have heard, the wrecks, and the starting places of the tanks. So any state that is
+consistent with the view leads to the same action. Places that were never seen count as free until
+the tank gets stuck there. A move that leaves it in place has shown an obstacle, and the *mind*,
+which the player keeps from turn to turn, closes the place for a while.
 
 The explorer
 ------------
-A* (`algorithms.pathfinding`) to the nearest place where it has not been. Of new places equally
-near it prefers the one with the fewest new neighbours, as Warnsdorff (1823) had the knight go,
-which leaves fewer single places behind to come back for. It never fires and turns never.
+It follows A* (`algorithms.pathfinding`) to the nearest place where it has not been. Of new places
+equally near it prefers the one with the fewest new neighbors, as in Warnsdorff's rule (1823) for
+the knight's tour, which leaves fewer single places behind. It never fires and never turns.
 
 The hunter
 ----------
-For each other tank it keeps the probability of every place, as a filter of a hidden Markov chain
-does: between two own turns a tank goes in each direction with ``ev.drift``, stays if the way is
-closed, is where it fired if it has fired, is where it is seen if it is seen, and nowhere else in
-sight. Such a tank shoots along its hull, which nobody sees: the *hazard* of a place is the expected
-number of tanks with a clear line to it times ``ev.shot``, and costs as many steps as the new
-places that the tank may still hope for would have paid.
+For each other tank it keeps the probability of every place, like the filter of a hidden Markov
+model. Between two own turns a tank goes in each direction with probability ``ev.drift``, or stays
+if the way is closed. A tank that has fired is where it fired, and a visible tank is where it is
+seen; no other tank is in sight. A tank shoots along its hull, whose direction is hidden. So the
+*hazard* of a place is the expected number of tanks with a clear line to it, times ``ev.shot``. In
+steps, it costs what the new places that the tank may still hope for are worth.
 
-1. A tank in the own line of fire is fired at: what is seen ahead cannot move before the shot.
-2. Else every other action is weighed: the way by A* to the next new place with its hazards,
-   which go in for every place on it, against the chance that after the action a tank will be in
-   the line of fire. Standing in a shooter's line or entering a row where one is likely is
-   dear, so it waits, goes round, or turns to face the danger, whichever is cheapest.
+1. If a tank is in the own line of fire, it fires: a target ahead cannot move before the shot.
+2. Otherwise it rates every other action by the way by A* to the next new place, including the
+   hazards of all places on it, and by the chance that a tank will be in the line of fire after it.
+   Standing in a shooter's line or entering a row where one is likely is expensive, so it waits,
+   goes round, or turns to face the danger, whichever is cheapest.
 
 The weights are data in the evaluation record.
 """
@@ -195,7 +195,7 @@ def _place_at(mind: Record, other: Int, cell: Int) -> None:
 
 @kernel
 def _spread(st: Record, seat: Int, drift: float, before: Any, after: Any) -> None:
-    """Write where something that was as likely as `before` says may be a round later."""
+    """Propagate the occupancy distribution `before` by one round."""
     for cell in range(CELLS):
         after[cell] = 0.0
     for cell in range(CELLS):

@@ -16,7 +16,7 @@ from kibitz_search.weights import WeightsError, WeightsFile
 
 GAME, REPORT, EYES = "tanks", "report-network", "eyes-network"
 SCALES = {"codes": 1.0, "scaled": 0.1}
-"""What inputs are multiplied by, for each reading."""
+"""The factor of the inputs, for each reading."""
 SHIPPED = Path(__file__).parent / "weights"
 
 

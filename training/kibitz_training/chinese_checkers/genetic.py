@@ -1,9 +1,11 @@
-"""The experiment ``chinese-checkers/genetic``: a run, what it leaves, and the test of the best.
+"""The experiment ``chinese-checkers/genetic``: a run, its files, and the test of the best array.
 
-journal.jsonl   every generation (`journal`); a run that was ended goes on from it
-fittest.json    the array of the highest fitness that any individual had, by its few games
-best.json       the array that was best when the last populations played anew
-*.svg           fitness and games won over the generations, and arrays drawn on the star
+Files:
+
+    journal.jsonl   every generation (`journal`); an interrupted run resumes from it
+    fittest.json    the array with the highest fitness of any individual, over its few games
+    best.json       the best array when the last populations played more games
+    *.svg           fitness and games won over the generations, and arrays drawn on the star
 """
 
 from __future__ import annotations

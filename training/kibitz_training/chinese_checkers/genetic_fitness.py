@@ -1,44 +1,42 @@
 """The evolution of "Fun With Chinese Checkers": arrays of distances, judged by greedy games.
 
 An individual has a number for each hole of the star, a *distance*: less is better. Its fitness is
-the mean over its games against the judge of ``500 - p`` for a game won in `p` plies, all players'
-counted, and of minus the distance that is left for one that is lost. Two games; where they add up
-to `PROMISING` or more, five.
+the mean over its games against the judge: ``500 - p`` for a game won in `p` plies of all players,
+and minus the remaining distance for a lost one. It plays two games, or five if the first two add
+up to `PROMISING` or more.
 
-What the report leaves open, and what is done here:
+The report leaves some points open, which are decided here as follows:
 
 - ``p`` counts the plies of all players: its 72.6 plies for two and 106.6 for three players are 36.3
   and 35.5 own moves, which agree.
 - How far a loser was from winning is measured by the judge's array (`own_distance`: by its own).
-  "The same evaluation function that drives the bot" may be either bot's. By its own array a
-  population need not come closer to a win, only lower its numbers, which it does: it reaches
-  positive fitness in games that it loses, and no wins, while the report says that positive fitness
-  means games won.
+  "The same evaluation function that drives the bot" may be either bot's. Measured by its own array,
+  a population can lower its numbers instead of coming closer to a win, and it does: it reaches
+  positive fitness without any wins. In the report positive fitness means games won.
 - The individual begins every second game of two, and every third of three; `begins` changes that.
-  The report's own figures agree with an individual that always begins. A game that it wins then
-  has an odd number of plies with two players, and one more than a multiple of three with three;
-  so five have an odd sum with two, and one of 2 modulo 3 with three. The report's sums are
-  5 x 72.6 = 363, 5 x 83.4 = 417 and 5 x 106.6 = 533, which is 2 modulo 3; in turns it would be 0.
-- Of equal moves any is taken, drawn at random: with none at random five games would be one.
-- A game in which nobody finishes is begun again, `restarts` times at most; then it is lost from as
-  far as the start (`stuck`: from where its pegs are then). Who leaves a peg at home, so that the
-  judge cannot win, has all the time there is to bring up the others: by where they are, such a
-  population is near a win for ever, and never wins.
-- Start and goal holes begin with the numbers of the judge by hand (see `evaluation.hand`), which
-  the report has as a figure only; ours is made by its description. They are moved `apart`, so that
-  all random numbers lie between: pegs leave every start hole for any other, and any other for
-  every goal hole. Where random numbers are lower than those of the goal, as they are with the
-  judge's own, pegs stop short of it for ever: with 20 individuals nobody had won by generation
-  3,000, with 100 nobody by 250. The report's first win is in generation 51; moved apart it is in
-  348 with 20 individuals and in 21 with 100.
-- The size of the population decides most, and then the range of the first numbers: from a few
-  hundred individuals with numbers up to 100 the array wins nearly all games after some hundred
-  generations, while a small population is all alike soon and then waits for mutations, of which
-  hardly one helps. Once most individuals win their five games, what is selected is luck: more
-  generations make the populations faster and no surer. So a run is as long as its population needs
-  to become alike.
-- How great the judge's "great penalty" is does not matter: from 4 to 50 it plays the same games.
-- With three players both opponents are the judge, and whoever finishes first has won.
+  The report's own figures agree with an individual that always begins. A game that it wins then has
+  an odd number of plies with two players, and 1 modulo 3 with three. So the sum of five games is
+  odd with two players, and 2 modulo 3 with three. The report's sums are 5 x 72.6 = 363,
+  5 x 83.4 = 417 and 5 x 106.6 = 533, which is 2 modulo 3; in turns it would be 0.
+- Ties between moves are broken at random: without randomness all five games would be the same.
+- A game in which nobody finishes is restarted, at most `restarts` times. After that it counts as
+  lost from the distance of the start (`stuck`: of its pegs at the end). Otherwise an individual
+  could leave a peg at home, so that the judge cannot win, and bring up the others at leisure. Such
+  a population would always look close to a win, and never win.
+- Start and goal holes begin with the numbers of the hand-tuned judge (see `evaluation.hand`). The
+  report shows them only in a figure; ours follow its description. They are moved `apart`, so that
+  all random numbers lie between: pegs leave every start hole for any other, and any other for every
+  goal hole. If random numbers are lower than those of the goal, as with the judge's own, pegs stop
+  short of it for ever. With 20 individuals nobody had won by generation 3,000, with 100 nobody by
+  250. The report's first win is in generation 51; moved apart it is in 348 with 20 individuals and
+  in 21 with 100.
+- The size of the population matters most, then the range of the first numbers. With a few hundred
+  individuals and numbers up to 100 the array wins nearly all games after some hundred generations.
+  A small population soon becomes uniform and then depends on mutations, few of which help. Once
+  most individuals win their five games, selection is luck: more generations make the populations
+  faster, but do not raise the share of wins. So a run lasts until its population becomes uniform.
+- The size of the judge's "great penalty" does not matter: from 4 to 50 it plays the same games.
+- With three players both opponents are the judge, and the first to finish wins.
 """
 
 from __future__ import annotations

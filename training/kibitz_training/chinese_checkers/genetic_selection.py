@@ -17,11 +17,11 @@ from kibitz_training.chinese_checkers import genetic_fitness
 from kibitz_training.chinese_checkers.hole_games import HoleGames
 
 POPULATIONS = 40
-"""So many of the last populations take part."""
+"""The number of last populations that take part."""
 ROUNDS = ((16, 2048), (64, 512), (256, 48), (2048, 1))
 """Games of each round, and how many go on."""
 _SEEDS = 3
-"""What the games are drawn for, besides the seed: those of the run are drawn for other numbers."""
+"""The stream of random numbers for these games; the run's own games use other streams."""
 
 
 def best_of(games: HoleGames, candidates: Array, seed: int) -> Array:

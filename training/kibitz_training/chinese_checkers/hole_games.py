@@ -127,9 +127,9 @@ class Games(NamedTuple):
     """The bytes of the start."""
     arrays: Any
     turned: Any
-    """Where a seat finds the number of a hole in an individual's array, [seats, holes]."""
+    """The index of a hole in an individual's array as a seat sees it, [seats, holes]."""
     others: Any
-    """What the opponents play by, [seats, holes], unless they are judged by an evaluation."""
+    """The opponents' arrays, [seats, holes], unless they play by an evaluation."""
     judged: Any
     own_seats: Any
     """The seats that the individual takes in turn, game by game."""
@@ -142,7 +142,7 @@ class Games(NamedTuple):
     """Whether its own array measures how far from winning it was, instead of its opponents'."""
     chances: Any
     out: Any
-    """What came of each game of each individual: see `WON` and the others."""
+    """The result of each game of each individual: see `WON` and the other columns."""
 
 
 @kernel
@@ -182,7 +182,7 @@ def play_games(games: Games, ev: op.Record, first: Int, end: Int) -> None:
 TASK = "hole-games"
 """The task of workers that `play_task` carries out."""
 Elsewhere: TypeAlias = tuple[Compute, dict[str, Any]]
-"""Where games are played, and what a task is told of them all."""
+"""The function that plays games elsewhere, and the arguments that all tasks share."""
 
 
 class HoleGames:
@@ -222,7 +222,7 @@ class HoleGames:
         self._elsewhere = compute
 
     def play(self, arrays: Array, seeds: Sequence[int], first_game: int, games: int) -> Array:
-        """Return what came of `games` games of each array: see `WON` and the others.
+        """Return the results of `games` games of each array: see `WON` and the other columns.
 
         `seeds` has a number for each array; the same number gives the same games.
         """
@@ -284,7 +284,7 @@ def against(
 
 
 def play_task(given: dict[str, Any]) -> dict[str, Any]:
-    """Play what `HoleGames` gives to be played elsewhere."""
+    """Play the games that `HoleGames` sends to a worker."""
     games = against(given["judge"], given["seats"], **given["options"])
     arrays = np.array(given["arrays"], np.float64)
     out = games.play(arrays, given["seeds"], given["first_game"], given["games"])
@@ -292,5 +292,5 @@ def play_task(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def rotations(shape: geo.Geometry, corners: Sequence[int]) -> np.ndarray[Any, Any]:
-    """Return where each seat finds the number of a hole in an array for `GOAL`, [seats, holes]."""
+    """Return the index of each hole in an array for `GOAL` as each seat sees it, [seats, holes]."""
     return np.array([turned_holes(shape, (each + 3) % geo.CORNERS) for each in corners], np.int64)

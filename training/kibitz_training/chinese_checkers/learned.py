@@ -1,18 +1,18 @@
 """The experiment ``chinese-checkers/learned``: distances of holes by evolution strategy.
 
-An array is a smooth function of `SIZE` numbers, the same left and right of the line between home
-and goal: how much further each pair of rows is than the one before, what a hole's width aside costs
-near the goal, in the middle and at home, and what the three deepest holes of the home cost. All of
-them at 0 is ``stragglers``. So few numbers can be told apart by the few thousand games that minutes
-allow; one number a hole could not.
+An array is a smooth function of `SIZE` numbers, symmetric about the line between home and goal.
+They are the extra distance of each pair of rows over the one before, the cost of a hole's width
+aside (near the goal, in the middle and at home), and that of the three deepest holes of the home.
+All of them at 0 give ``stragglers``. A few thousand games, which take minutes, are enough to fit so
+few numbers, but not one number per hole.
 
 The games are those of `plan_games`: everybody plans two own moves ahead. All individuals of a
 generation play the same openings, against ``stragglers``, ``hand``, and the mean of the strategy
 some generations ago, in turn. The result is the last mean.
 
-journal.jsonl   every generation; a run that was ended goes on from it
-best.json       the array, for ``*-weights:file=best.json``
-*.svg           the lead over the generations, and the array drawn on the star
+    journal.jsonl   every generation; an interrupted run resumes from it
+    best.json       the array, for ``*-weights:file=best.json``
+    *.svg           the lead over the generations, and the array drawn on the star
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from kibitz_training.chinese_checkers.hole_games import rotations
 i64 = kernels.int64_cast()
 
 FIRST_WEIGHT = 1 / 64
-"""What the first move's own gain counts in its plan: of equal plans the sooner gain is better."""
+"""The extra weight of the first move's gain: of equal plans the sooner gain is better."""
 OPENING = 2
 """Random moves of each player at the beginning."""
 SQUASH = 12.0
@@ -103,15 +103,15 @@ class Games(NamedTuple):
     others: Any
     """The array that plays in the other seats of each game."""
     turned: Any
-    """Where a seat finds the number of a hole in an array, [seats, holes]."""
+    """The index of a hole in an array as a seat sees it, [seats, holes]."""
     masks: Any
     """The array's own seats in each game, as bits."""
     seeds: Any
-    """What the opening of each game is drawn from."""
+    """The seed of the opening of each game."""
     opening: Any
     """How many moves are drawn at the beginning."""
     out: Any
-    """What each game is worth to each array."""
+    """The worth of each game to each array."""
 
 
 @kernel
@@ -185,7 +185,7 @@ class PlanGames:
 
 
 def sharings(seats: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return which seats are the array's, as bits, so that each is as often its as the others'."""
+    """Return a bit mask of the array's seats; each seat is the array's equally often."""
     every_second = sum(1 << seat for seat in range(0, seats, 2))
     whole = (1 << seats) - 1
     turned = {(every_second << by | every_second >> (seats - by)) & whole for by in range(seats)}

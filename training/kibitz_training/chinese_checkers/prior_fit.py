@@ -32,9 +32,9 @@ class Choices:
     holes: Indices
     """The class of the hole that each leaves, and the one that it enters: int64 [2, moves]."""
     begins: Indices
-    """Where the moves of each choice begin."""
+    """The index of the first move of each choice."""
     chosen: Indices
-    """Which of all moves was chosen in each."""
+    """The index of the chosen move of each choice."""
 
 
 def symmetric_classes() -> tuple[Indices, int]:

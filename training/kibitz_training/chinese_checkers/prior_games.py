@@ -24,10 +24,10 @@ OPENING = 2
 
 @dataclass(frozen=True)
 class Choice:
-    """What a player could do, and what it did."""
+    """The legal moves of a player, and the one that it chose."""
 
     goal: int
-    """The corner that it goes to."""
+    """The corner of the player's goal."""
     legal: tuple[int, ...]
     chosen: int
 

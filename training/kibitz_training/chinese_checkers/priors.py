@@ -1,13 +1,13 @@
 """The experiment ``chinese-checkers/priors``: which moves a search should try first.
 
 Playouts and the growth of the tree follow priors of moves (`operations.move_prior`). Those of the
-game, the steps gained, know nothing of what searches have found out. Here a search plays itself,
-by the distances of ``learned`` without priors of their own (`learned.distances_for`), and a number
-for leaving and one for entering each hole are fitted to the moves that it chose (`prior_fit`). One
-game of five is held back, and says how well they foretell.
+game, the steps gained, use no search results. Here a search plays itself, by the distances of
+``learned`` without priors of their own (`learned.distances_for`). A number for leaving and one for
+entering each hole are fitted to the moves that it chose (`prior_fit`). One game of five is held out
+to test the predictions.
 
-journal.jsonl   every game; a run that was ended goes on from it
-best.json       the distances and the priors, for ``mcts-weights:file=best.json``
+    journal.jsonl   every game; an interrupted run resumes from it
+    best.json       the distances and the priors, for ``mcts-weights:file=best.json``
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from kibitz_search.five_in_a_row.weights_file import SIZE
 from kibitz_training.five_in_a_row.pattern_games import PlayedGame
 
 PENALTY = 20.0
-"""What a distance of `SPREAD` from the usual weight costs, in units of one game's evidence."""
+"""The penalty for a distance of `SPREAD` from the usual weight, in units of one game's evidence."""
 SPREAD = 0.02
 """The distance, as a share of the logarithm of the odds for one cell."""
 ROUNDS = 50

@@ -34,10 +34,10 @@ class PlayedGame:
     """The moves of a game, as actions, and how it ended."""
 
     opening: int
-    """How many of the moves were drawn."""
+    """The number of moves that were drawn at random."""
     moves: tuple[int, ...]
     values: tuple[float, ...]
-    """What the search said before each move that was not drawn, to the colour that made it."""
+    """The search's value before each move that was not drawn, for the color that made it."""
     result: float
     """1 where the colour that made the first move won, 0 where it lost, 0.5 for a draw."""
 

@@ -31,14 +31,14 @@ class Games(NamedTuple):
     start: Any
     """The bytes of the start."""
     minds: Any
-    """What each network remembers."""
+    """The memory of each network."""
     weights: Any
     scale: Any
     with_eyes: Any
     seats: Any
-    """Where the network sits in each game."""
+    """The network's seat in each game."""
     seeds: Any
-    """What the others draw from, [networks, games]."""
+    """The seeds of the random players, [networks, games]."""
     whole: Any
     """Whether games are played to their end, instead of as far as the network lives."""
     out: Any
