@@ -4,12 +4,12 @@
 
 Random movers of five in a row play each other in one event, on a server and in processes as
 `kibitz arena` starts them, as many games at once as the machine has processors, until so many
-moves are played. A game of 225 cells that nobody decides is the hardest there is for such a
-clock: its bots have 0.2 s for everything but 2 ms of each of more than a hundred moves.
+moves are played. An undecided game of 225 cells is the hardest for such a clock: its bots have
+0.2 s for everything but 2 ms of each of more than a hundred moves.
 
-Printed are moves, losses by cause, what bots were charged a move, and how late the server and
-the scheduler answered meanwhile. The status is 0 when all moves were played and nobody lost on
-time, or for any other reason than the rules.
+The output has moves, losses by cause, the time charged per move, and the delays of the server and
+the scheduler. The exit status is 0 if all moves were played and nobody lost on time, or for any
+other reason than the rules.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ SHARES = (0.5, 0.95, 0.99, 0.999, 1.0)
 
 @dataclass
 class Lateness(ConcurrencyLimit):
-    """The width of a tournament that says how many games run at once; keeps all it is told."""
+    """The concurrency limit of `kibitz arena`, which also keeps all latencies that it receives."""
 
     all: list[float] = field(default_factory=list)
 
     def record_latency(self, late_ms: float) -> None:
-        """Take in how late an answer was."""
+        """Record the delay of an answer."""
         self.all.append(late_ms)
         super().record_latency(late_ms)
 
 
 class Until(ProgressDisplay):
-    """Shows how far a tournament is, and drains it once it has enough moves, or no more time."""
+    """A progress display that drains the tournament once it has enough moves, or no more time."""
 
     house: TournamentRunner
 
     def begin(self, house: TournamentRunner, moves: int, seconds: float) -> None:
-        """Say what to count for."""
+        """Set the tournament, the wanted number of moves, and the deadline."""
         self.house = house
         self._wanted = moves
         self._deadline = time.monotonic() + seconds
@@ -75,7 +75,7 @@ class Until(ProgressDisplay):
 
 
 def moves(progress: TournamentState) -> int:
-    """Return how many moves were played in games that count."""
+    """Return the number of moves in games that count."""
     return sum(ended.result.plies for ended in progress.ended.values())
 
 
@@ -96,7 +96,7 @@ def event(arguments: argparse.Namespace) -> Tournament:
 
 
 def charged(folder: TournamentDirectory, progress: TournamentState) -> Iterator[int]:
-    """Yield what every move was charged, in milliseconds."""
+    """Yield the time charged for every move, in milliseconds."""
     for ended in progress.ended.values():
         for entry in read_record(folder.path / str(ended.record)).entries:
             if isinstance(entry, Moved):

@@ -45,11 +45,11 @@ from kibitz_protocol.wire.lobbies import ProgrammeItem
 CONTROL = TimeControl.parse("move=0.2")
 MOVES = 50
 START_S = 120.0
-"""How long a bot may take to be ready."""
+"""The timeout for a bot to be ready, in seconds."""
 PATIENCE_S = 30.0
-"""How long it may take for a move, whatever its clock says."""
+"""The timeout for a move in seconds, whatever its clock says."""
 PING_S = 0.02
-"""How often it is pinged."""
+"""The interval of pings, in seconds."""
 READY_S, MEMORY_MB, LATE_MS, PONG_MS = 2.0, 150.0, 10.0, 50.0
 """The expected maxima; greater figures are marked."""
 LATE = re.compile(r"budget \d+ ms, sent (-?\d+\.\d) ms after it")

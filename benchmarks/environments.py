@@ -3,8 +3,8 @@
     python -m benchmarks.environments [--seconds S] [--rounds N] [--threads N] [--count N]
                                       [--page FILE]
 
-Everywhere a ply is the same work: the observation of the seat to act as numbers, the mask of what
-is legal, a legal action drawn at random and played, and a new play where one has ended.
+A ply is the same work in each column: the observation of the seat to act as numbers, the mask of
+legal actions, a legal action drawn at random and played, and a new play if one has ended.
 
 `batch` steps many plays at once in machine code (`kibitz_games.vector`) on one thread: plies a
 second and core.
@@ -14,8 +14,8 @@ drawn from the mask.
 Connect Four, Chinese Checkers of two. It is measured where it is installed
 (``pip install open_spiel``), which nothing else here needs.
 
-A second is one of the processor, so that others who use the machine count less. The figures of a
-line are taken in turn, `rounds` times; what is shown is the median, and the lowest and the highest.
+Seconds are processor time, so that other load on the machine counts less. The figures of a line are
+taken in turn, `rounds` times; the output has the median, the lowest and the highest.
 With more than one of `threads`, how work scales over them is measured too (`benchmarks.scaling`).
 """
 
@@ -84,7 +84,7 @@ def looped(name: str, seconds: float) -> float:
             legal = np.flatnonzero(seen["action_mask"])
             game.step(int(legal[source.integers(len(legal))]))
             plies += 1
-            # A play may be long, but a look at the clock is not what is measured.
+            # A play may be long, but reading the clock should not be measured.
             if plies % 64 == 0 and time.thread_time() - began >= seconds:
                 break
     return plies / passed

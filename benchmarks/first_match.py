@@ -34,7 +34,7 @@ from kibitz.builtin_games import load_games
 CLIENTS = 50
 PERIOD_S = 0.1
 QUIET_S = 5.0
-"""How long the server is asked before the first game is hosted."""
+"""Seconds of requests before the first game is hosted."""
 
 
 @dataclass
@@ -119,7 +119,7 @@ class Run:
 
 
 async def _ask_reference(connection: ClientConnection) -> None:
-    """Ask for nothing that there is, and wait for the refusal."""
+    """Ask for something that does not exist, and wait for the refusal."""
     answer = asyncio.get_running_loop().create_future()
     connection.on_text = answer.set_result
     connection.send(b"{}")

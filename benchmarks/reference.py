@@ -7,7 +7,7 @@ measured server means anything, because both run in one run on one machine.
     python -m benchmarks.reference [--layer asyncio|sansio]
 
 `asyncio` is what most people would write in an afternoon: websockets' ready-made server, which
-tells everybody with its `broadcast`. `sansio` is the same on websockets' sans-I/O layer and a
+sends with its `broadcast`. `sansio` is the same on websockets' sans-I/O layer and a
 protocol of one's own, without a coroutine or a task for a connection: the least that a server in
 Python with this library can cost.
 
@@ -210,7 +210,7 @@ class AsyncioConnection:
 
 
 class AsyncioLayer:
-    """Tells everybody with `broadcast`, which builds the frame once and waits for nobody."""
+    """A layer that sends with `broadcast`, which builds the frame once and never blocks."""
 
     def tell(self, connections: Iterable[Connection], text: str) -> None:
         broadcast([cast(AsyncioConnection, connection).socket for connection in connections], text)
@@ -266,7 +266,7 @@ class SansIOConnection(asyncio.Protocol):
 
 
 class SansIOLayer:
-    """Tells each connection by itself: the layer knows no other way."""
+    """A layer that sends to each connection separately, as it has no broadcast."""
 
     def tell(self, connections: Iterable[Connection], text: str) -> None:
         data = text.encode()

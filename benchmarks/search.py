@@ -1,10 +1,10 @@
 """How fast rules, searches and solvers are on one core, beside plain CPython on the same source.
 
 Run with ``python -m benchmarks.search``; it takes about two minutes. Every figure is the median of
-several runs with the worst and the best one, by the processor time of the thread that works, so
-that other processes count little. The plain column comes from one run of a second process with
-``KIBITZ_PLAIN=1``, less deep where a rate is measured, and whole where a solver is. A node is a
-position that was judged; of the threat search, a call of it or of its search of fours.
+several runs with the worst and the best one, by the processor time of the working thread, so that
+other processes count little. The plain column comes from one run of a second process with
+``KIBITZ_PLAIN=1``, less deep for rates, and in full for solvers. A node is a position that was
+judged; of the threat search, a call of it or of its search of fours.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Figure:
 
     @property
     def seconds(self) -> bool:
-        """Whether it is a time, of which less is better."""
+        """Whether the figure is a time, so that less is better."""
         return self.unit == "s"
 
     def gain(self, plain: Figure) -> float:

@@ -70,7 +70,7 @@ BYTECODE = {
     "PYTHONDONTWRITEBYTECODE": "",
     "PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir()) / "kibitz-bench-bytecode"),
 }
-"""Servers keep their bytecode, as those do that are installed, whatever the environment says."""
+"""Servers cache their bytecode, as installed ones do, whatever the environment sets."""
 ServerName = Literal["kibitz", "reference", "sansio"]
 LAYERS: dict[ServerName, str] = {"reference": "asyncio", "sansio": "sansio"}
 """Of `benchmarks.reference`."""
@@ -78,15 +78,15 @@ Figures = dict[str, Any]
 
 FIVE = Programme("five-in-a-row", {"first": "seat-0"})
 LASTING = Programme("five-in-a-row", {"first": "seat-0", "size": 19}, draws=True)
-"""Matches of 361 moves in which nobody wins, a minute and a half at the pace of what is watched."""
+"""Matches of 361 moves without a winner, which last a minute and a half at the watched pace."""
 STAR = Programme("chinese-checkers", {})
 SIX_STAR = Programme("chinese-checkers", {}, seats=6)
 WATCHED_MOVES_PER_SECOND = 4
 FILLING_LOBBIES = 500
-"""Lobbies that are open before others are measured. They fill SQLite's page cache, at 3.4 KiB each
-until it has its 2 MB, which no later lobby takes again: what is wanted is what one more costs."""
+"""Lobbies that are opened before others are measured. They fill SQLite's page cache of 2 MB, at
+3.4 KiB each, so that the figure is the marginal cost of a lobby."""
 SETTLING_S = 10.0
-"""After so long spectators are pinged as often as ever after, which is a part of what they cost."""
+"""The time until pings of spectators are as frequent as they get, which is part of their cost."""
 
 
 # --- the servers ----------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """The solvers of `benchmarks.search`: seconds of the processor for a whole table.
 
-Line-Nim: the whole truth about a position, from its first cell on. Number merge: the worth of every
-set of boundaries of a row.
+Line-Nim: the table of every subset of a position's cells. Number merge: the worth of every set of
+boundaries of a row.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ RANGE = 20.0
 
 
 def ceiling(scale: Scale) -> Measured:
-    """Optimise an array for two players and one for three; play them in games of their own."""
+    """Optimize an array for two players and one for three; play them in games of their own."""
     count, rows, sentences = scale.choose(1000, 4000), [], []
     for seats, (share, highest) in shipped.REPORTED.items():
         array = optimised(seats, scale.choose(1200 // seats, 1500), scale.threads)

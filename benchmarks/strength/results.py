@@ -22,7 +22,7 @@ from kibitz_protocol.wire.values import Tolerant
 RESULTS = Path(__file__).with_name("results.jsonl")
 """The last results, by the names of the tournaments."""
 FAULTS = result_tables.ABNORMAL_CAUSES | {Cause.TIME, Cause.ILLEGAL}
-"""Causes for which a bot that is well never drops out."""
+"""Causes for which a working bot never drops out."""
 
 
 class PlayerResult(Tolerant):
@@ -54,7 +54,7 @@ class CaseResult(Tolerant):
 
     @classmethod
     def of(cls, results: Results, records: Path) -> CaseResult:
-        """Return what is kept of an event's results; paths of records are seen from `records`."""
+        """Return an event's results for saving; paths of records are relative to `records`."""
         times = MoveTimes.of(results, records)
         table = results.crosstable
         return cls(
@@ -115,7 +115,7 @@ class MoveTimes:
         return times
 
     def read(self, game: GameLine, path: Path) -> None:
-        """Take in the record of one game."""
+        """Add the record of one game."""
         for entry in read_record(path).entries:
             if isinstance(entry, Moved):
                 own = self.moves[game.players[entry.seat]]
@@ -168,7 +168,7 @@ def load(path: Path = RESULTS) -> dict[str, CaseResult]:
 
 
 def save(result: CaseResult, path: Path = RESULTS) -> None:
-    """Keep a result in place of the one of the same name; equal ones make equal files."""
+    """Save a result in place of the one with the same name; equal results make equal files."""
     kept = load(path) | {result.event.name: result}
     lines = [kept[name].model_dump_json() + "\n" for name in sorted(kept)]
     path.write_text("".join(lines), encoding="utf-8")

@@ -27,7 +27,7 @@ TRIAL_SECONDS = 30.0
 
 
 class CaseFailedError(Exception):
-    """An event that did not get to its end; the message says why."""
+    """An event that did not finish; the message has the reason."""
 
 
 def play_case(

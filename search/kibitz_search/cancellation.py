@@ -1,4 +1,4 @@
-"""Cancellation tokens: how a search is told that nobody waits for its answer any more."""
+"""Cancellation tokens, which stop searches whose answers are no longer needed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 
 class CancelToken(threading.Event):
-    """An event that is set once and for all, and calls whoever asked to be told.
+    """A one-time event that calls its listeners.
 
     Any thread may set it or wait for it. It stays set.
     """
@@ -19,7 +19,7 @@ class CancelToken(threading.Event):
         self._listeners: list[Callable[[], object]] = []
 
     def set(self) -> None:
-        """Set the token and call the listeners, each once; nothing more where it was set before."""
+        """Set the token and call each listener once; do nothing if it was already set."""
         with self._guard:
             super().set()
             listeners, self._listeners = self._listeners, []
@@ -28,7 +28,7 @@ class CancelToken(threading.Event):
 
     @contextlib.contextmanager
     def notifying(self, listener: Callable[[], object]) -> Iterator[None]:
-        """Have `listener` called when the token is set, or at once if it is, while this lasts.
+        """Call `listener` when the token is set during the block, or at once if it already is.
 
         The listener is called in the thread that sets the token, so it must return soon.
         """

@@ -1,8 +1,8 @@
-"""Runs of evolution: a strategy is asked for arrays, they are judged, and it is told their fitness.
+"""Runs of evolution with an ask-and-tell strategy: it returns arrays and receives their fitness.
 
-The journal has the fitness of every generation. A strategy draws from its seed alone, so a run
-that was cut off is gone on with by telling the strategy again what is in the journal, without
-judging anybody anew.
+The journal has the fitness of every generation. A strategy draws from its seed alone. So an
+interrupted run resumes by replaying the journal's fitness to the strategy, without evaluating
+individuals again.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Generation:
-    """A generation that was judged, and which the strategy has been told of."""
+    """An evaluated generation, whose fitness the strategy has received."""
 
     number: int
     population: Array
@@ -83,7 +83,7 @@ def evolve(
 
 
 def _known(journal: Journal, number: int, population: Array, digest: str) -> Judgement:
-    """Return what the journal says of a generation."""
+    """Return the journal's entry of a generation."""
     match journal.entries[number]:
         case {"number": int(), "hash": str(found), "fitness": list(values), **rest}:
             fitness, counts = _numbers(values), rest

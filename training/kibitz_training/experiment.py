@@ -20,7 +20,7 @@ class Parameters(BaseModel):
 
 
 class ParameterError(ValueError):
-    """A parameter that cannot be; `str()` names it, and says what was expected."""
+    """An invalid parameter; `str()` names it and the expected value."""
 
 
 class Compute(Protocol):
@@ -39,10 +39,10 @@ Task: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class Reporter(Protocol):
-    """Shows a run to whoever waits for it."""
+    """An interface that displays the progress and results of a run."""
 
     def progress(self, done: int, total: int, text: str) -> None:
-        """Show how far it has come, in a line that replaces the last one."""
+        """Show the progress, in a line that replaces the last one."""
 
     def say(self, text: str) -> None:
         """Print a line that stays: a figure of the result."""
@@ -50,13 +50,13 @@ class Reporter(Protocol):
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """One run of an experiment: where its files go, and what everything random is drawn from."""
+    """A run of an experiment, with its directory and its seed."""
 
     out: Path
     """An existing directory for this run alone; an interrupted run resumes from its files."""
     seed: int
     threads: int
-    """How many threads may compute. The result must not depend on it."""
+    """The number of threads for computation. The result must not depend on it."""
     command: str
     """The command that made the run, for the files that it leaves."""
     reporter: Reporter

@@ -1,6 +1,6 @@
 """Figures of a training run as SVG, without any library.
 
-They bring their own ground, so that they are read on a light page and on a dark one.
+They have their own background, so they are readable on light and dark pages.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from html import escape
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 340, 56, 20, 56, 44
 MOST_POINTS = 240
-"""A line has so many points at most, each the mean of what falls on it."""
+"""The most points of a line; each is the mean of the values that fall on it."""
 GROUND, INK, FAINT, GRID = "#ffffff", "#1b2530", "#5a6775", "#e3e7ec"
 LINES = ("#1f5fa8", "#d9822b", "#2f8f5b", "#8a4fa3")
-"""The colours of a chart's lines."""
+"""The colors of a chart's lines."""
 LOWEST, HIGHEST = (8, 48, 107), (236, 243, 250)
-"""The colours of the smallest and of the largest value on dots."""
+"""The colors of the smallest and of the largest value on dots."""
 
 
 def line_chart(

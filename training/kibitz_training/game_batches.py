@@ -16,7 +16,7 @@ Game = TypeVar("Game")
 BATCH: Final = 10
 """Games between two writes to the journal."""
 HELD_BACK: Final = 5
-"""Every game of this number is not fitted to: it says how well the weights foretell."""
+"""One game in this number is held out, to test the predictions of the weights."""
 
 
 def play_all(

@@ -29,9 +29,9 @@ import numpy as np
 from kibitz_training.evolution import Array
 
 SURVIVORS = 5
-"""One in so many survives; two at least."""
+"""The size of the population per survivor; at least two survive."""
 MUTANTS = 15
-"""One child in so many is mutated."""
+"""The number of children per mutated one."""
 MUTATED = 10
 """A mutation draws one number in so many anew."""
 SPREAD = 50

@@ -1,11 +1,11 @@
 """The journal of a training run: JSON Lines, one for each step, each with a check sum.
 
-The first line is the run's header. The others tell what came of a step, a generation or a batch of
-games, numbered from 0. Everything random is drawn from the seed and the number of the step, so a
-run that was cut off at any byte goes on behind the last whole line and comes to the same numbers.
-Only the last line can be torn, and it is cut off.
+The first line is the run's header. The others are the results of steps (a generation or a batch of
+games), numbered from 0. All randomness depends on the seed and the number of the step. So a run
+that was cut off at any byte resumes after the last whole line and gives the same numbers. Only the
+last line can be torn, and it is cut off.
 
-    JournalError   the file cannot be gone on with; says file, line and what was expected
+    JournalError   the run cannot be resumed from the file; has file, line and expectation
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ JOURNAL = "journal.jsonl"
 
 
 class JournalError(ValueError):
-    """A journal that cannot be read or gone on with; `str()` is fit for a person."""
+    """A journal that cannot be read or resumed; `str()` is a message for people."""
 
 
 @dataclass
@@ -76,7 +76,7 @@ def _entry(line: bytes, number: int, name: str) -> dict[str, Any]:
 
 
 def _take(progress: Progress, entry: dict[str, Any], length: int, where: str) -> None:
-    """Add a line of so many bytes to what a journal says."""
+    """Add a line of so many bytes to the contents of a journal."""
     expected = len(progress.entries)
     if entry.get("number") != expected:
         raise JournalError(f"{where}: expected the entry number {expected}")

@@ -1,4 +1,4 @@
-"""Files that a run leaves: each is whole, or as it was before, whatever happens.
+"""The files of a run, written atomically.
 
 OutputError   a file that cannot be written; says which and why
 """

@@ -1,11 +1,11 @@
-"""Best-reply search: of all the others only the one who hurts most may answer.
+"""Best-reply search: only the opponent with the strongest reply answers each own action.
 
 Source: M. P. D. Schadd and M. H. M. Winands, "Best-Reply Search for Multi-Player Games" (IEEE
 Transactions on Computational Intelligence and AI in Games 3, 2011). Layers of own actions alternate
-with layers in which a single opponent, whichever minimises the lead of the seat at the root (see
-`utility`), takes one action while the others stand still. So the own actions are searched deeper
-than the paranoid search does, at the price of positions that turn order would not allow; the game
-has to let players stand still (`operations.set_side_to_move`). With two seats it is alpha-beta.
+with layers in which a single opponent takes one action while the others stand still: the one that
+minimizes the lead of the root's seat (see `utility`). So own actions are searched deeper than by
+the paranoid search, at the price of positions that turn order would not allow. The game must let
+players stand still (`operations.set_side_to_move`). With two seats it is alpha-beta.
 """
 
 from __future__ import annotations

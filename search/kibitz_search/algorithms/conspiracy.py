@@ -30,7 +30,7 @@ NEITHER, FRIENDLY, HOSTILE = 0, 1, 2
 
 @kernel
 def _judge_moves(st: op.Record, ws: op.Record, ev: op.Record, sides: Any, seat: Int, n: Int) -> Any:
-    """Write what each of the first `n` of ``ws.moves[0]`` is worth to the group.
+    """Write the worth of each of the first `n` of ``ws.moves[0]`` to the group.
 
     ``ws.share`` is as in the greedy search.
     """
@@ -80,7 +80,7 @@ class Conspiracy:
         return SearchResult(actions[best], value, 1, n, (actions[best],))
 
     def _sides(self, seat: int) -> np.ndarray:
-        """Return for each seat what it is to `seat`; without friends, no seat has foes."""
+        """Return the relation of each seat to `seat`; without friends, no seat has foes."""
         sides = np.full(self._seats, HOSTILE if self.friends else NEITHER, np.int64)
         sides[list(self.friends)] = FRIENDLY
         sides[seat] = NEITHER

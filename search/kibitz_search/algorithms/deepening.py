@@ -1,11 +1,11 @@
-"""Iterative deepening: what the searches that look ahead depth by depth do around their kernels.
+"""Iterative deepening: the loop around the kernels of searches that look ahead depth by depth.
 
 A search looks one ply ahead, then two, and so on, until the time is up: one compiled call a
 depth. Each depth begins with the best move of the one before, so a depth that could not be
 finished still counts as soon as that move is done with.
 
-Unless that move has just been shown to lose, and the time does not allow to look for a better one.
-Then any move that was not shown to lose is as good or better, and the most promising one is played.
+The exception is a move that has just been shown to lose when there is no time to look for a better
+one. Then the search plays the most promising of the moves that were not shown to lose.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class IterativeDeepening(ABC):
     max_depth: ClassVar[int]
     """The greatest depth."""
     lost_score: ClassVar[float] = -np.inf
-    """A move that is worth no more at most is lost; `-inf` where no bound says so."""
+    """The bound up to which a move counts as lost; `-inf` for searches without such bounds."""
 
     def __init__(self, ws: Record) -> None:
         self._ws = ws

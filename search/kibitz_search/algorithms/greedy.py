@@ -20,7 +20,7 @@ from kibitz_search.algorithms.terminal import Standing, final_share, standing
 
 @kernel
 def _evaluate_moves(st: op.Record, ws: op.Record, ev: op.Record, seat: Int, n: Int) -> Any:
-    """Write what each of the first `n` of ``ws.moves[0]`` is worth into ``ws.worth``.
+    """Write the worth of each of the first `n` of ``ws.moves[0]`` into ``ws.worth``.
 
     ``ws.share`` has the seat's share of a play that a move ends, nan where the play goes on or the
     evaluation says that the seat has reached its aim.
@@ -54,7 +54,7 @@ class Greedy:
         return None
 
     def warm_up(self, state: np.record, ev: np.record) -> None:
-        """Compile or load what only moves that end the play ask for."""
+        """Compile or load the code that only moves that end the play use."""
         standing(state, ev, int(op.to_act(state)))
 
     def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:

@@ -59,6 +59,6 @@ class SearchLimits:
                 raise UnsupportedLimit(f"{kind} cannot limit its {name}: limit its seconds")
 
     def report(self, found: SearchResult) -> None:
-        """Tell whoever wants to hear it the best so far."""
+        """Report the best result so far to the callback, if there is one."""
         if self.on_improvement is not None:
             self.on_improvement(found)

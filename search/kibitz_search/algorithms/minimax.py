@@ -29,7 +29,7 @@ from kibitz_search.algorithms.terminal import two_player_value
 from kibitz_search.algorithms.timer import count_nodes
 
 MAX_DEPTH = 32
-"""No line is longer, in plies: nobody looks at every line of so many."""
+"""The greatest length of a line in plies, out of reach of a full-width search."""
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""MP-mix: max^n, paranoid or offensive, by how far somebody is ahead.
+"""MP-mix: max^n, paranoid or offensive, depending on the leads.
 
 Source: I. Zuckerman, A. Felner and S. Kraus, "Mixing Search Strategies for Multi-Player Games"
 (IJCAI 2009). Before each action the seats that still act are compared by what the evaluation

@@ -91,13 +91,13 @@ def update_pv(ws: Record, ply: Int, entry: Int) -> None:
 class MultiplayerSearch(IterativeDeepening):
     """A search for two seats and more.
 
-    With `width` it looks at no more than so many actions in a position after the root, those that
-    `move_prior` likes best; 0 is all of them, none at all what has served best
-    (`WIDTHS`). With few it sees further, and not everything.
+    `width` limits the actions of each position after the root to the best by `move_prior`: 0 for no
+    limit, None for the best known width (`WIDTHS`). A small width searches deeper, but misses
+    actions.
 
-    Subclasses write `_run_kernel`, one call of their kernel, which leaves its answer in the
-    workspace: ``best`` and ``line[0]`` for the root moves that are done with, ``finished`` of them,
-    and in ``bounds`` what each of these is worth at most.
+    Subclasses implement `_run_kernel`, one call of their kernel. The kernel leaves its result in
+    the workspace: ``best`` and ``line[0]`` over the ``finished`` root moves, and upper bounds of
+    their values in ``bounds``.
     """
 
     max_depth = MAX_DEPTH

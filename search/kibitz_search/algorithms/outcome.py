@@ -1,4 +1,4 @@
-"""The evaluation that knows no game: only a play that is over is worth anything."""
+"""An evaluation for any game, which gives every position of an unfinished play the value 0."""
 
 from __future__ import annotations
 

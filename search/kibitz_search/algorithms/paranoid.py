@@ -1,7 +1,7 @@
-"""The paranoid search: all others have joined against the seat to act.
+"""The paranoid search: all other seats play against the seat to act.
 
 Source: N. R. Sturtevant and R. E. Korf, "On Pruning Techniques for Multi-Player Games" (AAAI
-2000). The seat at the root maximises its lead (see `utility`), everybody else minimises it.
+2000). The seat at the root maximizes its lead (see `utility`), everybody else minimizes it.
 That makes it a game of two sides, in which alpha-beta prunes; with two seats it is alpha-beta.
 """
 

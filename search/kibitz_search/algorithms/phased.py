@@ -1,9 +1,9 @@
-"""A search in phases: special knowledge where it has an answer, a general search in between.
+"""A search in phases: oracles when they have an answer, a general search otherwise.
 
 "Fun With Chinese Checkers" proposes a bot in three phases: an opening book, a search against the
 others in the middle, and the end of the game alone from a database. Here each kind of knowledge is
-an *oracle*. The oracles are asked in their order, each turn anew, and the first answer is played;
-where none has one, the *middle* search plays.
+an *oracle*. Each turn the oracles are asked in order, and the first answer is played. If none has
+an answer, the *middle* search plays.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Oracle(Protocol):
         """Return why the oracle has no answers for a game and its options, or None if it has."""
 
     def probe(self, state: np.record, limits: SearchLimits) -> SearchResult | None:
-        """Return what to play, None where it has nothing to say; `state` is unchanged."""
+        """Return the action to play, or None if it has no answer; `state` is unchanged."""
 
 
 class PhasedSearch:
@@ -55,14 +55,14 @@ class PhasedSearch:
         return cls.middle.supports(info, state)
 
     def warm_up(self, state: np.record, ev: np.record) -> None:
-        """Ask everybody once, so that nothing is compiled when the first phase is over."""
+        """Run all parts once, so that nothing is compiled when the first phase is over."""
         brief = SearchLimits(0.001)
         for oracle in self._oracles:
             oracle.probe(state, brief)
         self._middle.search(state, ev, brief)
 
     def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
-        """Return what the first oracle with an answer says, else what the middle search finds."""
+        """Return the first oracle's answer, or the result of the middle search if there is none."""
         thinking = ThinkingTime(limits.seconds)
         for oracle in self._oracles:
             if (found := oracle.probe(state, limits)) is not None:

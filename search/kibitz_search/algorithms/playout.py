@@ -1,4 +1,4 @@
-"""Playouts: a play on to its end, or for a while, by quick guesses and some chance.
+"""Playouts: quick randomized play to the end, or for some plies.
 
 Every seat takes the action that `move_prior` likes best, any of the best if there are several, and
 with the probability `epsilon` any action at all. Nothing is evaluated on the way.

@@ -1,4 +1,4 @@
-"""Scores of two-player searches: the static difference, and what values of ended plays say.
+"""Scores of two-player searches: the static difference, and the values of finished plays.
 
 A leaf is worth the difference of what the evaluation says to the two seats. A position that is won
 after `n` plies is worth ``WIN_SCORE - n``, one that is lost ``n - WIN_SCORE``: a sooner win is
@@ -20,7 +20,7 @@ from kibitz_games.core.game import GameInfo
 from kibitz_search.algorithms.result import WIN_SCORE, SearchResult
 
 DECIDED = WIN_SCORE / 2
-"""Values beyond this say that a play is won or lost, and when."""
+"""The bound beyond which values encode a win or a loss, and its ply."""
 
 
 @kernel

@@ -1,13 +1,12 @@
 """Values of plays that are over: the one place that turns `operations.returns` into scores.
 
-A result is worth to a seat what its share of the opponents says, 0 to 1: `WIN_SCORE` for having
-left all others behind, ``-WIN_SCORE`` for being last, and 0 for a draw of all, whatever the
-evaluation says of the position. So a player who is ahead avoids a draw, and one who is behind takes
-it.
+The value of a result to a seat follows from the share of opponents that it left behind, 0 to 1:
+`WIN_SCORE` for all of them, ``-WIN_SCORE`` for the last seat, and 0 for a draw of all, whatever the
+evaluation of the position. So a player who is ahead avoids a draw, and one who is behind takes it.
 
 Sooner wins are better and later losses less bad, by a discount for each ply: 1 in
-`two_player_value`, `PLY_DISCOUNT` in `final_shares`. A draw is never discounted: nobody gains by
-its being soon or late.
+`two_player_value`, `PLY_DISCOUNT` in `final_shares`. A draw is never discounted, because no player
+gains by an early or a late one.
 
 With more than two seats those who have finished, or left, have their places already. The others
 play for what is between, and a draw among them is worth the middle of that. `Standing` compares it
@@ -52,8 +51,8 @@ def two_player_value(st: Record, ws: Record, seat: Int, ply: Int) -> Any:
 def _discounted(share: float, seats: Int, last: Int, ply: Int) -> float:
     """Return a final share, less what it loses by coming late.
 
-    With two seats what one loses the other gains. With more, whoever is not last wants to be done
-    soon, even in the middle; the last one wants to put it off.
+    With two seats a loss of one is a gain of the other. With more, every seat but the last gains by
+    finishing early, even in the middle; the last one gains by delay.
     """
     if seats > 2 and share > 0.0:
         return float(share - 0.5 * PLY_DISCOUNT * last)
@@ -85,7 +84,7 @@ class Standing:
     level: float
     """The mean value of the other active seats to themselves."""
     par: float
-    """The lead of everybody who still plays if they all drew."""
+    """The lead of each active seat if all of them drew."""
 
     def score(self, share: float) -> float:
         """Return the worth of a result: `WIN_SCORE` for a win, 0 for a draw."""

@@ -36,7 +36,7 @@ from kibitz_search.algorithms.result import WIN_SCORE
 from kibitz_search.algorithms.terminal import PLY_DISCOUNT, final_shares
 
 LOGISTIC_CLIP = 40.0
-"""Beyond so many scales a difference is as good as decided."""
+"""The difference, in scales, from which a comparison counts as decided."""
 
 
 @kernel

@@ -115,7 +115,7 @@ def weighted(state: Any, weight: Weight) -> np.record:
 
 
 def euclid(state: np.record) -> np.record:
-    """Return weights by the straight distance to the tip of the goal, neighbours being 1 apart.
+    """Return weights by the straight distance to the tip of the goal, neighbors being 1 apart.
 
     Source: the first heuristic of "Fun With Chinese Checkers", the sum of Euclidean distances.
     """
@@ -123,7 +123,7 @@ def euclid(state: np.record) -> np.record:
 
 
 def hand(state: np.record) -> np.record:
-    """Return the hand-tuned weights: steps to the tip of the goal, the centre lane, the rear.
+    """Return the hand-tuned weights: steps to the tip of the goal, the center lane, the rear.
 
     Source: the second heuristic of "Fun With Chinese Checkers". A peg loses value with each step
     that it still has to go, and a little with its distance from the lane between home and goal. It
@@ -139,7 +139,7 @@ def _hand(shape: geo.Geometry, goal: int, hole: int) -> float:
 
 
 def aside(shape: geo.Geometry, rear: int, tip: int, hole: int) -> float:
-    """Return how far a hole is from the line between two tips; neighbours are 1 apart."""
+    """Return how far a hole is from the line between two tips; neighbors are 1 apart."""
     (ax, ay), (bx, by), (x, y) = shape.points[rear], shape.points[tip], shape.points[hole]
     across = (bx - ax) * (y - ay) - (by - ay) * (x - ax)
     # The doubled coordinates are half a hole wide and half the root of 3 high.
@@ -276,7 +276,7 @@ MOBILITY = kernels.record_type(
 
 @kernel
 def _gains(st: operations.Record, seat: Int) -> Int:
-    """Return the steps towards the goal that the best move of every peg gains, summed."""
+    """Return the steps toward the goal that the best move of every peg gains, summed."""
     moves = np.empty(rules.CELLS + 6, np.int32)
     allowed = rules.allowed_zones(st, seat)
     goal, holes = np.int64(st.goal[seat]), np.int64(st.holes)

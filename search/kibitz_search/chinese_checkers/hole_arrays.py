@@ -30,7 +30,7 @@ def _turns(shape: geo.Geometry, sixths: int) -> list[int]:
     last = shape.points[-1][1]
     found = []
     for x, y in shape.points:
-        # Cube coordinates around the centre: a sixth of a turn permutes and negates them.
+        # Cube coordinates around the center: a sixth of a turn permutes and negates them.
         row = y - last / 2
         q, r = (x - row) / 2, row
         s = -q - r

@@ -65,7 +65,7 @@ def _race_type(side: int, pegs: int) -> np.dtype[Any]:
         ("through", np.int64),
         ("near", np.int8, (number, 6)),
         ("land", np.int8, (number, 6)),
-        ("beside", np.int64, (number,)),  # the neighbours as a mask
+        ("beside", np.int64, (number,)),  # the neighbors as a mask
         ("ones", np.uint8, (1 << half,)),  # how many bits of a lower half are set
         ("lowest", np.uint8, (37,)),  # the number of a bit by its mask modulo 37
         ("low", np.int32, (1 << half,)),

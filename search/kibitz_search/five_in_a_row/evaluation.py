@@ -1,4 +1,4 @@
-"""The evaluation of five in a row: what rows of both colours are worth, and whose turn it is.
+"""The evaluation of five in a row: what rows of both colors are worth, and whose turn it is.
 
 Rows are named as in the report "5 in a Row": a *live* row of N can grow at both ends, a *sleep*
 row at one end only. Here they are found by windows of five cells in a row. A window with N own
@@ -47,8 +47,8 @@ WEIGHTS = kernels.record_type(
     "row_weights",
     [
         ("verdicts", np.float64, (5,)),
-        ("mover", np.float64, (ROWS,)),  # a line's best row, for the colour to move
-        ("waiting", np.float64, (ROWS,)),  # the same for the other colour
+        ("mover", np.float64, (ROWS,)),  # a line's best row, for the color to move
+        ("waiting", np.float64, (ROWS,)),  # the same for the other color
         ("windows", np.float64, (5,)),  # a window by its stones
         ("count", np.int32),
         ("lines", np.int32, (LINES, 3)),  # first cell, step, cells
@@ -68,7 +68,7 @@ def _hole(st: Any, start: Int, step: Int) -> Int:
 
 @kernel
 def _best(st: Any, line: Any, colour: Int, five: Any, windows: Any) -> Int:
-    """Return a colour's best row on a line.
+    """Return a color's best row on a line.
 
     Counts its windows by stones in `windows`; ``five[0]`` is a cell that completes a five, and
     ``five[1]`` how many such cells are known, 2 standing for more.
@@ -106,9 +106,9 @@ def _best(st: Any, line: Any, colour: Int, five: Any, windows: Any) -> Int:
 
 @kernel
 def count_rows(ev: Any, st: Any, colour: Int, rows: Any, windows: Any) -> Int:
-    """Count a colour's lines by their best row and its windows by their stones.
+    """Count a color's lines by their best row and its windows by their stones.
 
-    Returns in how many cells the colour can complete a five, 2 standing for more.
+    Returns in how many cells the color can complete a five, 2 standing for more.
     """
     five = np.zeros(2, np.int64)
     for i in range(ev.count):
@@ -134,7 +134,7 @@ def _first_verdict(ev: Any, mover: Any, ours: Int, waiting: Any, theirs: Int) ->
 
 @kernel
 def _to_mover(ev: Any, st: Any) -> Any:
-    """Return what the position is worth to the colour whose stone comes next."""
+    """Return what the position is worth to the color whose stone comes next."""
     colour = i64(rules.BLACK + (i64(st.stones) & 1))
     mover, waiting = np.zeros(ROWS), np.zeros(ROWS)
     own, foreign = np.zeros(6), np.zeros(6)
@@ -152,7 +152,7 @@ def _to_mover(ev: Any, st: Any) -> Any:
 def _evaluate(ev: Any, st: Any, seat: Int) -> Any:
     """Return the worth of the position to `seat`, the negative of that to the other.
 
-    Before the colours are chosen, whoever is to choose has the better one: the opener does best
+    Before the colors are chosen, whoever is to choose has the better one: the opener does best
     with a position that is worth the same to both.
     """
     if st.side < 0:

@@ -1,9 +1,9 @@
-"""The board as searches of this game see it: for each empty cell and colour a class.
+"""A board for the searches of this game, with a class for each empty cell and color.
 
 Each cell has a key for each of its four lines, which says what stands there, and looks up what
 the lines hold (`patterns.spread`) and what the four together are (a table over their
 combinations). Both tables come from whoever searches: they are the words in which it thinks. How
-many empty cells of each class there are for each colour is counted, so a search asks "can I make
+many empty cells of each class there are for each color is counted, so a search asks "can I make
 a five?" in one step. A stone changes the keys of 32 cells, or 40 where exactly five win; the same
 changes again take it back.
 
@@ -50,7 +50,7 @@ PATTERN_BOARD = kernels.record_type(
         ("width", np.int32),
         ("steps", np.int32, (4,)),
         ("cells", np.int32, (MAX_CELLS,)),  # all cells, row by row
-        ("counts", np.int32, (2, CLASSES)),  # empty cells by colour and class
+        ("counts", np.int32, (2, CLASSES)),  # empty cells by color and class
         ("board", np.uint8, (PLACES,)),
         ("near", np.uint8, (PLACES,)),  # stones within `NEAR` on the lines through a cell
         ("classes", np.uint8, (2, PLACES)),
@@ -175,7 +175,7 @@ def _look_up_all(fd: Record, tb: Record) -> None:
 
 @kernel
 def cell_of_class(fd: Record, who: Int, kind: Int) -> Int:
-    """Return the first empty cell that is of a class for a colour, -1 if none is."""
+    """Return the first empty cell that is of a class for a color, -1 if none is."""
     for i in range(fd.area):
         cell = i64(fd.cells[i])
         if fd.classes[who, cell] == kind and fd.board[cell] == EMPTY:
@@ -211,7 +211,7 @@ def compiled_board(width: int, exact: bool, tb: np.record) -> np.record:
 
 
 def from_state(state: np.record, tb: np.record) -> np.record:
-    """Return the field of a position; the side to move is the colour of the next stone."""
+    """Return the field of a position; the side to move is the color of the next stone."""
     st: Any = state
     fd = empty_board(int(st.width), bool(st.exact), tb)
     for action in st.history[: int(st.stones)]:

@@ -53,7 +53,7 @@ THEIR_OPEN_FOUR, THEIR_FOUR_THREE, THEIR_DOUBLE_THREE, OUR_FOUR_THREE, OUR_DOUBL
     8,
     16,
 )
-"""The threats of a combination: what the colour that waits, or the one to move, could play."""
+"""The threats of a combination: what the color that waits, or the one to move, could play."""
 
 WEIGHTS = kernels.record_type(
     "class_weights",
@@ -62,9 +62,9 @@ WEIGHTS = kernels.record_type(
             "own",
             np.int64,
             (pattern_board.CLASSES,),
-        ),  # an empty cell by class, to the colour to move
-        ("other", np.int64, (pattern_board.CLASSES,)),  # the same for the colour that waits
-        ("threats", np.int64, (32,)),  # a combination of threats, to the colour to move
+        ),  # an empty cell by class, to the color to move
+        ("other", np.int64, (pattern_board.CLASSES,)),  # the same for the color that waits
+        ("threats", np.int64, (32,)),  # a combination of threats, to the color to move
         (
             "attack",
             np.int64,
@@ -132,7 +132,7 @@ def usual(state: np.record) -> np.record:
 
 
 def _threats(mask: int) -> int:
-    """Return what a combination of threats is worth to the colour to move."""
+    """Return what a combination of threats is worth to the color to move."""
     worth = 0
     if mask & THEIR_OPEN_FOUR:
         worth -= 60

@@ -1,6 +1,6 @@
 """Tables of the patterns on a line through a cell, for the color that plays there.
 
-A line is seen from an empty cell, its centre, as far as a five through it can reach: four cells
+A line is seen from an empty cell, its center, as far as a five through it can reach: four cells
 to either side, and one more where exactly five win, because a stone there would make a six. With
 two bits a cell (empty, black, white, off the board) that is a key of 16 or 20 bits.
 
@@ -32,17 +32,17 @@ Array = np.ndarray
 
 NOTHING, ONE, OPEN_ONE, TWO, OPEN_TWO, THREE, OPEN_THREE, FOUR, OPEN_FOUR, FIVE = range(10)
 EMPTY, OWN, BLOCKED = range(3)
-"""A cell of a line as one colour sees it."""
+"""A cell of a line as one color sees it."""
 
 
 def reach(exact: bool) -> int:
-    """Return how far from its centre a line is seen."""
+    """Return how far from its center a line is seen."""
     return 5 if exact else 4
 
 
 @functools.cache
 def lines(exact: bool) -> Array:
-    """Return all lines, uint8 [3^(2r), 2r + 1], with `OWN` in the centre.
+    """Return all lines, uint8 [3^(2r), 2r + 1], with `OWN` in the center.
 
     Row number n has the digits of n in base 3, the lowest one being the leftmost cell.
     """
@@ -52,7 +52,7 @@ def lines(exact: bool) -> Array:
 
 
 def longest(rows: Array) -> Array:
-    """Return how many stones in a row the centres of lines belong to."""
+    """Return how many stones in a row the centers of lines belong to."""
     r = rows.shape[1] // 2
     left = np.cumprod(rows[:, r::-1] == OWN, axis=1).sum(axis=1)
     right = np.cumprod(rows[:, r:] == OWN, axis=1).sum(axis=1)

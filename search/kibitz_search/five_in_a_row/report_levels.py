@@ -1,4 +1,4 @@
-"""The levels of the report "5 in a Row - Tic Tac Toe": so many plies of minimax over `utility`.
+"""The levels of the report "5 in a Row - Tic Tac Toe": shallow minimax searches over `utility`.
 
 A line of play is worth the sum of the utilities of its moves, the other side's taken away, and ends
 with a five, with a full board or at the depth. The report's minimax is called for a stone that was
@@ -235,7 +235,7 @@ class ReportLevel:
     def _swapped(
         self, state: np.record, ev: np.record, seed: int | str, plies: int
     ) -> SearchResult:
-        """Do what the swap asks for, by what the next stone's colour can expect."""
+        """Choose an action of the swap, by the expectation of the next stone's color."""
 
         def judged(position: np.record, depth: int) -> float | None:
             fd = pattern_board.from_state(position, self._tb)
@@ -250,7 +250,7 @@ class ReportLevel:
 def _cells(fd: np.record, state: np.record, seed: int | str) -> list[int]:
     """Return the empty cells, shuffled by `seed`."""
     board: Any = state
-    if board.unsettled:  # a choice of colours comes first, and the cells after it
+    if board.unsettled:  # a choice of colors comes first, and the cells after it
         board = state.copy()
         op.play(board, rules.TAKE_BLACK)
     return [pattern_board.cell_of(fd, action) for action in root_moves(board, seed)]

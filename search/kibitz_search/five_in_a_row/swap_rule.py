@@ -17,7 +17,7 @@ from kibitz_games.five_in_a_row import geometry as geo
 from kibitz_games.five_in_a_row import rules
 
 Judge = Callable[[np.record, int], "float | None"]
-"""Says what a position is worth to the colour whose stone comes next, looking ahead so many plies
+"""Says what a position is worth to the color whose stone comes next, looking ahead so many plies
 (0 for as many as there is time for); None when there is no time left."""
 TRIAL_PLIES = 2
 """Plies to look ahead for each place of the third stone."""
@@ -59,7 +59,7 @@ def _near_centre(state: np.record, seed: int | str) -> int:
 
 
 def _balanced(state: np.record, judge: Judge, seed: int | str) -> tuple[int, float]:
-    """Return the place of the third stone after which the better colour is worth the least."""
+    """Return the place of the third stone after which the better color is worth the least."""
     st: Any = state.copy()
     cells = _empty(state, seed)
     best, least = cells[0], np.inf

@@ -82,7 +82,7 @@ ENTRY = kernels.record_type(
 
 @kernel
 def fours(fd: Record, who: Int) -> Int:
-    """Return in how many cells a colour can make a four or more, fives not counted."""
+    """Return in how many cells a color can make a four or more, fives not counted."""
     counts = fd.counts
     return (
         i64(counts[who, FOUR_ONLY])
@@ -94,7 +94,7 @@ def fours(fd: Record, who: Int) -> Int:
 
 @kernel
 def _answer(fd: Record, cell: Int, who: Int) -> Int:
-    """Return the cell on a line through `cell` in which a colour makes a five."""
+    """Return the cell on a line through `cell` in which a color makes a five."""
     for d in range(4):
         step = i64(fd.steps[d])
         for k in range(1, 5):
@@ -344,7 +344,7 @@ def _reduction(depth: Int, i: Int, quiet: bool, pv: bool) -> Int:
 
 @kernel
 def _shift_mate(score: Int, plies: Int) -> Int:
-    """Return a value as it looks from so many plies later: a win is so much nearer."""
+    """Return a value as seen from so many plies later: a win is that much nearer."""
     if score > DECIDED:
         return i64(score + plies)
     return i64(score - plies) if score < -DECIDED else i64(score)
@@ -633,7 +633,7 @@ class Threat:
         return int(pattern_board.cell_of_class(fd, np.int64(1 - int(fd.side)), np.int64(FIVE)))
 
     def _swapped(self, state: np.record, ev: np.record, seed: int | str, last: int) -> SearchResult:
-        """Do what the swap asks for, by what the next stone's colour can expect."""
+        """Choose an action of the swap, by the expectation of the next stone's color."""
         deepest = 0
 
         def judge(position: np.record, depth: int) -> float | None:

@@ -109,7 +109,7 @@ def along(exact: bool) -> np.ndarray:
 
 
 def _open_ends(rows: np.ndarray) -> np.ndarray:
-    """Return how many ends of the row through the centre are open."""
+    """Return how many ends of the row through the center are open."""
     r, at = rows.shape[1] // 2, np.arange(len(rows))
     ends = np.zeros(len(rows), np.int64)
     for half in (rows[:, r::-1], rows[:, r:]):

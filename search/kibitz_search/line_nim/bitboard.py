@@ -1,7 +1,7 @@
 """The free cells of a position as bits, and the lines among them.
 
 Every later position of a play is a subset of its cells. *Isolated* cells have no free
-neighbour; only their number matters, and only whether it is even, because two of them cancel in
+neighbor; only their number matters, and only whether it is even, because two of them cancel in
 any sum. So an island has one bit for all that are isolated in its first position, in `spare`.
 """
 

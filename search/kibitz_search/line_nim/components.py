@@ -51,7 +51,7 @@ CHART = kernels.record_type(
         ("size", np.int64),  # cells of the island
         ("count", np.int64),  # its lines
         ("lines", np.uint64, (LINES,)),
-        ("near", np.uint64, (MAX_CELLS,)),  # the neighbours of each cell
+        ("near", np.uint64, (MAX_CELLS,)),  # the neighbors of each cell
         ("across", np.int64, (SYMMETRIES, MAX_CELLS)),  # the place of each cell in each image
         ("down", np.int64, (SYMMETRIES, MAX_CELLS)),
         ("cells", np.int64, (MAX_CELLS,)),  # of the part that is looked at
@@ -172,7 +172,7 @@ def _cached_summary(ch: Record, part: Any, count: Int, named: Any) -> Int:
 
 @kernel
 def analyse(ch: Record, mask: Any) -> Any:
-    """Return the name of a position; ``ch.verdict`` is what theory says of it."""
+    """Return the name of a position; ``ch.verdict`` gets the verdict of theory."""
     named, rest = np.uint64(0), mask
     parts, singles, large = np.int64(0), np.int64(0), np.int64(0)
     wild, firm, total, alone = np.int64(0), np.int64(0), np.int64(0), np.int64(0)

@@ -33,7 +33,7 @@ i64 = kernels.int64_cast()
 
 @kernel
 def isolated(st: op.Record) -> Any:
-    """Return whether no free cell has a free neighbour."""
+    """Return whether no free cell has a free neighbor."""
     for cell in range(rules.WALL):
         if st.board[cell] != rules.FREE:
             continue

@@ -7,8 +7,8 @@
    cells. Repeat this line by line until a winning move is found.
 4. If nothing is proven, aim to be the first with a table, because nearly every position with many
    cells is won for a perfect player to move. The move leaves one cell more than fit into a table,
-   plus a multiple of 4, which the other side can balance by the same rule. On boards of more than
-   64 cells only this step applies.
+   plus a multiple of 4: the next own move can complete whatever the other takes to 4 cells. On
+   boards of more than 64 cells only this step applies.
 
 In a lost position it leaves the position with the smallest share of winning answers, and among
 equals one with many cells, so that the other side needs many correct moves.

@@ -75,7 +75,7 @@ WEIGHTS = kernels.record_type(
     [
         ("hunts", np.int64),  # whether it looks, aims and hides at all
         ("patience", np.int64),  # slots for which a place stays closed where it got stuck
-        ("neighbour", np.int64),  # cost of a new neighbour of a new place, in 64ths of a step
+        ("neighbour", np.int64),  # cost of a new neighbor of a new place, in 64ths of a step
         ("drift", np.float64),  # how likely a tank goes in one direction between two turns
         ("shot", np.float64),  # how likely a tank with a clear line hits in one round
         ("kill", np.float64),  # worth of a destroyed tank in points, its danger not counted
@@ -148,7 +148,7 @@ def _lower_bounds(goal: Any, bound: Any) -> None:
 
 @kernel
 def _toward(here: Int, there: Int) -> Int:
-    """Return the hull that faces a neighbouring place."""
+    """Return the hull that faces a neighboring place."""
     for hull in range(4):
         if here + i64(rules.AHEAD[hull]) == there:
             return i64(hull)
@@ -160,7 +160,7 @@ def _toward(here: Int, there: Int) -> Int:
 
 @kernel
 def _explore(mind: Record, ev: Record, st: Record, seat: Int) -> Int:
-    """Return the move towards the nearest new place; a turn of the hull where there is none."""
+    """Return the move toward the nearest new place; a turn of the hull where there is none."""
     cost = np.zeros(CELLS, np.int64)
     goal = np.zeros(CELLS, np.uint8)
     bound = np.empty(CELLS, np.int64)

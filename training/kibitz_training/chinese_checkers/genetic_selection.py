@@ -1,4 +1,4 @@
-"""Which array of a run is the best: those of its populations, played anew, ever fewer of them.
+"""The selection of a run's best array: its populations play again, in ever smaller rounds.
 
 The fittest of all generations is the luckiest of very many: its five games were better than it is.
 So the individuals of one in `evolution.EVERY` of the last populations play `ROUNDS` of games, after

@@ -1,11 +1,10 @@
 """Games between players that look one move ahead by an array of numbers, in machine code.
 
-The opponents may look one move ahead by an evaluation that is no such array, too.
+Opponents may also look one move ahead by an evaluation that is not such an array.
 
-Each player takes the move after which the numbers of its pegs' holes add up to the least, that is
-the move that takes the most off; of equal ones any, drawn at random. The first who finishes has
-won. The rules are the game's, with ``win=full``: only own pegs fill a goal, as the report on
-Chinese Checkers has it, where a peg that was left behind prevents a win.
+Each player takes the move that minimizes the sum of the numbers of its pegs' holes, with ties
+broken at random. The first to finish wins. The rules are the game's, with ``win=full``: only own
+pegs fill a goal, as in the report on Chinese Checkers, where a peg left behind prevents a win.
 """
 
 from __future__ import annotations
@@ -190,8 +189,8 @@ class HoleGames:
 
     `opponent` is an array of distances for `GOAL`; with an `evaluation` the opponents play by that,
     and the array only says how far a loser was from winning. A game in which nobody can finish is
-    begun again, at most `most_restarts` times, and is lost then. `begins` says whose the first seat
-    is: everybody's in "turns", the "individual"'s, or the "judge"'s, who is the opponent.
+    restarted, at most `most_restarts` times, and then counts as lost. `begins` selects the first
+    mover: each side in "turns", the "individual", or the "judge", which is the opponent.
     """
 
     def __init__(

@@ -1,13 +1,13 @@
 """Games between players that plan two moves of their own, in machine code.
 
 A player takes the move after which its best second move leaves the least sum of the numbers of its
-pegs' holes, the others standing still meanwhile. So ways that one peg opens to another count, which
-a single move cannot see, at a twentieth of a millisecond a move, with any number of seats. Of equal
-plans the one whose first move gains more is taken, and then the first.
+pegs' holes, while the others stand still. So it sees ways that one peg opens for another, which a
+one-move search misses, at a twentieth of a millisecond a move, with any number of seats. Ties go to
+the plan whose first move gains more, then to the first plan.
 
-A game begins with random moves, and ends when somebody has finished. It is worth to a seat how far
-it is ahead of each other in steps, squashed to between -1 and 1: that says more of a game than who
-has won.
+A game begins with random moves, and ends when a player has finished. Its worth to a seat is the
+seat's lead over each other seat in steps, squashed to between -1 and 1, which carries more
+information than the winner alone.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FIRST_WEIGHT = 1 / 64
 OPENING = 2
 """Random moves of each player at the beginning."""
 SQUASH = 12.0
-"""A lead of so many steps is worth 0.76."""
+"""The lead in steps that is worth 0.76."""
 
 
 @kernel

@@ -1,9 +1,9 @@
-"""Priors of moves from the choices of a search: a softmax over what two holes promise.
+"""Priors of moves from the choices of a search: a softmax over numbers of two holes.
 
-A move promises the number of the hole that it leaves and that of the hole that it enters. The
-numbers make the moves that were chosen the most probable, by the mean log probability of a choice
-among the legal ones. They are the same left and right of the line between home and goal. They are
-found by Adam (D. P. Kingma and J. Ba, 2015) from zero, so that a run repeats its numbers.
+The logit of a move is the sum of a number of the hole that it leaves and one of the hole that it
+enters. The numbers maximize the mean log probability of the chosen moves among the legal ones. They
+are symmetric about the line between home and goal. Adam (D. P. Kingma and J. Ba, 2015) finds them
+from zero, so that a run is reproducible.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Games of Monte Carlo search against itself, whose moves are what priors are fitted to.
+"""Games of Monte Carlo search against itself, to whose moves priors are fitted.
 
 A game begins with two random moves of each player. It is kept as its actions, and its choices are
 read from it by playing it again.

@@ -1,10 +1,10 @@
-"""Class weights fitted to results: a logistic regression that leans on the usual weights.
+"""Class weights fitted to results: a logistic regression regularized toward the usual weights.
 
-A position with the numbers x (`pattern_games.numbers`) is won by the colour to move with the
+A position with the numbers x (`pattern_games.numbers`) is won by the color to move with the
 probability ``1 / (1 + exp(-w.x / scale))``. `scale` is fitted first, with the usual weights, so
 that fitted weights have their unit, on which the margins of the search depend. Then the weights
-are fitted by Newton's method, with a penalty for every number's distance from the usual one: where
-positions say little, it stays as it was.
+are fitted by Newton's method, with a penalty for every number's distance from the usual one, so
+numbers with little evidence hardly change.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def search_scale(games: Sequence[PlayedGame]) -> float:
 
 
 def _own_results(game: PlayedGame) -> np.ndarray:
-    """Return the result for the colour to move at each searched move."""
+    """Return the result for the color to move at each searched move."""
     movers = (game.opening + np.arange(len(game.values))) % 2
     return np.where(movers == 0, game.result, 1.0 - game.result)
 

@@ -1,4 +1,4 @@
-"""Games of `threat` against itself on a seed, and what their positions say of the evaluation.
+"""Games of `threat` against itself by seed, and training data from their positions.
 
 A game begins with some stones near the middle that are drawn, and goes on until somebody has won
 or the search has proved who wins: that is the result of all its positions. The searches look at a
@@ -39,7 +39,7 @@ class PlayedGame:
     values: tuple[float, ...]
     """The search's value before each move that was not drawn, for the color that made it."""
     result: float
-    """1 where the colour that made the first move won, 0 where it lost, 0.5 for a draw."""
+    """1 where the color that made the first move won, 0 where it lost, 0.5 for a draw."""
 
 
 def play(seed: int, size: int, nodes: int) -> PlayedGame:
@@ -84,7 +84,7 @@ def positions(played: PlayedGame, size: int, scale: float) -> tuple[np.ndarray, 
     """Return the numbers of the positions that a leaf may be [n, SIZE], and their chances [n].
 
     Left out are positions before the first searched move, and those that are decided by threats or
-    in which a five has to be stopped: a search never evaluates them. The chance of the colour to
+    in which a five has to be stopped: a search never evaluates them. The chance of the color to
     move to win is the return of temporal differences (R. S. Sutton, 1988), TD(`LAMBDA`): the
     values of the searches from here on, `scale` to the logarithm of odds, and the result.
     """
@@ -102,7 +102,7 @@ def positions(played: PlayedGame, size: int, scale: float) -> tuple[np.ndarray, 
 
 
 def _returns(played: PlayedGame, scale: float) -> np.ndarray:
-    """Return the chance of the first colour at each searched move."""
+    """Return the chance of the first color at each searched move."""
     found = np.zeros(len(played.values))
     after = played.result
     for at in range(len(found) - 1, -1, -1):
@@ -122,7 +122,7 @@ def _is_open(fd: Any) -> bool:
 def numbers(fd: Any) -> np.ndarray:
     """Return what `threat.evaluate` multiplies its weights by [SIZE].
 
-    That is the number of empty cells of each class for the colour to move, less those for the
+    That is the number of empty cells of each class for the color to move, less those for the
     other, and a 1 for the combination of threats.
     """
     me = int(fd.side)

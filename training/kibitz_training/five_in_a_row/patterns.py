@@ -1,11 +1,11 @@
 """The experiment ``five-in-a-row/patterns``: class weights fitted to games and proofs.
 
-`threat` plays itself with few positions a move; a game is over when the search has proved who
-wins. Four games of five are fitted to, the fifth says how well. Weights are for the size of the
+`threat` plays itself with few positions a move; a game ends when the search has proved the winner.
+Weights are fitted to four games of five, and the fifth tests them. They are for the size of the
 board that they were fitted on.
 
-journal.jsonl   every game; a run that was ended goes on from it
-best.json       the weights, for ``five-in-a-row/threat-weights:file=best.json``
+    journal.jsonl   every game; an interrupted run resumes from it
+    best.json       the weights, for ``five-in-a-row/threat-weights:file=best.json``
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ TASK = "network-games"
 
 
 def play_task(given: dict[str, Any]) -> dict[str, Any]:
-    """Play what `NetworkGames` gives to be played elsewhere."""
+    """Play the games that `NetworkGames` sends to a worker."""
     games = NetworkGames(given["kind"], scale=given["scale"], turns=given["turns"])
     weights = np.array(given["weights"], np.float64)
     seeds = np.array(given["seeds"], np.uint64)

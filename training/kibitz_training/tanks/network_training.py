@@ -1,6 +1,6 @@
-"""The experiments ``tanks/report`` and ``tanks/neuroevolution``: their runs and what they leave.
+"""The experiments ``tanks/report`` and ``tanks/neuroevolution``: their runs and files.
 
-journal.jsonl   every generation (`journal`); a run that was ended goes on from it
+journal.jsonl   every generation (`journal`); an interrupted run resumes from it
 best.json       the network: the report's fittest of the last generation, or the strategy's mean
 *.svg           the highest and the mean points of each generation
 """

@@ -1,10 +1,10 @@
 """The evolution of networks for Tanks, as the report describes it.
 
-Everybody plays one game; the population is put in order; rank neighbours swap their tails from a
-random place on; each number is drawn anew, a whole number from -15 to 15, with probability 0.02.
-Nobody is kept. The first numbers are whole, from -10 to 10.
+Each individual plays one game, and the population is ranked. Neighbors in rank swap their tails
+from a random place on. Each number is replaced with probability 0.02 by a random whole number from
+-15 to 15. No individual is kept. The first numbers are whole, from -10 to 10.
 
-Everything random in a generation is drawn from the seed and the generation's number.
+All randomness in a generation depends on the seed and the generation's number.
 """
 
 from __future__ import annotations
