@@ -1,8 +1,8 @@
 """The protocol between a kibitz server and its clients.
 
-wire/        what travels and what is stored: messages, records, and the rules that the server
+wire/        formats on the wire and on disk: messages, records, and the rules that the server
              and its clients share (clocks, visibility, shares, record files)
 client/      the client's side: a session without I/O and the asyncio `Client`
 tools/       for developers: schemas, sample messages, a scripted server, the audit of logs
-printable    the filter for texts of others before they are shown
+printable    the filter that makes untrusted text safe to show
 """

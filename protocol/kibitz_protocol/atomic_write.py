@@ -1,4 +1,4 @@
-"""Writes files whole or not at all: there is never a part of one under its name."""
+"""Atomic writes: a file is written as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 def write_atomically(
     path: Path, data: str | bytes, *, mode: int = 0o644, durable: bool = True
 ) -> Path:
-    """Replace a file and return its path; a `durable` one is on the disk then.
+    """Replace a file and return its path; with `durable`, sync it to disk first.
 
-    One process at a time may write a path. Raises `OSError`, and leaves the former file.
+    Only one process at a time may write a path. Raises `OSError` and keeps the old file on failure.
     """
     partial = path.with_name(f"{path.name}.part")
     try:

@@ -1,21 +1,20 @@
 """The filter for untrusted text before it goes to a terminal, a log or a report.
 
 A name, a comment, a refusal or the output of a program may hold escape sequences that move a
-terminal's cursor, retitle its window or forge its lines; overrides that turn the direction of
-writing around; characters that nobody sees; line ends that forge lines of a log. Here each of
-them becomes visible, as a Python string would write it (``\\x1b``, ``\\u202e``), so that nothing
-is lost and nothing happens.
+terminal's cursor, retitle its window or forge its lines. It may also hold overrides of the writing
+direction, invisible characters, and line ends that forge lines of a log. This module replaces each
+with a visible escape, as in a Python string (``\\x1b``, ``\\u202e``), so that no text is lost.
 
-    line(text)       one line: of a name, a comment, a cell of a table
-    lines(text)      the same for a text of several lines, which stay lines
+    line(text)       one line, such as a name, a comment, a cell of a table
+    lines(text)      the same for a text of several lines, which are kept
     json(text)       JSON, with the same characters written as JSON's own escapes: exact
     LogFormatter     lines of a log, one for each message
     replace_unencodable()  makes the standard streams write ``?`` for what they cannot encode
 
-What is dangerous is what Unicode calls "other" (control, format, surrogate, private, not
-assigned), separators of lines and paragraphs, and the few characters of other classes that are
-drawn as nothing. Spaces of all widths become a space. Of marks that are set on a character more
-than `MAX_MARKS` in a row are cut off: piles of them cover the lines around.
+The filtered characters are those of Unicode's class "other" (control, format, surrogate, private,
+unassigned), line and paragraph separators, and the few invisible characters of other classes.
+Spaces of all widths become a space. More than `MAX_MARKS` combining marks in a row are cut off,
+because piles of them cover the lines around.
 """
 
 from __future__ import annotations
@@ -29,18 +28,18 @@ from functools import lru_cache
 from typing import Final
 
 MAX_MARKS: Final = 4
-"""Combining marks on one character that are shown."""
+"""The most combining marks shown on one character."""
 _INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | {
     *map(chr, range(0x180B, 0x1810)),
     *map(chr, range(0xFE00, 0xFE0E)),
     *map(chr, range(0xE0100, 0xE01F0)),
 }
-"""Drawn as nothing although they count as letters or marks. Two selectors that choose between
-text and picture (U+FE0E, U+FE0F) are not among them."""
+"""Invisible characters that Unicode classifies as letters or marks, without the two selectors
+between text and picture (U+FE0E, U+FE0F)."""
 _CACHE_SIZE: Final = 4096
-"""Characters whose answer is remembered: bounded, for others choose them."""
+"""Characters whose check is cached; bounded, since untrusted texts choose them."""
 _PLAIN: Final = re.compile(r"[ -~]*")
-"""Most texts: nothing but printable ASCII."""
+"""The fast path for most texts: only printable ASCII."""
 
 
 def line(text: str) -> str:
@@ -58,7 +57,7 @@ def lines(text: str) -> str:
 
 
 def json(text: str) -> str:
-    """Return JSON that means the same, with dangerous characters written as JSON's escapes."""
+    """Return equivalent JSON with dangerous characters written as JSON's escapes."""
     if _PLAIN.fullmatch(text):
         return text
     return "".join(_escaped(character) for character in text)
@@ -67,7 +66,8 @@ def json(text: str) -> str:
 def replace_unencodable() -> None:
     """Make stdout and stderr replace characters that their encoding does not have.
 
-    By default Python raises `UnicodeEncodeError` for those, as cp1252 has no chess pieces.
+    By default Python raises `UnicodeEncodeError` for those; cp1252, for example, has no chess
+    pieces.
     """
     for stream, errors in ((sys.stdout, "replace"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):
@@ -75,7 +75,7 @@ def replace_unencodable() -> None:
 
 
 def encodable_json(text: str, encoding: str) -> str:
-    """Return JSON that means the same, with only characters that `encoding` has."""
+    """Return equivalent JSON with only characters that `encoding` has."""
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
@@ -86,21 +86,21 @@ def encodable_json(text: str, encoding: str) -> str:
 
 
 class LogFormatter(logging.Formatter):
-    """A formatter whose messages are lines: texts of others cannot add lines of their own."""
+    """A formatter with one line per message: untrusted text cannot add lines."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """Return the line of a record; what a traceback adds comes after it."""
+        """Return the line of a record; a traceback is added after it."""
         return line(super().formatMessage(record))
 
     def formatException(self, ei: object) -> str:
-        """Return a traceback, each of its lines indented, and safe to show."""
+        """Return a traceback with each line indented and safe to show."""
         shown = lines(super().formatException(ei))  # type: ignore[arg-type]
         return "\n".join(f"  {row}" for row in shown.split("\n"))
 
 
 @lru_cache(_CACHE_SIZE)
 def is_safe(character: str) -> bool:
-    """Whether a character may be shown as it is."""
+    """Return whether a character may be shown as it is."""
     if character in _INVISIBLE:
         return False
     return character == " " or (
@@ -119,7 +119,7 @@ def _visible(character: str) -> str:
 
 @lru_cache(_CACHE_SIZE)
 def _escaped(character: str) -> str:
-    # Outside of strings JSON has no character of these but its line ends and tabs.
+    # Outside of strings, line ends and tabs are the only such characters in JSON.
     if character in "\n\r\t" or is_safe(character):
         return character
     return _json_escape(character)

@@ -1,4 +1,4 @@
-"""Where a session connects: to the server that it was given, or to another one of its cluster."""
+"""The address that a session connects to: its own server, or another one of the cluster."""
 
 from __future__ import annotations
 
@@ -8,46 +8,47 @@ from typing import Final
 from kibitz_protocol.wire.messages import Redirect
 
 MOST_TRIES: Final = 3
-"""How often a player asks to be let in where it was sent, which may not know it at once."""
+"""Attempts at a server that a redirect named, which may not recognize the player at once."""
 
 
 class Addresses:
-    """The servers that a session may connect to; None stands for the one that it was given."""
+    """The servers that a session may connect to; None stands for the one it was created with."""
 
     def __init__(self) -> None:
         self.present: str | None = None
-        """Where to connect now."""
+        """The server to connect to now."""
         self.ticket: str | None = None
-        """What lets the player in there, where it was sent there."""
+        """The ticket of the redirect to that server, which admits the player there."""
         self._others: list[str] = []
         self._tries = 0
-        """How often the player was not let in where it was sent."""
+        """Failed attempts to be admitted at the server that a redirect named."""
 
     @property
     def has_others(self) -> bool:
-        """Whether a server has named others."""
+        """Whether other servers of the cluster are known."""
         return bool(self._others)
 
     def learn(self, others: Sequence[str]) -> None:
-        """Note the other servers of a cluster, as one of them has named them."""
+        """Store the other servers of the cluster, as listed by one of them."""
         self._others = [*others]
 
     def follow(self, redirect: Redirect) -> None:
-        """Go where a server sends its player."""
+        """Follow a redirect to another server."""
         self.present, self.ticket = redirect.url, redirect.ticket
         self._tries = 0
 
     def not_let_in(self) -> None:
-        """Stay where the player was sent, if it is to be let in there soon, or go to the next.
+        """Retry the server that a redirect named, or go to the next one after `MOST_TRIES`.
 
-        A server that has lost its database lets nobody in, while others still send players there.
+        A server that has lost its database admits nobody, while others still redirect players
+        there.
         """
         self._tries += 1
         if self.ticket is None or self._tries >= MOST_TRIES:
             self.try_next()
 
     def try_next(self) -> None:
-        """Go to the next server: this one cannot be reached, or lets nobody in."""
+        """Go to the next server, because this one is unreachable or admits nobody."""
         self.ticket = None
         known: list[str | None] = [None, *self._others]
         place = known.index(self.present) + 1 if self.present in known else 0

@@ -9,9 +9,9 @@
                 case LobbyClosed():
                     break
 
-The client reconnects by itself, comes back to its seats, lobbies and watched matches, and sends
-unanswered requests again where that is harmless. Its connection is served by one task of the event
-loop, so long computations belong in a thread (`asyncio.to_thread`).
+The client reconnects by itself, restores its seats, lobbies and watched matches, and resends
+unanswered requests where that is harmless. One task of the event loop serves the connection, so
+run long computations in a thread (`asyncio.to_thread`).
 
 `connection.py` has the websocket, `exchange.py` pairs requests with answers, and the requests
 themselves are in `list_requests.py`, `lobby_requests.py` and `match_requests.py`.
@@ -57,7 +57,7 @@ from kibitz_protocol.wire.visibility import WantedViews
 
 _log = logging.getLogger(__name__)
 SILENT_SECONDS = 0.9
-"""After so long without a welcome a warning is logged; the client goes on trying."""
+"""Time without a welcome after which a warning is logged; the client keeps trying."""
 _SILENT = "no server has answered yet at %s; still trying"
 
 
@@ -65,40 +65,41 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
     """A player's connection to a server, kept up until the end of the `async with` block.
 
     `url` is the server's address (``ws://`` or ``wss://``; ``http://`` and ``https://`` mean the
-    same), with its path where a proxy serves it under one. Who connects is said by one
-    of: `name`, for a guest; `token`, for an account; `resume`, the secret of an earlier welcome,
-    for a guest who comes back. `organizer` goes with `name` or `resume`: the secret of an event's
-    own server, which lets nobody else in. `kind` is what others see, `capabilities` what a bot can
+    same), with its path if a proxy serves it under one. One of these identifies the player:
+    `name`, for a guest; `token`, for an account; `resume`, the secret of an earlier welcome,
+    for a guest who reconnects. `organizer`, together with `name` or `resume`, is the secret that
+    an event's own server requires. `kind` is what others see, `capabilities` what a bot can
     play, and `agent` the name and version of the program.
 
-    `patience` is for how many seconds a server may be away before the session ends, `opening` the
-    same for the first connection; None waits for ever. With `seated` off, the seats and lobbies of
-    an earlier session are left to whoever plays there. `backlog` is how many messages of news may
-    be unread before the session ends with `BacklogError`. `chance` is the source of random numbers
-    in [0, 1) for the pauses between connections.
+    `patience` is how many seconds a server may be unreachable before the session ends, `opening`
+    the same for the first connection; None means no limit. Without `seated`, the client does not
+    take over the seats and lobbies of an earlier session. `backlog` is how many messages of news
+    may be unread before the session ends with `BacklogError`. `chance` is the source of random
+    numbers in [0, 1) for the pauses between connections.
 
-    `views` says which news of a match have its whole view, besides `Snapshot` and `Finished`: the
-    own turns (``turn``), every event that changes it as well (``every``), or no other (``none``).
-    With ``turn``, an event of a game that hides something has what it changed in the own view,
-    which `wire.visibility.apply_change` applies to the view before.
+    `views` sets which news of a match carry its whole view, besides `Snapshot` and `Finished`: the
+    player's own turns (``turn``), also every event that changes it (``every``), or no others
+    (``none``). With ``turn``, an event of a game with hidden information carries the changes to
+    the player's view; `wire.visibility.apply_change` applies them to the previous view.
 
     Entering the block waits for the server's welcome. It raises `HelloRefusedError`, with the code
-    `name_taken`, `name_invalid`, `unauthorized` or `version`, where the server does not want this
-    client, and `UnreachableError` where no server answers for `opening` seconds.
+    `name_taken`, `name_invalid`, `unauthorized` or `version`, if the server rejects this client,
+    and `UnreachableError` if no server answers within `opening` seconds.
 
     Every request returns the server's answer and raises
 
-    - `RefusedError` where the server refuses it: nothing has changed then. Its `code` is one of
-      those that the method names, or `limit`, `rate_limited`, `unavailable` or `internal`, which
-      any request may meet;
-    - `UnansweredError` where the connection broke before the answer and sending it again could do
-      it twice (`host`, `kick`, `rematch`, `comment`; all others are repeated by themselves);
-    - `SessionError` where the session is over; its subclass says why (`errors.py`);
-    - `ValueError` where it is larger than the server reads, and `pydantic.ValidationError`, which
-      is one, where an argument is out of its bounds.
+    - `RefusedError` if the server refuses it; nothing has changed then. Its `code` is one of
+      those that the method lists, or `limit`, `rate_limited`, `unavailable` or `internal`, which
+      any request can get;
+    - `UnansweredError` if the connection broke before the answer and resending the request could
+      carry it out twice (`host`, `kick`, `rematch`, `comment`; all others are resent
+      automatically);
+    - `SessionError` if the session is over; its subclass says why (`errors.py`);
+    - `ValueError` if it exceeds the server's frame limit, and `pydantic.ValidationError`, a
+      subclass, if an argument is out of bounds.
 
-    While the server is away requests wait. Cancelling one stops the waiting; what was sent may
-    still be carried out.
+    Requests wait while the server is unreachable. Canceling one stops the wait; if it was already
+    sent, the server may still carry it out.
     """
 
     def __init__(
@@ -170,7 +171,7 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
         await self._stop()
 
     async def _stop(self) -> None:
-        """End the session and wait for the task, also when the waiting is cancelled."""
+        """End the session and wait for the task, even if this wait is canceled."""
         self._connection.close()
         self._task.cancel()
         try:
@@ -193,7 +194,7 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
 
     @property
     def online(self) -> bool:
-        """Whether the connection stands now; while it does not, requests wait."""
+        """Whether the client is connected now; requests wait while it is not."""
         return self._session.state is SessionState.ONLINE
 
     @property
@@ -213,7 +214,7 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
 
     @property
     def resume(self) -> str:
-        """The secret with which another process can go on as this player."""
+        """The secret with which another process can continue as this player."""
         return self.welcome.resume
 
     @property
@@ -224,7 +225,7 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
     # --- news -----------------------------------------------------------------------------
 
     async def news(self) -> AsyncIterator[News | MatchLost]:
-        """Yield what the server sends unasked, in order and without duplicates.
+        """Yield the news that the server sends, in order and without duplicates.
 
         `MatchLost` stands for a match that was followed and could not be found again after a
         reconnect. Ends when the client is closed; raises the `SessionError` that ended the session

@@ -27,25 +27,24 @@ from kibitz_protocol.client.session import Session, SessionEvent, SessionState
 MAX_SERVER_FRAME: Final = 4 * 1024 * 1024
 """Largest frame that is read from a server, in bytes: a long history is one frame."""
 PING_INTERVAL_S: Final = 4.0
-"""A server that has sent nothing for so long is pinged, and given up when it sends nothing for as
-long again: together no longer than nodes take to replace one of them that stands still."""
+"""Silence after which the server is pinged, and after which an unanswered ping ends the connection.
+Both together are no longer than a cluster takes to replace a stalled node."""
 PING_CHECKS: Final = 4
-"""How often it is looked, in that time, whether the server has sent anything. What counts is the
-time in which this program ran: where it was busy itself, such as loading a bot, it has read nothing
-for as long."""
+"""Checks for data from the server per `PING_INTERVAL_S`. Only time in which this program ran
+counts: while it was busy itself, such as loading a bot, it could not read."""
 OPEN_TIMEOUT_S: Final = 10.0
-"""How long opening a connection may take, where no other node of a cluster is known."""
+"""How long opening a connection may take if no other node of a cluster is known."""
 SEND_TIMEOUT_S: Final = 15.0
-"""A server that reads nothing for so long is given up; pings alone would not notice."""
+"""Time without the server reading anything that ends the connection; pings would not notice."""
 CLOSE_TIMEOUT_S: Final = 3.0
 """How long the closing handshake of the websocket may take."""
 
 _RETRYABLE_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
-"""HTTP statuses of a server, or of a proxy before it, that may be better in a while."""
+"""HTTP statuses of a server, or of a proxy in front of it, that are worth a retry."""
 
 
 class _HeardConnection(ClientConnection):
-    """A websocket that counts what comes, a part of a long frame too: the server is there."""
+    """A websocket that counts received data, including parts of long frames, as signs of life."""
 
     heard = 0
 
@@ -57,8 +56,8 @@ class _HeardConnection(ClientConnection):
 class ConnectionLoop:
     """Keeps a session connected to the server at `url`, or to another one of its cluster.
 
-    `run` is the one task of a client. What happens is passed to `on_event` in order, from the
-    event loop's own thread.
+    `run` is the one task of a client. It passes events to `on_event` in order, on the event loop's
+    own thread.
     """
 
     def __init__(
@@ -76,12 +75,12 @@ class ConnectionLoop:
             while self._session.state is not SessionState.ENDED:
                 await self._attempt()
         except Exception as error:
-            # A fault of this program: everybody who waits must hear of it, and the task fails.
+            # A bug in this program: fail all waiting requests, and the task.
             self.close(SessionError(f"the client failed: {error!r}"))
             raise
 
     def wake(self) -> None:
-        """Send what the session has to send."""
+        """Send the session's pending frames."""
         self._wake.set()
 
     def close(self, error: SessionError | None = None) -> None:
@@ -93,7 +92,7 @@ class ConnectionLoop:
         await asyncio.sleep(max(0, self._session.connect_at - now_ms()) / 1000)
         address = self._session.address or self._url
         if _is_encrypted(self._url) and not _is_encrypted(address):
-            # Secrets that were given for an encrypted connection do not leave on another.
+            # Never send secrets of an encrypted connection over an unencrypted one.
             self._on_connect_failure(OSError("expected a wss:// address, as that of the server"))
             return
         try:
@@ -169,7 +168,7 @@ class ConnectionLoop:
             pass
 
     async def _watch(self, connection: _HeardConnection) -> None:
-        """Give up a server that answers nothing: the reader notices that the connection is gone."""
+        """Close the connection if the server stops answering, which ends the reader."""
         with contextlib.suppress(ConnectionClosed):
             while True:
                 heard = connection.heard
@@ -179,13 +178,13 @@ class ConnectionLoop:
                     return
 
     async def _answers(self, connection: _HeardConnection) -> bool:
-        """Ping the server; return whether anything comes from it in time."""
+        """Ping the server and return whether it sends anything in time."""
         heard = connection.heard
         try:
             async with asyncio.timeout(PING_INTERVAL_S):
                 await connection.ping()
         except TimeoutError:
-            return False  # it reads nothing, so that not even a ping can be sent
+            return False  # the server reads nothing, so not even a ping can be sent
         for _ in range(PING_CHECKS):
             await asyncio.sleep(PING_INTERVAL_S / PING_CHECKS)
             if connection.heard != heard:
@@ -220,7 +219,7 @@ def now_ms() -> int:
 
 
 async def _close(connection: ClientConnection) -> None:
-    """Close under a deadline, for `close` alone waits as long as the peer reads nothing."""
+    """Close with a timeout, because `close` alone waits for a peer that reads nothing."""
     try:
         async with asyncio.timeout(2 * CLOSE_TIMEOUT_S):
             await connection.close()
@@ -231,7 +230,7 @@ async def _close(connection: ClientConnection) -> None:
 
 
 def _is_transient(error: Exception) -> bool:
-    """Return whether a connection that could not be opened may be possible in a while."""
+    """Return whether opening a connection is worth a retry after this error."""
     if isinstance(error, InvalidStatus):
         return error.response.status_code in _RETRYABLE_STATUSES
     if isinstance(error, ssl.SSLCertVerificationError):

@@ -1,9 +1,9 @@
 """The account's token in the environment, and the one server that it belongs to.
 
-A variable of the environment is set once and seen by every command, so it must not go wherever a
-command happens to connect: whoever is sent a token can play as the account. `KIBITZ_TOKEN` belongs
-to the server that `KIBITZ_SERVER` names, the one of this machine where it names none, and is sent
-there only; beyond this machine, only over an encrypted connection.
+Every command sees the environment, so a token in it must not be sent to just any server: a server
+that receives a token can play as the account. `KIBITZ_TOKEN` is sent only to the server that
+`KIBITZ_SERVER` names (by default the one on this machine), and to other machines only over an
+encrypted connection.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _PORTS: Final = {"ws": 80, "wss": 443}
 
 
 class TokenError(ValueError):
-    """The token of the environment is not for this server; a sentence."""
+    """The environment's token must not be sent to this server; the message is a sentence."""
 
 
 def environment_token(server: str, environment: Mapping[str, str]) -> str | None:
-    """Return the token of the environment for a connection to `server`, None where there is none.
+    """Return the environment's token for a connection to `server`, or None if there is none.
 
-    Raises `TokenError` where it must not be sent there.
+    Raises `TokenError` if it must not be sent to that server.
     """
     token = environment.get("KIBITZ_TOKEN")
     if not token:
@@ -46,14 +46,14 @@ def environment_token(server: str, environment: Mapping[str, str]) -> str | None
 
 
 def _place(url: str) -> tuple[str, str | None, int | None, str]:
-    """Return what tells one server from another, however its address is written."""
+    """Return a key that identifies a server, regardless of how its address is written."""
     parts = urlsplit(websocket_url(url))
     port = parts.port or _PORTS.get(parts.scheme)
     return parts.scheme, parts.hostname, port, parts.path.rstrip("/")
 
 
 def _is_private(url: str) -> bool:
-    """Return whether nobody on the way to a server can read what is sent."""
+    """Return whether traffic to a server cannot be read on the way."""
     parts = urlsplit(websocket_url(url))
     return parts.scheme == "wss" or _is_loopback(parts.hostname or "")
 

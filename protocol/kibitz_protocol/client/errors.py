@@ -1,4 +1,4 @@
-"""Errors of a client, by who is to blame and by what can still be done.
+"""Errors of a client, by cause and by whether the session can continue.
 
 KibitzError
 ├── RefusedError          the server said no; nothing has changed
@@ -48,12 +48,12 @@ class RefusedError(KibitzError):
 
     @classmethod
     def of(cls, refused: Refused) -> RefusedError:
-        """The error that tells of a refusal."""
+        """Return the error for a refusal."""
         return cls(refused.code, refused.message, refused.hint, refused.retry_after_ms, refused.ply)
 
 
 class UnansweredError(KibitzError):
-    """The answer never came, and asking again could do it twice: look before you repeat it."""
+    """The answer never came. Check before you repeat the request, which may have been done."""
 
 
 class SessionError(KibitzError):
@@ -61,7 +61,7 @@ class SessionError(KibitzError):
 
 
 class HelloRefusedError(RefusedError, SessionError):
-    """The server refused hello for a reason that waiting does not cure."""
+    """The server refused hello for a permanent reason."""
 
 
 class ReplacedError(SessionError):

@@ -1,4 +1,4 @@
-"""Requests and their answers: each request is a coroutine that returns when its answer is there."""
+"""Requests and their answers: each request is a coroutine that returns its answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AnswerT = TypeVar("_AnswerT", bound=Answer)
 class RequestExchange:
     """Sends requests through a session and hands each answer to the coroutine that waits for it.
 
-    `wake` is called after each request, for whoever moves the session's frames. The owner passes
+    `wake` is called after each request, so that the session's frames are sent. The owner passes
     every `Answered` and `Unanswered` of the session to `handle`.
     """
 
@@ -37,9 +37,9 @@ class RequestExchange:
     async def request(self, build: Callable[[int], Request], kind: type[_AnswerT]) -> _AnswerT:
         """Send the request that `build` makes for its id, and return its answer of type `kind`.
 
-        Waits across reconnects. Cancelling it stops the waiting; what was sent already may still
-        be carried out. Raises `RefusedError`, `UnansweredError`, `ValueError` for a request that is
-        larger than the server reads, and the session's `SessionError` when it is over.
+        Waits across reconnects. Canceling it stops the wait; a request that was already sent may
+        still be carried out. Raises `RefusedError`, `UnansweredError`, `ValueError` for a request
+        larger than the server's frame limit, and the session's `SessionError` once it is over.
         """
         answer = await self._await_answer(build(self._session.new_id()))
         if isinstance(answer, Refused):
@@ -49,7 +49,7 @@ class RequestExchange:
         return answer
 
     def handle(self, event: Answered | Unanswered) -> None:
-        """Pass an answer, or the news that there will be none, to whoever waits for it."""
+        """Pass an answer, or the news that there will be none, to the waiting coroutine."""
         future = self._futures.get(event.id)
         if future is None or future.done():
             return

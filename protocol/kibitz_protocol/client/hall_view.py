@@ -1,4 +1,4 @@
-"""The hall as a client knows it: whole once, and every change since put into it. Pure."""
+"""The hall as a client knows it: one full copy with every later change applied. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def apply_hall_change(hall: HallNews, changed: HallChanged) -> HallNews:
 
 
 def brief_key(brief: LobbyBrief | MatchBrief) -> str:
-    """Return the key of the lobby or match that a line of a list is about."""
+    """Return the key of the lobby or match in a line of a list."""
     return brief.lobby if isinstance(brief, LobbyBrief) else brief.match
 
 

@@ -23,9 +23,7 @@ from kibitz_protocol.wire.messages import (
 
 
 class ListRequests(Requests):
-    """Requests that only read. All of them are repeated by themselves after a reconnect, and the
-    hall is subscribed to again.
-    """
+    """Read-only requests. After a reconnect the client resends them and resubscribes the hall."""
 
     async def games(self) -> GameList:
         """Return the games that the server hosts and the house bots that it can start.
@@ -35,15 +33,15 @@ class ListRequests(Requests):
         return await self._exchange.request(lambda id: ListGames(id=id), GameList)
 
     async def subscribe_hall(self) -> Done:
-        """Be told of the hall from now on: lobbies, matches and ladders that anybody may see.
+        """Subscribe to the hall: the public lobbies, matches and ladders.
 
-        The whole hall comes as news (`HallNews`), once now and again, at most four times a second,
-        whenever something has changed.
+        The whole hall arrives as news (`HallNews`), once now and then after every change, at most
+        four times a second.
         """
         return await self._exchange.done(lambda id: Subscribe(id=id, topic="hall"))
 
     async def unsubscribe_hall(self) -> Done:
-        """Hear of the hall no longer. Never refused."""
+        """Unsubscribe from the hall. Never refused."""
         return await self._exchange.done(lambda id: Unsubscribe(id=id, topic="hall"))
 
     async def lobbies(self) -> LobbyList:
@@ -63,11 +61,10 @@ class ListRequests(Requests):
     async def matches(self, lobby: str | None = None) -> MatchList:
         """Return all running matches that are listed, oldest first, then the newest finished ones.
 
-        `lobby` is the key of a lobby: only its matches, listed or not. The list is fetched page by
-        page; the answer holds all pages.
+        With `lobby`, the key of a lobby, returns only its matches, listed or not. The list is
+        fetched page by page; the answer holds all pages.
 
-        Refused as `no_such_lobby` where the lobby does not exist or may not be watched by this
-        player.
+        Refused as `no_such_lobby` if the lobby does not exist or this player may not watch it.
         """
         briefs: list[MatchBrief] = []
         after = 0
@@ -82,10 +79,10 @@ class ListRequests(Requests):
     async def ladder(self, game: str | None = None, first: int = 1, count: int = 100) -> Ladders:
         """Return the rating list of a game, or of every game with rated matches.
 
-        `game` is a game's name (None: all games), `first` the place of the first line from 1,
-        `count` how many lines of each game, 1 to 200.
+        `game` is a game's name (None: all games), `first` the rank of the first line from 1,
+        `count` the number of lines per game, 1 to 200.
 
-        Refused as `unknown_game` where the server does not host the game.
+        Refused as `unknown_game` if the server does not host the game.
         """
         return await self._exchange.request(
             lambda id: AskLadder(id=id, game=game, first=first, count=count), Ladders

@@ -25,15 +25,15 @@ from kibitz_protocol.wire.messages import (
 )
 
 ENVELOPE_BYTES: Final = 256
-"""Bytes of a frame that are reserved for what a request says besides its matches."""
+"""Bytes of a frame that are reserved for the fields of a request besides its matches."""
 
 
 class LobbyRequests(Requests):
     """Requests about lobbies. `lobby` is always a lobby's key, as `Done.lobby` and lists name it.
 
-    All of them are refused as `no_such_lobby` where the lobby does not exist (any more), as
-    `damaged` where its log is damaged on the server's disk, and most as `closed` where it closes at
-    this moment. Those that only the host may send are refused to anybody else as `not_host`.
+    All of them are refused as `no_such_lobby` if the lobby does not exist (any more), as `damaged`
+    if its log is damaged on the server's disk, and most as `closed` if it is closing. Requests
+    that are for the host only are refused to anybody else as `not_host`.
     """
 
     async def host(self, settings: LobbySettings) -> Done:
@@ -42,10 +42,10 @@ class LobbyRequests(Requests):
         The host has no seat in the lobby until it joins.
 
         Refused as `unknown_game`, `bad_option`, `bad_seats`, `unknown_personality` or
-        `name_invalid` where the settings are impossible (the message names the field), as `limit`
-        where too many lobbies or house bots are open, and as `unavailable` where the server begins
-        nothing new. Not repeated after a reconnect: `UnansweredError` means that the lobby may be
-        open; look at `lobbies` before you repeat it.
+        `name_invalid` if the settings are invalid (the message names the field), as `limit` if too
+        many lobbies or house bots are open, and as `unavailable` if the server starts nothing new.
+        Not resent after a reconnect: `UnansweredError` means that the lobby may be open; check
+        `lobbies` before you repeat it.
         """
         return await self._exchange.done(lambda id: Host(id=id, settings=settings))
 
@@ -58,88 +58,90 @@ class LobbyRequests(Requests):
     ) -> Done:
         """Take a seat of a lobby, or enter it as a spectator. Joining again changes nothing.
 
-        `invite` is the lobby's invite code, where it needs one.
+        `invite` is the lobby's invite code, if it needs one.
 
         A player is refused as `wrong_invite`, `closed` (only invited players may join, or the host
-        has removed this one), `full`, `bad_seats` (the client's capabilities fit nothing that is
-        played there) or `wrong_state` (the matches have begun); a spectator as `not_watchable`.
+        has kicked this one), `full`, `bad_seats` (the client's capabilities fit none of the lobby's
+        games) or `wrong_state` (the matches have begun); a spectator as `not_watchable`.
         """
         return await self._exchange.done(
             lambda id: Join(id=id, lobby=lobby, invite=invite, role=role)
         )
 
     async def seek(self, terms: SeekTerms, *, wait_s: int = 300) -> Done:
-        """Play on these terms with whoever wants the same; the lobby is `Done.lobby`.
+        """Seek opponents on these terms; the lobby is `Done.lobby`.
 
-        Joins the lobby of who seeks on the same terms, or opens one, which closes when nobody has
-        come within that many seconds (10 to 3600). Withdraw by `leave`, accept the seek of somebody
-        else by `join`, play again by `rematch`.
+        Joins the lobby of another seek on the same terms, or opens one, which closes if nobody
+        joins within `wait_s` seconds (10 to 3600). Use `leave` to withdraw, `join` to accept
+        another player's seek, and `rematch` to play again.
 
-        Refused as `limit` where this player has another seek open or plays one, or has too many
-        lobbies open; as `unauthorized` where a guest seeks a rated match; as `bad_seats` where the
-        client's capabilities do not fit; as `unknown_game` or `bad_option` where the terms are
-        impossible; and as `unavailable` where the server begins nothing new.
+        Refused as:
+        - `limit` if this player already has a seek, open or in play, or too many open lobbies;
+        - `unauthorized` if a guest seeks a rated match;
+        - `bad_seats` if the client's capabilities do not fit;
+        - `unknown_game` or `bad_option` if the terms are invalid;
+        - `unavailable` if the server starts nothing new.
         """
         return await self._exchange.done(lambda id: Seek(id=id, terms=terms, wait_s=wait_s))
 
     async def leave(self, lobby: str) -> Done:
-        """Leave a lobby, and with it the matches that run in it.
+        """Leave a lobby and its running matches.
 
-        Refused as `not_member` where this client was not in it.
+        Refused as `not_member` if this client was not in it.
         """
         return await self._exchange.done(lambda id: Leave(id=id, lobby=lobby))
 
     async def kick(self, lobby: str, player: str) -> Done:
-        """Host only: remove a player, who may not come back. `player` is a player's key.
+        """Host only: kick a player, who cannot rejoin. `player` is a player's key.
 
-        Refused as `no_such_player` where it is no member, and as `wrong_state` for the host itself.
-        Not repeated after a reconnect (`UnansweredError`).
+        Refused as `no_such_player` if it is not a member, and as `wrong_state` for the host itself.
+        Not resent after a reconnect (`UnansweredError`).
         """
         return await self._exchange.done(lambda id: Kick(id=id, lobby=lobby, player=player))
 
     async def ready(self, lobby: str, ready: bool = True) -> Done:
-        """Say that this player is ready to begin, or is not.
+        """Set whether this player is ready to begin.
 
-        Refused as `not_member`, and as `wrong_state` where the matches have begun already.
+        Refused as `not_member`, and as `wrong_state` if the matches have already begun.
         """
         return await self._exchange.done(lambda id: Ready(id=id, lobby=lobby, ready=ready))
 
     async def start(self, lobby: str) -> Done:
         """Host only: begin the matches.
 
-        Refused as `not_ready` where a seat is empty or a member is away or not ready, as
-        `bad_seats` where the members cannot play what is planned, and as `wrong_state` where the
-        lobby has begun already.
+        Refused as `not_ready` if a seat is empty or a member is away or not ready, as `bad_seats`
+        if the members cannot play the programme, and as `wrong_state` if the matches have already
+        begun.
         """
         return await self._exchange.done(lambda id: Start(id=id, lobby=lobby))
 
     async def rematch(self, lobby: str) -> Done:
         """Play the finished programme again, with the seats rotated by one.
 
-        For the host, and in a lobby that was opened by `seek` for every player: who asks is ready,
-        and it begins when all have asked or are ready.
+        For the host, and for every player of a lobby that `seek` opened. A player who asks counts
+        as ready, and the programme begins when all have asked or are ready.
 
-        Refused as `wrong_state` where the programme is not finished, or the matches are arranged.
-        Not repeated after a reconnect (`UnansweredError`).
+        Refused as `wrong_state` if the programme is not finished, or the matches are arranged.
+        Not resent after a reconnect (`UnansweredError`).
         """
         return await self._exchange.done(lambda id: Rematch(id=id, lobby=lobby))
 
     async def close_lobby(self, lobby: str) -> Done:
-        """Host only: close the lobby, as soon as the matches that run are over."""
+        """Host only: close the lobby as soon as its running matches are over."""
         return await self._exchange.done(lambda id: Close(id=id, lobby=lobby))
 
     async def arrange(self, lobby: str, matches: Sequence[Arrangement]) -> Arranged:
         """Host of an arranged lobby: have these matches played.
 
         Returns a line for each match, in the order of `matches`; None stands for a match that has
-        not begun. A tag that is known already is not played again but answered with how its match
-        stands, so the request may be repeated. What does not fit into one frame is sent as several
-        requests; where a later one is refused, the matches of those before it are arranged.
+        not begun. A match with a known tag is not played again; its line has the current state, so
+        the request is safe to repeat. A list that exceeds one frame is sent as several requests; if
+        a later one is refused, the matches of the earlier ones remain arranged.
 
         Refused as `unknown_game`, `bad_option`, `bad_seats`, `unknown_personality` or
-        `no_such_player` where a match is impossible (the message names it), as `limit` where the
-        lobby has too many matches, and as `wrong_state` where the lobby is not an arranged one that
-        has begun, or is closing.
+        `no_such_player` if a match is invalid (the message names it). Refused as `limit` if the
+        lobby has too many matches, and as `wrong_state` if the lobby takes no arranged matches,
+        has not begun, or is closing.
         """
         batches = split_arrangements(matches, self._exchange.max_request_bytes)
         answers = [await self._arrange_batch(lobby, batch) for batch in batches]

@@ -1,4 +1,4 @@
-"""Lobbies as a client knows them: each whole once, and every change since put into it."""
+"""Lobbies as a client knows them: a full copy of each with every later change applied."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from kibitz_protocol.wire.lobbies import LobbyView, MatchBrief, standing_order
 from kibitz_protocol.wire.messages import LobbyChanged
 
 _REPLACED = ("state", "round", "spectators", "planned", "done", "void", "stopped", "house_trouble")
-"""Fields that a change gives anew; absent ones are as they were."""
+"""Fields that a change replaces; absent ones are unchanged."""
 
 
 class LobbyViews:
-    """The lobbies that one connection was told of; `views` are never changed, but replaced."""
+    """The lobbies that one connection has received; `views` are replaced, never modified."""
 
     def __init__(self) -> None:
         self.views: dict[str, LobbyView] = {}
 
     def tell(self, view: LobbyView) -> None:
-        """Take a whole lobby in."""
+        """Store a whole lobby."""
         self.views[view.lobby] = view
 
     def forget(self, lobby: str) -> None:
@@ -24,7 +24,7 @@ class LobbyViews:
         self.views.pop(lobby, None)
 
     def change(self, changed: LobbyChanged) -> LobbyView | None:
-        """Put a change in; None for a lobby that is not known, whose whole view is to come."""
+        """Apply a change; None for an unknown lobby, whose whole view is yet to come."""
         view = self.views.get(changed.lobby)
         if view is None:
             return None
@@ -43,7 +43,7 @@ class LobbyViews:
         )
 
     def match_started(self, lobby: str, brief: MatchBrief) -> LobbyView | None:
-        """Put a running match in; None for a lobby that is not known."""
+        """Add a running match; None for an unknown lobby."""
         view = self.views.get(lobby)
         if view is None:
             return None
@@ -51,7 +51,7 @@ class LobbyViews:
         return self._replace(view, live=[*others, brief])
 
     def match_ended(self, lobby: str, match: str) -> LobbyView | None:
-        """Take a match out that is over; None for a lobby that is not known."""
+        """Remove a finished match; None for an unknown lobby."""
         view = self.views.get(lobby)
         if view is None:
             return None

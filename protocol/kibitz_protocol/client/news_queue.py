@@ -1,4 +1,4 @@
-"""The news that a client has received and that its owner has not read yet."""
+"""The queue of news that a client has received and its owner has not read yet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class NewsQueue:
         self._error: SessionError | None = None
 
     def put(self, news: News | MatchLost) -> bool:
-        """Append news; return False, and change nothing, where the queue is full."""
+        """Append news; return False, and change nothing, if the queue is full."""
         if len(self._news) >= self.capacity:
             return False
         self._news.append(news)
@@ -34,9 +34,9 @@ class NewsQueue:
         self._changed.set()
 
     async def get(self) -> News | MatchLost | None:
-        """Return the next news, waiting for it.
+        """Wait for the next news and return it.
 
-        After the end it returns None where the session was closed from this side, and raises the
+        After the end it returns None if the session was closed from this side, and raises the
         session's error otherwise.
         """
         while not self._news and not self._closed:

@@ -1,9 +1,8 @@
 """Outstanding requests: each has an id of its own and gets exactly one answer.
 
 A connection can break between a request and its answer, and then the client does not know whether
-the server has carried it out. A request that is `repeatable` is sent again on the next connection
-with its old id; the others are reported as
-unanswered, and the caller has to find out before it repeats them.
+the server has carried it out. A `repeatable` request is resent on the next connection with its old
+id. The others are reported as unanswered, and the caller has to check before it repeats them.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Literal, TypeAlias
 from kibitz_protocol.wire.messages import Move, Request
 
 Requester: TypeAlias = Literal["caller", "session", "nobody"]
-"""Who waits for an answer: the caller, the session itself, or nobody any more."""
+"""The party that waits for an answer: the caller, the session itself, or nobody any more."""
 
 
 @dataclass(slots=True)
@@ -25,9 +24,9 @@ class PendingRequest:
     request: Request
     requester: Requester
     sent: bool = False
-    """Whether it was handed out to be sent on the present connection or an earlier one."""
+    """Whether it was handed out for sending, on this connection or an earlier one."""
     hops: int = 0
-    """How often a server has sent it elsewhere."""
+    """How many redirects it has followed."""
 
 
 class PendingRequests:
@@ -49,7 +48,7 @@ class PendingRequests:
         return number
 
     def add(self, request: Request, asker: Requester = "caller") -> None:
-        """Expect an answer. Raises `ValueError` for an id that was not just made."""
+        """Expect an answer. Raises `ValueError` for an id not from `new_id`, or in use."""
         if request.id in self._pending or request.id >= self._next:
             raise ValueError(f"request id {request.id} was not made by new_id, or was used before")
         self._pending[request.id] = PendingRequest(request, asker)
@@ -58,7 +57,7 @@ class PendingRequests:
         return self._pending.get(id)
 
     def pop(self, id: int) -> PendingRequest | None:
-        """Remove and return the request that an answer is for; None if nobody waits for it."""
+        """Remove and return the request with this id, or None if nobody waits for its answer."""
         return self._pending.pop(id, None)
 
     def withdraw(self, id: int) -> None:
@@ -72,10 +71,10 @@ class PendingRequests:
             del self._pending[id]
 
     def drop_unrepeatable(self) -> list[int]:
-        """Drop what will never be answered after a lost connection; return the callers' ids.
+        """Drop requests that a lost connection leaves unanswered; return the callers' ids.
 
-        What the session had asked by itself is forgotten, it asks anew on the next connection,
-        and so is what nobody waits for.
+        This includes the session's own requests, which it makes anew on the next connection, and
+        requests that nobody waits for.
         """
         lost = []
         for id, pending in list(self._pending.items()):

@@ -1,6 +1,6 @@
 """Retry and rate limit: the pause between connections, and the pace of requests.
 
-Both are pure: time comes in as integer milliseconds, chance as a function.
+Both are pure: time is passed in as integer milliseconds, chance as a function.
 """
 
 from __future__ import annotations
@@ -10,35 +10,35 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 RandomSource = Callable[[], float]
-"""A source of numbers from 0 up to, and without, 1, such as `random.random`."""
+"""A source of numbers in [0, 1), such as `random.random`."""
 
 
 @dataclass(frozen=True)
 class Backoff:
-    """How long to wait before a connection is tried again."""
+    """The pauses before a client tries to connect again."""
 
     first_ms: int = 100
     """The longest pause after the first failure."""
     max_ms: int = 5_000
-    """The longest pause of all; short, because a seat's grace runs while we wait."""
+    """The maximum pause; short, because a seat's grace period runs meanwhile."""
     factor: float = 2.0
-    """How much longer each pause may be than the one before."""
+    """The factor by which the bound grows with each failure."""
     stable_ms: int = 5_000
-    """A connection that lasted this long counts as a success: the next pause is a first one."""
+    """Time after which a connection counts as a success and resets the pause."""
 
     def pause_ms(self, failures: int, chance: RandomSource) -> int:
-        """Return the pause after so many failures in a row (1 or more), with random jitter.
+        """Return the pause after this many failures in a row (1 or more), with random jitter.
 
-        Between half and all of the bound, so that the clients of a server that went down do
-        not all come back at the same moment.
+        The pause is between half and all of the bound, so that the clients of a server that went
+        down do not all reconnect at the same moment.
         """
-        # 64 doublings are past any bound; a higher power would overflow a float.
+        # 64 doublings exceed any bound; a higher power would overflow a float.
         bound = min(float(self.max_ms), self.first_ms * self.factor ** min(failures - 1, 64))
         return round(bound * (0.5 + chance() / 2))
 
 
 class RequestThrottle:
-    """A token bucket like the server's for this socket, so that that one is never overdrawn."""
+    """A token bucket that mirrors the server's for this socket, so as never to overdraw it."""
 
     def __init__(self, per_second: float, burst: int, now: int) -> None:
         self._per_ms = per_second / 1000
@@ -48,10 +48,10 @@ class RequestThrottle:
         self._refilled_at = now
 
     def try_take(self, now: int, cost: float = 1) -> bool:
-        """Return whether a message of this cost may go now; it counts as sent if so."""
+        """Return whether a message of this cost may be sent now; if so, it counts as sent."""
         self._refill(now)
         self._needed = min(float(cost), self._capacity)
-        # Refills are sums of floats: a hair below enough is enough.
+        # Refills are sums of floats, so allow for rounding errors.
         if self._tokens < self._needed - 1e-9:
             return False
         self._tokens = max(0.0, self._tokens - self._needed)
@@ -59,12 +59,12 @@ class RequestThrottle:
         return True
 
     def ready_at(self) -> int:
-        """Return when the message may go for which the last `try_take` had too little."""
+        """Return when the message that the last `try_take` rejected may be sent."""
         missing = max(0.0, self._needed - self._tokens)
         return self._refilled_at + math.ceil(missing / self._per_ms)
 
     def drain(self, now: int, wait: int) -> None:
-        """Empty the bucket after a refusal: nothing may go for `wait` milliseconds."""
+        """Empty the bucket after a refusal: send nothing for `wait` milliseconds."""
         self._refill(now)
         self._tokens = 1 - wait * self._per_ms
 

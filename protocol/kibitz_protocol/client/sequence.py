@@ -1,8 +1,8 @@
-"""Sequence numbers of the matches that a client follows: which event is next, and what was lost.
+"""Sequence numbers of the matches that a client follows: they order events and reveal losses.
 
-Each event carries the number of its entry, one more than the event before it. So an event
-is the next one, or a duplicate, or it proves that some were lost; a snapshot says from which
-number the events go on.
+Each event carries the number of its entry, one more than the event before it. So an event is the
+next one, a duplicate, or proof that others were lost; a snapshot sets the number from which events
+continue.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kibitz_protocol.wire.messages import Event, Snapshot
 
 
 class EventOrder(Enum):
-    """Where an event stands in the sequence of its match."""
+    """The place of an event in the sequence of its match."""
 
     NEXT = "next"
     OLD = "old"
@@ -52,14 +52,14 @@ class SequenceTracker:
         return place is not None and place.seated
 
     def reset_to(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot. A match that is over is not followed any longer."""
+        """Continue from a snapshot. A match that is over is no longer followed."""
         if snapshot.result is not None:
             self.drop(snapshot.match)
             return
         self._positions[snapshot.match] = _Position(snapshot.you is not None, snapshot.seq)
 
     def classify(self, event: Event) -> EventOrder:
-        """Return where an event stands; after a `GAP` all is `OLD` until the next snapshot."""
+        """Return an event's place; after a `GAP` all events are `OLD` until the next snapshot."""
         place = self._positions.get(event.match)
         if place is None:
             return EventOrder.UNKNOWN
@@ -72,7 +72,7 @@ class SequenceTracker:
         return EventOrder.NEXT
 
     def await_snapshots(self) -> None:
-        """Let every match wait for a snapshot, because the connection is gone."""
+        """Make every match wait for a snapshot, because the connection is lost."""
         for place in self._positions.values():
             place.last_seq = None
 

@@ -1,7 +1,6 @@
 """The client's side of a session, without any I/O.
 
-A session outlives its connections. The shell around it owns the socket and the clock, and
-does only this:
+A session outlives its connections. Its owner has the socket and the clock, and does only this:
 
     session = Session(identity, now, chance=random.random)
     when session.connect_at has come     open a connection; then session.connected(now),
@@ -14,22 +13,22 @@ does only this:
                                          calling lost for it
     after each of these and after ask    send every frame of session.frames(now)
 
-`receive`, `lost` and `tick` return what has happened, in order, and every request that was
-asked ends in exactly one `OnAnswer` or `Unanswered`. `now` is an integer of milliseconds of
-any clock that never runs backwards.
+`receive`, `lost` and `tick` return events in order, and every request ends in exactly one
+`Answered` or `Unanswered`. `now` is in integer milliseconds of any clock that never runs backwards.
 
     AWAY ──connected──> GREETING ──welcome──> ONLINE        any ──ended──> ENDED
      ^                     │                    │
      └───────lost──────────┴────────lost────────┘
 
-What the session does by itself: it says hello, and says it again with the secret of the
-first welcome on every later connection; rejoins the seats, joins the lobbies and watches the
-matches of the connection before; sends unanswered requests again where that is harmless (see
-`Request.repeatable`); finds holes in a match's numbers and asks for a snapshot; drops
-duplicates; goes where another server of the cluster has what was asked for, and looks for its own
-there when its server is gone; puts what changes in a lobby, or in the hall, into what it was told
-of it, so that its owner hears of whole lobbies and of the whole hall only; keeps below the server's
-limit of messages a second.
+The session does the following by itself:
+
+- It sends hello, on every later connection with the secret of the first welcome.
+- It rejoins the seats, joins the lobbies and watches the matches of the previous connection.
+- It resends unanswered requests where that is harmless (see `Request.repeatable`).
+- It drops duplicate events, and asks for a snapshot when a gap in a match's numbers shows a loss.
+- It follows redirects to other servers of the cluster, and tries those when its server is gone.
+- It applies changes of lobbies and of the hall, so that its owner gets only whole ones.
+- It stays below the server's limit of messages per second.
 """
 
 from __future__ import annotations
@@ -109,28 +108,28 @@ _Told: TypeAlias = (
     | Farewell
 )
 News: TypeAlias = _Told | Refused
-"""What the server sends unasked, with changes of a lobby, or of the hall, as what comes of them; a
-`Refused` here is of a message whose id the server could not read."""
+"""Messages of the server that answer no request; changes of a lobby or of the hall are replaced by
+their result. A `Refused` here is for a message whose id the server could not read."""
 
 TRANSIENT_REFUSALS: Final = frozenset(
     {Code.RATE_LIMITED, Code.UNAVAILABLE, Code.INTERNAL, Code.ELSEWHERE}
 )
-"""Refusals of hello that waiting may cure; all others end the session."""
+"""Temporary refusals of hello; all others end the session."""
 
 _POSTPONING: Final = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE})
-"""Refusals of moves, and of what the session asks by itself, after which that is asked again."""
+"""Refusals after which moves, and the session's own requests, are retried."""
 
 DEFAULT_RETRY_MS: Final = 1_000
-"""When to repeat what was refused so without saying when to come back."""
+"""Delay before such a retry if the refusal gives none."""
 
 MOST_HOPS: Final = 5
-"""How often a request, or hello, may be sent elsewhere before that is its answer: without a pause,
-for after the loss of a connection servers may have changed places, and it counts anew."""
+"""Redirects that a request, or hello, follows without a pause before the redirect becomes its
+answer. The count restarts after a lost connection, since lobbies may have moved between servers."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClientIdentity:
-    """Who says hello: a token names an account, `resume` a player who comes back."""
+    """The identity in hello: a token names an account, `resume` a player who reconnects."""
 
     name: str | None = None
     kind: Literal["bot", "human"] = "bot"
@@ -141,24 +140,24 @@ class ClientIdentity:
     capabilities: Capabilities | None = None
     agent: str = ""
     seated: bool = True
-    """Whether to take the player's seats and lobbies over from an earlier session; not for one
-    that only looks or hosts, lest it takes them from the one that plays."""
+    """Whether to take over the player's seats and lobbies from an earlier session. Off for sessions
+    that only watch or host, which would take them from the one that plays."""
     instance: str | None = None
-    """Tells this program from others that know the same secrets."""
+    """An id that distinguishes this program from others with the same secrets."""
     views: WantedViews = "turn"
-    """Which messages bring the view of a match, besides snapshots and the end."""
+    """The messages that carry the view of a match, besides snapshots and the end."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SessionTimeouts:
-    """How long to wait for a server, in milliseconds; None waits for ever."""
+    """Timeouts for a server, in milliseconds; None means no limit."""
 
     opening_ms: int | None = 10_000
     """From the start to the first welcome."""
     away_ms: int | None = 120_000
     """From losing a connection to the next welcome."""
     hello_ms: int = 10_000
-    """From hello to its answer, on a connection that stands."""
+    """From hello to its answer, on an open connection."""
 
 
 # --- what happens -------------------------------------------------------------------------
@@ -190,7 +189,7 @@ class Unanswered:
 
 @dataclass(frozen=True)
 class NewsReceived:
-    """News of the server, in order and without duplicates."""
+    """News from the server, in order and without duplicates."""
 
     news: News
 
@@ -206,7 +205,7 @@ class MatchLost:
 
 @dataclass(frozen=True)
 class Disconnected:
-    """There is no connection; the next one is tried at `connect_at`."""
+    """There is no connection; the next attempt is at `connect_at`."""
 
     code: int | None
     reason: str
@@ -251,7 +250,7 @@ class Session:
         self.welcome: Welcome | None = None
         """The newest welcome."""
         self.error: SessionError | None = None
-        """Why the session is over."""
+        """The error that ended the session."""
         self.connect_at = now
         """When the next connection is due, while `state` is AWAY."""
         self._identity = identity
@@ -269,18 +268,18 @@ class Session:
         # Ids of requests in the order in which they go out; those not known to
         # `_requests` any more were withdrawn and are passed over.
         self._outgoing: deque[int] = deque()
-        # When to repeat what the server was too busy for: (time, id).
+        # Requests to retry because the server was too busy: (time, id).
         self._postponed: list[tuple[int, int]] = []
         # How many connections in a row failed or did not last.
         self._failures = 0
         # When the present state of AWAY, GREETING or ONLINE began.
         self._since = now
-        # When the server must have said welcome, lest the session ends.
+        # The deadline for the server's welcome, after which the session ends.
         self._give_up_at = _deadline_after(now, self._timeouts.opening_ms)
-        # Whether the server has asked to stay away for a while, and until when.
+        # Whether the server has asked for a pause before the next attempt, and until when.
         self._not_before = 0
         self._hello = 0
-        # Whether a hello was lost on the way, so that the server may know the name from us.
+        # Whether a hello got no answer, so that this session itself may hold the name.
         self._hello_lost = False
         self._addresses = Addresses()
         # How often a hello was sent elsewhere without a pause, and whether what the session asks by
@@ -294,12 +293,12 @@ class Session:
 
     @property
     def has_others(self) -> bool:
-        """Whether other servers of a cluster are known, which may be tried instead."""
+        """Whether other servers of the cluster are known as alternatives."""
         return self._addresses.has_others
 
     @property
     def address(self) -> str | None:
-        """Where to connect; None for the server that the owner was given."""
+        """The address to connect to; None for the owner's own server."""
         return self._addresses.present
 
     # --- what the owner asks --------------------------------------------------------------
@@ -309,10 +308,10 @@ class Session:
         return self._requests.new_id()
 
     def ask(self, request: Request) -> None:
-        """Send a request as soon as there is a connection. After this send `frames`.
+        """Queue a request until there is a connection. Send `frames` afterwards.
 
-        Raises the session's error when it is over, and `ValueError` for a request that is too
-        large for the server or whose id is not from `new_id`.
+        Raises the session's error if it is over, and `ValueError` for a request that is too large
+        for the server or whose id is not from `new_id`.
         """
         if self.error is not None:
             raise self.error
@@ -331,12 +330,12 @@ class Session:
 
     @property
     def live(self) -> bool:
-        """Whether a connection stands."""
+        """Whether a connection is open."""
         return self.state in {SessionState.GREETING, SessionState.ONLINE}
 
     @property
     def max_request_bytes(self) -> int:
-        """The size of the largest frame that the server reads, as far as it has said."""
+        """The size of the largest frame that the server reads; the default before its welcome."""
         return MAX_FRAME if self.welcome is None else self.welcome.limits.frame_bytes
 
     def frames(self, now: int) -> list[bytes]:
@@ -354,7 +353,7 @@ class Session:
         return frames
 
     def deadline(self) -> int | None:
-        """Return when there is something to do without a frame: connect, `tick`, or send."""
+        """Return when to connect, `tick` or send next if no frame arrives before."""
         times = {
             SessionState.AWAY: lambda: [self.connect_at],
             SessionState.GREETING: lambda: [self._since + self._timeouts.hello_ms],
@@ -366,7 +365,7 @@ class Session:
     # --- what the owner reports -----------------------------------------------------------
 
     def connected(self, now: int) -> None:
-        """Note that a connection stands. After this send `frames`: the hello."""
+        """Note that a connection is open. Send `frames`, the hello, afterwards."""
         if self.state is not SessionState.AWAY:
             raise AssertionError(f"a second connection while {self.state.value}")
         self.state = SessionState.GREETING
@@ -378,7 +377,7 @@ class Session:
         self._throttle = None
 
     def receive(self, frame: bytes | str, now: int) -> list[SessionEvent]:
-        """Take a frame of the server."""
+        """Process a frame from the server."""
         if not self.live:
             return []
         try:
@@ -390,7 +389,7 @@ class Session:
         return self._on_news(message, now)
 
     def lost(self, now: int, code: int | None = None, reason: str = "") -> list[SessionEvent]:
-        """The connection is gone or could not be opened; `code` is the close code, if any."""
+        """Note that the connection is lost or could not be opened; `code` is the close code."""
         if self.state is SessionState.ENDED:
             return []
         if code in _FATAL_CODES:
@@ -427,13 +426,13 @@ class Session:
 
     @property
     def _resume(self) -> str | None:
-        """The secret for coming back, as far as there is one."""
+        """The secret for reconnecting, if there is one."""
         return self._identity.resume if self.welcome is None else self.welcome.resume or None
 
     def _on_welcome(self, welcome: Welcome, now: int) -> list[SessionEvent]:
         if welcome.version not in VERSIONS:
             return self._end(GarbledError(f"the server chose version {welcome.version}"))
-        if not welcome.resume:  # it came with a ticket: the secret of before stays good
+        if not welcome.resume:  # admitted by a ticket: the earlier secret stays valid
             kept = self._identity.token or self._resume or ""
             welcome = welcome.model_copy(update={"resume": kept})
         self._addresses.ticket, self._hops = None, 0
@@ -454,14 +453,14 @@ class Session:
         return [Opened(welcome, again), *closed]
 
     def _forget_closed_lobbies(self, welcome: Welcome) -> list[SessionEvent]:
-        """Forget lobbies that closed, or removed this player, while it was away."""
+        """Forget lobbies that closed, or removed this player, during the disconnect."""
         shut = [key for key, join in self._lobbies.items() if _was_removed(join, welcome)]
         for key in shut:
             del self._lobbies[key]
         return [NewsReceived(LobbyClosed(lobby=key, reason="closed")) for key in shut]
 
     def _requests_to_restore(self, welcome: Welcome) -> Iterator[Request]:
-        """Yield requests for what the last connection had, seats first, for their clocks run.
+        """Yield requests that restore the last connection; seats first, as their clocks run.
 
         Their ids are still to be replaced.
 
@@ -492,7 +491,7 @@ class Session:
         reason: str,
         choose_address: Callable[[], None] | None = None,
     ) -> list[SessionEvent]:
-        """Wait for the next connection, or end the session where its time is up."""
+        """Wait for the next connection, or end the session if its time is up."""
         if self.state is SessionState.ONLINE:
             self._give_up_at = _deadline_after(now, self._timeouts.away_ms)
             if now - self._since >= self._backoff.stable_ms:
@@ -520,7 +519,7 @@ class Session:
         return [*lost, Disconnected(code, reason, self.connect_at)]
 
     def _follow(self, redirect: Redirect, now: int) -> list[SessionEvent]:
-        """Leave this server for another one of its cluster, which has what was asked for."""
+        """Follow a redirect to another server of the cluster."""
         if self.state is SessionState.ONLINE:
             self._give_up_at = _deadline_after(now, self._timeouts.away_ms)
         self._addresses.follow(redirect)
@@ -530,14 +529,14 @@ class Session:
         return [*lost, Disconnected(None, f"it goes on at {redirect.url}", now)]
 
     def _may_follow(self, pending: PendingRequest) -> bool:
-        """Whether to go where a request was sent: not for ever, and for own requests once."""
+        """Return whether to follow a redirect: at most `MOST_HOPS` times, own requests once."""
         if pending.requester != "caller":
             return self._may_move and pending.requester == "session"
         pending.hops += 1
         return pending.hops <= MOST_HOPS
 
     def _next_attempt_at(self, now: int) -> int:
-        """Return when to connect: after a pause, with a last attempt before the time is up."""
+        """Return when to connect: after a pause, but once more before the time is up."""
         pause = self._backoff.pause_ms(self._failures, self._chance)
         at = max(now, self._not_before) + pause
         return at if self._give_up_at is None else min(at, self._give_up_at)
@@ -591,7 +590,7 @@ class Session:
         return times
 
     def _requeue_postponed(self, now: int) -> None:
-        """Queue again what was postponed until now."""
+        """Queue postponed requests that are due."""
         due = [id for at, id in self._postponed if at <= now]
         self._postponed = [(at, id) for at, id in self._postponed if at > now]
         self._outgoing.extend(due)
@@ -628,7 +627,7 @@ class Session:
             case Refused(code=Code.UNAUTHORIZED) if self._addresses.ticket is not None:
                 return self._disconnect(now, None, answer.message)  # it came too late
             case Refused(code=Code.NAME_TAKEN) if self._hello_lost and self.welcome is None:
-                # Most likely by ourselves, until the server notices that we are not there.
+                # Most likely by this session itself, until the server notices the disconnect.
                 return self._disconnect(now, None, answer.message)
             case Refused(code=Code.UNAUTHORIZED) if self._may_come_anew():
                 self._unknown = True
@@ -643,23 +642,23 @@ class Session:
                 return self._end(GarbledError(f"hello was answered with {type(answer).__name__}"))
 
     def _on_transient_refusal(self, refused: Refused, now: int) -> list[SessionEvent]:
-        """Say hello again in a while, here or at another server."""
+        """Retry hello later, here or at another server."""
         self._not_before = now + (refused.retry_after_ms or 0)
         return self._disconnect(now, None, refused.message, self._addresses.not_let_in)
 
     def _may_come_anew(self) -> bool:
-        """Whether to say hello by name where the secret of the last welcome is not known.
+        """Return whether to send hello by name if the server rejects the last welcome's secret.
 
-        A server that is killed forgets a guest who said hello a moment before and did nothing.
+        A killed server forgets a guest who had just connected and done nothing.
         """
         who = self._identity
         known_by_name = who.token is None and who.name is not None
         return self.welcome is not None and known_by_name and not self._unknown
 
     def _postpone(self, pending: PendingRequest, refused: Refused, now: int) -> bool:
-        """Return whether to send a request again later instead of passing its refusal on.
+        """Return whether to retry a request later instead of passing its refusal on.
 
-        Moves, because a clock is running, and what the session asked by itself.
+        That is so for moves, because a clock is running, and for the session's own requests.
         """
         moving = pending.requester == "caller" and isinstance(pending.request, Move)
         mine = moving or pending.requester == "session"
@@ -672,7 +671,7 @@ class Session:
         return True
 
     def _apply_answer(self, request: Request, answer: Answer) -> list[SessionEvent]:
-        """Update what is to be asked for after a reconnect."""
+        """Update the state that a reconnect restores."""
         if isinstance(answer, Refused):
             return self._apply_refusal(request, answer)
         match request:
@@ -694,7 +693,7 @@ class Session:
         return []
 
     def _set_wall(self, answer: Walled) -> list[SessionEvent]:
-        """Follow what a wall shows, and nothing else that was watched before."""
+        """Follow the matches of a wall, and stop watching all others."""
         followed = {*self._sequences.watched(), *(self._wall or ())}
         self._wall = list(answer.watching)
         for match in followed.difference(self._wall):
@@ -781,7 +780,7 @@ class Session:
         return []
 
     def _request_snapshot(self, match: str) -> None:
-        """Ask for the present state of a match of which events were lost."""
+        """Ask for the present state of a match after a loss of events."""
         id = self.new_id()
         if self._sequences.is_seated(match):
             self._ask(Rejoin(id=id, match=match), own=True)
@@ -789,7 +788,7 @@ class Session:
             self._ask(Watch(id=id, match=match), own=True)
 
     def _on_unreadable(self, error: DecodeError) -> list[SessionEvent]:
-        """Pass over a message of an unknown type, as of a newer server; else end the session."""
+        """Skip a message of an unknown type, as from a newer server; else end the session."""
         if error.code is not Code.UNKNOWN_TYPE:
             return self._end(GarbledError(f"unreadable message of the server: {error}"))
         pending = self._requests.pop(error.request)
@@ -802,7 +801,7 @@ _FATAL_CODES: Final[dict[int | None, Callable[[str], SessionError]]] = {
     CloseCode.REPLACED: ReplacedError,
     CloseCode.KICKED: KickedError,
 }
-"""Close codes after which there is no coming back."""
+"""Close codes that end the session."""
 
 
 def _deadline_after(now: int, wait: int | None) -> int | None:
@@ -810,7 +809,7 @@ def _deadline_after(now: int, wait: int | None) -> int | None:
 
 
 def _cost(request: Request) -> float:
-    """Return what the server may charge for a request: matches of a wall may all be new."""
+    """Return the most that the server may charge for a request; all of a wall may be new."""
     cost: float = request.cost
     if isinstance(request, Wall):
         cost += WALL_MATCH_COST * len(request.matches)
@@ -818,15 +817,15 @@ def _cost(request: Request) -> float:
 
 
 def _was_removed(join: Join, welcome: Welcome) -> bool:
-    """Whether a lobby that this player was a member of does not know it any more."""
+    """Return whether a lobby has removed this player, who was a member."""
     return join.role == "player" and join.lobby not in welcome.lobbies
 
 
 def _must_precede(request: Request, move: Move) -> bool:
-    """Whether the move is refused before this request is carried out."""
+    """Return whether the server refuses the move until this request is carried out."""
     return isinstance(request, Rejoin) and request.match == move.match
 
 
 def _same_request(one: Request, other: Request) -> bool:
-    """Whether two requests ask for the same."""
+    """Return whether two requests are the same but for their ids."""
     return type(one) is type(other) and one == other.model_copy(update={"id": one.id})

@@ -2,7 +2,7 @@
 
 Time that a seat uses on a turn is taken, in this order, from the free time of the move, the
 main time, the overage bank and the byo-yomi periods; when all are used up the flag falls.
-So per-move limits, Fischer clocks, banks and byo-yomi are one scheme with some parts zero.
+So per-move limits, Fischer clocks, banks and byo-yomi are one scheme in which some parts are zero.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _PARTS: Final = (
     re.compile(rf"inc=(?P<increment_ms>{_TIME})"),
     re.compile(rf"bank=(?P<bank_ms>{_TIME})"),
 )
-"""What the notation is made of; the names are those of the fields."""
+"""The parts of the notation, by the names of their fields."""
 
 
 class TimeControl(Strict):
-    """How long the seats may think, in milliseconds; all zero means no clock."""
+    """A time control, in milliseconds; all zero means no clock."""
 
     move_ms: Millis = Field(0, description="free time on every move, not carried over")
     main_ms: Millis = Field(0, description="main time of a seat for the whole match")
@@ -40,7 +40,7 @@ class TimeControl(Strict):
 
     @property
     def flaw(self) -> str | None:
-        """Why nobody can mean this, or None; a host's request with a flaw is a bad option."""
+        """The reason why this makes no sense, or None; hosting with a flaw is a bad option."""
         if bool(self.periods) != bool(self.period_ms):
             return "byo-yomi needs both periods and their length"
         if self.increment_ms and not self.limited:
@@ -92,11 +92,11 @@ class TimeControl(Strict):
 
 
 # A plain dataclass, which messages validate like a model: every move makes one and reads several,
-# and a model takes six times as long to make and an attribute of it four times as long to read.
-# Nobody changes one; `frozen` would make it as slow to make as a model.
+# and a model takes six times as long to make and four times as long per attribute read.
+# Treat it as immutable; `frozen` would make it as slow to make as a model.
 @dataclass(slots=True)
 class Clock:
-    """What a seat has left, in milliseconds, at the start of its next turn."""
+    """The time that a seat has left at the start of its next turn, in milliseconds."""
 
     main_ms: Millis = 0
     bank_ms: Millis = 0
@@ -105,16 +105,16 @@ class Clock:
 
 # --- arithmetic ---------------------------------------------------------------------------
 #
-# Pure functions over immutable values, for every time control. What a turn is charged is taken, in
+# Pure functions over immutable values, for every time control. The charge of a turn is taken, in
 # this order, from the free time of the move, the main time, the overage bank and the byo-yomi
-# periods. A period that is used up is lost, one that is not is whole again on the next turn. The
-# flag falls when the charge reaches all there is: time used up to the last millisecond is up.
+# periods. A period that is used up is lost; a partly used one is whole again on the next turn. The
+# flag falls when the charge reaches all that is left, to the millisecond.
 
 MAX_CLOCK_MS: Final = MAX_SAFE_INT
-"""The most that any number of a clock is, which is what the wire carries: controls whose parts are
-near it, and increments on top of them, come to no more."""
+"""The cap on every number of a clock, the largest integer of the wire. Increments on top of huge
+controls do not exceed it."""
 EMPTY_CLOCK: Final = Clock(main_ms=0, bank_ms=0, periods=0)
-"""What is left when the flag has fallen."""
+"""The clock of a seat whose flag has fallen."""
 
 
 def full_clock(control: TimeControl) -> Clock:
@@ -137,7 +137,7 @@ def spend(control: TimeControl, clock: Clock, charged_ms: int) -> Clock | None:
     """
     main, bank, periods = clock.main_ms, clock.bank_ms, clock.periods
     over = charged_ms - control.move_ms
-    # While main time is left nothing else is looked at: that is nearly every move.
+    # The fast path of nearly every move: main time is left.
     if over >= main and charged_ms >= until_flag(control, clock):
         return None
     if over > main + bank:
@@ -153,8 +153,8 @@ def spend(control: TimeControl, clock: Clock, charged_ms: int) -> Clock | None:
 def after_flag(control: TimeControl) -> Clock:
     """Return the clock after the turn of a seat whose flag fell and that plays on.
 
-    That is where the game skips the turn or the server moves for the seat. All that the seat had is
-    gone; the increment comes after every turn, this one too.
+    This applies if the game skips the turn or the server moves for the seat. All its time is gone;
+    it still gets the increment, as after every turn.
     """
     return _clock(control.increment_ms, 0, 0)
 
@@ -164,7 +164,7 @@ def _clock(main_ms: int, bank_ms: int, periods: int) -> Clock:
 
 
 def clocks_json(clocks: Sequence[Clock]) -> bytes:
-    """Return clocks as the JSON that travels, in a quarter of the time that pydantic takes."""
+    """Return clocks as JSON for the wire, in a quarter of the time that pydantic takes."""
     if len(clocks) == 2:  # most matches, each of whose moves writes them
         one, other = clocks
         return (
@@ -181,7 +181,7 @@ def clocks_json(clocks: Sequence[Clock]) -> bytes:
 
 
 def _add_part(fields: dict[str, int], part: str, text: str) -> None:
-    """Read one part into `fields`; nothing may be said twice."""
+    """Read one part into `fields`; no part may occur twice."""
     form_match = next((match for form in _PARTS if (match := form.fullmatch(part))), None)
     if form_match is None:
         raise ValueError(_expectation(text))

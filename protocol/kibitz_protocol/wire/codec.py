@@ -1,12 +1,12 @@
-"""The codec of messages: the one module where their JSON is read and written.
+"""The codec of messages: the only module that reads and writes their JSON.
 
-Reading is `validate_json` on bytes and nothing else: plain `json.loads` on a peer's data lets
-deep nesting, giant integers and lone surrogates through to code that does not expect them.
+It reads with `validate_json` on bytes only: plain `json.loads` on a peer's data lets deep nesting,
+giant integers and lone surrogates through to code that does not expect them.
 
-The size of a frame bounds what a wrong one costs. pydantic collects every error that it finds, and
-each takes longer to explain than the field took to send. So validation of a list ends at its
-first error (`fail_fast`), an object with too many fields is refused before validation, and only few
-errors are explained.
+The size of a frame bounds the cost of an invalid one. pydantic collects every error, and each takes
+longer to explain than the field took to send. So validation of a list ends at its first error
+(`fail_fast`), an object with too many fields is refused before validation, and only a few errors
+are explained.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.values import MAX_HELLO, RequestId
 
 MAX_FIELDS: Final = 64
-"""Most fields of one object in a request; no message has one with more."""
+"""The most fields of one object in a request; no message needs more."""
 MAX_BRACKETS: Final = 2048
-"""Most opening brackets and braces in a request, in its texts too: each may be a list, which takes
-300 bytes and longer to build than any other value."""
+"""The most opening brackets and braces in a request, including its texts. Each may be a list, which
+takes 300 bytes and longer to build than any other value."""
 MAX_EXPLAINED: Final = 64
-"""Most errors of one message that are explained; of more only the number is told."""
+"""The most errors of one message that are explained; beyond that only their number is given."""
 _SMALL: Final = 6 * MAX_FIELDS
-"""Bytes in which there is no room for more than `MAX_FIELDS` fields."""
+"""Bytes that cannot hold more than `MAX_FIELDS` fields."""
 
 _CLIENT: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage)
 _CLIENT_VALIDATOR = _CLIENT.validator  # what its `validate_json` passes twelve arguments on to
-# A server starts some 50 ms sooner: it never reads what servers send.
+# Saves a server some 50 ms at startup: it never reads server messages.
 _SERVER: TypeAdapter[ServerMessage] = TypeAdapter(ServerMessage, config={"defer_build": True})
 
 
 class _Request(BaseModel):
-    """Just enough of a request to answer it, however wrong the rest is."""
+    """The part of a request that suffices to answer it, even if the rest is invalid."""
 
     id: RequestId = 0
 
 
 class _Typed(_Request):
-    """Just enough of a request to know its type, None where it has none."""
+    """The part of a request that gives its type, None if it has none."""
 
     type: str | None = None
 
 
 class _Answer(BaseModel):
-    """Just enough of an answer to know for which request it is."""
+    """The part of an answer that gives the id of its request."""
 
     re: RequestId = 0
 
@@ -63,7 +63,7 @@ _ANSWER = TypeAdapter(_Answer)
 
 
 class DecodeError(ValueError):
-    """Bytes that are no message; `request` is the id that they carried, or 0."""
+    """An invalid message; `request` is the id in it, or 0."""
 
     def __init__(self, code: Code, message: str, request: int = 0) -> None:
         super().__init__(message)
@@ -72,7 +72,7 @@ class DecodeError(ValueError):
 
 
 def decode_request(data: bytes | bytearray | str) -> ClientMessage:
-    """Read a message towards the server, or raise `DecodeError`.
+    """Read a message to the server, or raise `DecodeError`.
 
     Nothing is converted: ``"5"``, ``5.0`` and ``true`` are no integers.
     """
@@ -94,7 +94,7 @@ def decode_hello(data: bytes | bytearray) -> Hello:
     try:
         typed = _TYPED.validate_json(data, strict=True)
     except ValidationError:
-        pass  # the validation as a hello says what is wrong
+        pass  # validating it as a hello yields the explanation
     else:
         if typed.type is not None and typed.type != "hello":
             raise DecodeError(Code.HELLO_FIRST, "say hello first", typed.id)
@@ -108,8 +108,8 @@ def decode_hello(data: bytes | bytearray) -> Hello:
 def decode_server_message(data: bytes | bytearray | str) -> ServerMessage:
     """Read a message from the server, or raise `DecodeError` with the `re` of an answer.
 
-    Unknown fields are passed over wherever they are, also in models that a server would not
-    accept them in: a newer server may know more.
+    Unknown fields are ignored everywhere, even in models in which a server would refuse them,
+    because a newer server may send more fields.
     """
     try:
         return _SERVER.validate_json(data, extra="ignore")
@@ -123,7 +123,7 @@ def encode(message: BaseModel) -> bytes:
 
 
 def encode_entry(entry: Entry) -> bytes:
-    """Write an entry of a log: what `encode` does, and a move, which most are, in half the time."""
+    """Write an entry of a log like `encode`, but in half the time for moves, the most common."""
     if type(entry) is not Moved or entry.comment is not None:
         return encode(entry)
     fields = entry.__dict__  # an attribute of a model takes three times as long to read
@@ -146,9 +146,9 @@ def encode_entry(entry: Entry) -> bytes:
 
 
 def _refuse_wide(data: bytes | bytearray | str) -> None:
-    """Raise `DecodeError` where there are too many lists, or too many fields in one object.
+    """Raise `DecodeError` if there are too many lists, or too many fields in one object.
 
-    What is no JSON is left to the validation.
+    Invalid JSON is left to the validation.
     """
     raw = data.encode() if isinstance(data, str) else data
     if raw.count(b"[") + raw.count(b"{") > MAX_BRACKETS:

@@ -1,19 +1,17 @@
-"""How a match is drawn by a client that knows no rules: a stage, paints, and what is picked.
+"""The drawing of a match for clients without the rules: a stage, paints, and picks.
 
-Who says `views` `drawn` in `hello` gets a stage with each snapshot, and with each event a paint:
-what the event has changed of it. To apply a paint is
+A client with `views` `drawn` in its `hello` gets a stage with each snapshot, and with each event a
+paint: the changes of the stage. To apply a paint,
 
-1. to take the cells away that are `gone`,
-2. to put each cell of `cells` in the place of the one of its name, or beside the others,
-3. to put `labels`, `marks`, `text` and `colours` in the place of those of the stage, where the
-   paint has them.
+1. remove the cells named in `gone`,
+2. replace or add each cell of `cells`, by its name,
+3. replace `labels`, `marks`, `text` and `colours` of the stage if the paint has them.
 
 Coordinates are lattice units, x to the right and y downwards. On a ``square`` lattice neighbours
 are one unit apart both ways. On a ``hex`` lattice neighbours in a row are two units of x apart and
-rows are one unit of y apart, which is to be drawn sqrt(3) times as long.
+rows are one unit of y apart, which must be drawn sqrt(3) times as long.
 
-What a place or a mark looks like is for the client to decide, which passes over words that it does
-not know.
+The client decides what a place or a mark looks like, and ignores words that it does not know.
 """
 
 from __future__ import annotations
@@ -26,12 +24,12 @@ from typing_extensions import TypedDict
 from kibitz_protocol.wire.values import Fields, SeatIndex
 
 Coordinate: TypeAlias = int | float
-"""Written without a fraction where it has none, as all integers are."""
+"""A coordinate, written without a fraction if it is an integer."""
 Glyph: TypeAlias = Annotated[str, Field(description="at most three characters to write on it")]
 
 
 class StageCell(TypedDict):
-    """A place of the board, and what stands on it; what is absent is not there."""
+    """A place of the board and what is on it; absent fields mean that there is none."""
 
     x: Coordinate
     y: Coordinate
@@ -63,7 +61,7 @@ class StageLabel(TypedDict):
 
 
 class StageMark(TypedDict):
-    """A highlight over cells, in order: the last move's ends or path, a winning line."""
+    """A highlight over cells, in order, such as the last move's ends or path, or a winning line."""
 
     kind: Annotated[str, Field(description="from, to, path, win or vision")]
     cells: Annotated[list[str], Field(description="names of cells")]
@@ -71,7 +69,7 @@ class StageMark(TypedDict):
 
 
 class Stage(TypedDict):
-    """A position as its viewer sees it."""
+    """A position as a viewer sees it."""
 
     lattice: Literal["square", "hex"]
     cells: Annotated[dict[str, StageCell], Field(description="by their names, in any order")]
@@ -85,7 +83,7 @@ class Stage(TypedDict):
 
 
 class Paint(TypedDict, total=False):
-    """What has changed of a stage; what is absent is as it was."""
+    """The changes of a stage; absent fields are unchanged."""
 
     cells: Annotated[dict[str, StageCell], Field(description="new and changed cells, whole")]
     gone: Annotated[list[str], Field(description="names of cells that are no longer there")]
@@ -98,8 +96,8 @@ class Paint(TypedDict, total=False):
 class Pick(TypedDict):
     """A legal action, and the cells that a person picks, in order, to play it.
 
-    No action is picked by the beginning of what another is picked by. An action that is the only
-    one, such as a pass, may be picked by no cell.
+    No action's cells are a prefix of another's. A single legal action, such as a pass, may have no
+    cells.
     """
 
     cells: list[str]

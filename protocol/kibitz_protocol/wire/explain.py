@@ -1,8 +1,8 @@
 """Explanations of invalid JSON: one sentence for the person who sent it.
 
-pydantic's own texts name the branches of unions that were tried and the value that was found.
-Here the path is the one in the sender's JSON, and a value is shown only where it is short
-and no secret: such a sentence goes over the wire, into logs and onto screens.
+pydantic's own texts name the branches of unions that it tried and the value that it found.
+Here the path is the one in the sender's JSON, and a value is shown only if it is short and not a
+secret, because these sentences go over the wire, into logs and onto screens.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails, from_json
 
 SECRETS: Final = frozenset({"token", "resume", "invite", "seed", "nonce"})
-"""Fields whose value no sentence ever shows."""
+"""Fields whose values are never shown."""
 MAX_TEXT_SHOWN: Final = 40
-"""Longest text that is shown as it is, in characters."""
+"""The longest text that is shown as it is, in characters."""
 MAX_SENTENCE: Final = 300
-"""Longest sentence, in characters."""
+"""The longest sentence, in characters."""
 
 _EXPECTED: Final = {
     "bool_type": "true or false",
@@ -33,7 +33,7 @@ _EXPECTED: Final = {
     "finite_number": "a finite number",
     "missing": "a value",
 }
-"""What would have been right, where pydantic says only what kind of type was wanted."""
+"""Expected values by error type, where pydantic names only the kind of type."""
 
 _LIMITS: Final = {
     "greater_than_equal": "a number of at least {ge}",
@@ -48,11 +48,11 @@ _LIMITS: Final = {
     "literal_error": "{expected}",
     "enum": "{expected}",
 }
-"""The same, where it depends on the field."""
+"""Expected values that depend on the field."""
 
 
 def explain(error: ValidationError, data: bytes | bytearray | str) -> str:
-    """One sentence about the first thing that is wrong with `data`."""
+    """Return one sentence about the first thing that is wrong with `data`."""
     # The input of an error may be most of the frame, and would be built anew for each of them.
     details = error.errors(include_url=False, include_input=False)
     if details[0]["type"] == "json_invalid":
@@ -70,14 +70,14 @@ def explain(error: ValidationError, data: bytes | bytearray | str) -> str:
 
 
 def first_problem(error: ValidationError, *path: str) -> str:
-    """Return pydantic's words for the first thing that is wrong, behind its path under `path`."""
+    """Return pydantic's words for the first error, after its path under `path`."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     where = ".".join([*path, *map(str, first["loc"])])
     return f"{where}: {first['msg']}" if where else first["msg"]
 
 
 def _value_at(whole: object, path: tuple[int | str, ...]) -> object:
-    """Return what is in the data at a path, None for what is missing."""
+    """Return the value in the data at a path, or None if it is missing."""
     here = whole
     for part in path:
         if isinstance(here, dict) and isinstance(part, str):
@@ -88,9 +88,9 @@ def _value_at(whole: object, path: tuple[int | str, ...]) -> object:
 
 
 def _path(detail: ErrorDetails, whole: object) -> tuple[int | str, ...]:
-    """The parts of the error's place that are in the data; others name branches of unions.
+    """Return the parts of the error's location that are in the data, without branches of unions.
 
-    What is missing is not in the data either, and is the last part.
+    The name of a missing field is not in the data either; it is kept as the last part.
     """
     path: list[int | str] = []
     here = whole
@@ -104,7 +104,7 @@ def _path(detail: ErrorDetails, whole: object) -> tuple[int | str, ...]:
 
 
 def _step(here: object, part: int | str, index: int) -> tuple[bool, object]:
-    """Whether `part` is a place in `here`, and what is there; else `here` itself."""
+    """Return whether `part` is a place in `here`, and its value there, else `here` itself."""
     if isinstance(here, dict) and part in here and not _is_tag(part, here, index):
         return True, here[part]
     if isinstance(here, list) and isinstance(part, int) and part < len(here):
@@ -113,7 +113,7 @@ def _step(here: object, part: int | str, index: int) -> tuple[bool, object]:
 
 
 def _is_tag(part: int | str, here: dict[object, object], index: int) -> bool:
-    """Whether `part` only repeats the discriminator of the object `here`, at the top."""
+    """Return whether `part` only repeats the discriminator of the top-level object `here`."""
     return index == 0 and part in (here.get("type"), here.get("kind"))
 
 
@@ -140,7 +140,7 @@ def _at(where: str) -> str:
 
 
 def _most_telling(reasons: list[ErrorDetails]) -> ErrorDetails:
-    """A branch that liked the type and missed on something else says more than the others."""
+    """Return the most helpful error: one of a branch that accepts the type, if there is one."""
     return next((one for one in reasons if one["type"] not in _EXPECTED), reasons[0])
 
 
@@ -158,7 +158,7 @@ def _expectation(reason: ErrorDetails) -> str:
 
 
 def _unknown_tag(where: str, reason: ErrorDetails, parent: object) -> str:
-    """Which of few types was expected; of many, such as all messages, just which was not."""
+    """Say which types were expected if they are few, otherwise only which one is unknown."""
     expected = reason["ctx"]["expected_tags"]
     place = f"{where}.{_tag(reason)}" if where else _tag(reason)
     value = parent.get(_tag(reason)) if isinstance(parent, dict) else None
@@ -181,7 +181,7 @@ def _found(path: tuple[int | str, ...], value: object) -> str:
 
 
 def _show(value: object) -> str:
-    """A value, if it is short and simple, or what kind of value it is."""
+    """Return a value if it is short and simple, otherwise its kind."""
     match value:
         case str() if len(value) > MAX_TEXT_SHOWN:
             return f"a text of {len(value)} characters"
@@ -198,7 +198,7 @@ def _show(value: object) -> str:
 
 
 def _name(part: int | str) -> str:
-    """A part of a path, cut and escaped: names of fields come from the sender too."""
+    """Return a part of a path, cut and escaped, because the sender chooses names of fields."""
     if isinstance(part, int):
         return str(part)
     text = json.dumps(part)[1:-1]

@@ -9,11 +9,11 @@ TEXT = 0x81
 _MEDIUM = struct.Struct("!BBH").pack
 """The header of a frame of 126 to 65,535 bytes."""
 MASKED = 0x80
-"""Bit of the second byte that every frame of a client has set."""
+"""Bit of the second byte that is set in every frame of a client."""
 
 
 def text_frame(payload: bytes) -> bytes:
-    """Return a text message as one frame that is not masked, which can be sent to many.
+    """Return a text message as one unmasked frame, which can be sent to many clients.
 
     Must agree with ``websockets.frames.Frame(Opcode.TEXT, payload).serialize(mask=False)``.
     """

@@ -1,8 +1,8 @@
-"""Lag: what a match forgives for delays of the network and of the server. Pure.
+"""Lag: the time that a match forgives for delays of the network and of the server. Pure.
 
 *The network.* A peer's round trip is measured by pings, and a peer can delay its pongs, so no
-measurement proves that the network was slow. What it takes off a turn's charge is therefore paid
-from a bank, as on lichess: each seat begins with `bank_ms`, every move takes its allowance out,
+measurement proves that the network was slow. Allowances are therefore paid from a bank, as on
+lichess: each seat begins with `bank_ms`, every move takes its allowance out,
 and every move puts `refill_ms` back, up to `bank_ms`. After n moves of a seat at most
 
     bank_ms + n * refill_ms
@@ -11,14 +11,14 @@ was forgiven, whatever its pongs did, and a peer whose round trip is at most `re
 `bank_ms`) is never charged for it.
 
 *The server.* Its clock stands while it is stopped or overloaded, and a restart begins the open turn
-anew. Whoever has the turn may think meanwhile, so a match forgives at most
+anew. The seat to move can think meanwhile, so a match forgives at most
 
     standstill_ms + at_ms / STANDSTILL_SHARE
 
-in all, `at_ms` being the time of the match: the share is for a server that is overloaded for
-hours. A restart counts `RESTART_MS`, because nobody knows how long the turn had been open. Beyond
-that the match is aborted. To charge players instead would let a peer that can stop the server run
-its opponent's clock down.
+in all, where `at_ms` is the time of the match; the share is for a server that is overloaded for
+hours. A restart counts as `RESTART_MS`, because it is unknown how long the turn had been open.
+Beyond that the match is aborted. Charging players instead would let a peer that can stop the server
+run down its opponent's clock.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from pydantic import Field
 from kibitz_protocol.wire.values import Strict
 
 ALLOWANCE_CAP_MS: Final = 100
-"""The most that the network may take off what one turn is charged."""
+"""The largest network allowance of one turn."""
 RESTART_MS: Final = 1_000
-"""What a restart of the server counts of what a match forgives."""
+"""The standstill that a restart of the server counts as."""
 STANDSTILL_SHARE: Final = 4
-"""One part in so many of a match's time may be standstill, besides `standstill_ms`."""
+"""The divisor of a match's time that gives the allowed standstill besides `standstill_ms`."""
 
 
 class Lag(Strict):
-    """What a match forgives for delays of the network and of the server."""
+    """The limits of time that a match forgives for delays of the network and of the server."""
 
     bank_ms: int = Field(
         1_000,
@@ -62,15 +62,15 @@ class Lag(Strict):
 
 
 def allowance(elapsed_ms: int, rtt_ms: int, left_ms: int) -> int:
-    """Return what a measured round trip takes off `elapsed_ms`; `left_ms` is in the bank."""
+    """Return the allowance for a round trip within `elapsed_ms`; the bank holds `left_ms`."""
     return max(0, min(elapsed_ms, rtt_ms, ALLOWANCE_CAP_MS, left_ms))
 
 
 def after_move(lag: Lag, left_ms: int, allowed_ms: int) -> int:
-    """Return what is in a seat's bank after a move that was allowed `allowed_ms`."""
+    """Return a seat's bank after a move with an allowance of `allowed_ms`."""
     return min(lag.bank_ms, max(0, left_ms - allowed_ms) + lag.refill_ms)
 
 
 def standstill_cap(lag: Lag, at_ms: int) -> int:
-    """Return how long the server may have stood still in a match by its time `at_ms`."""
+    """Return the standstill that a match allows up to its time `at_ms`."""
     return lag.standstill_ms + at_ms // STANDSTILL_SHARE

@@ -26,7 +26,7 @@ from kibitz_protocol.wire.values import (
 
 
 class OpenSeat(Strict):
-    """A seat for whoever comes."""
+    """A seat for anyone who joins."""
 
     kind: Literal["open"] = "open"
 
@@ -59,10 +59,9 @@ class ProgrammeItem(Strict):
     everybody moved up by one seat, until all have had all seats among themselves, and then
     come other groups in the same way, so that in time everybody meets everybody.
 
-    A game that is *balanced*, because who begins or what was dealt decides too much, is played
-    in blocks instead: the n matches in which one group takes all seats in turn, on one deal where
-    that tells no secrets, follow each other, then comes the next group. `games` is a multiple
-    of n there.
+    A *balanced* game, in which the first move or the deal decides too much, is played in blocks
+    instead. In each block of n matches one group takes all seats in turn, on one deal if that
+    reveals no secrets; then the next group follows. `games` is a multiple of n there.
 
     Without `rotate` the first n members play all matches in the same seats.
     """
@@ -87,11 +86,11 @@ class ProgrammeItem(Strict):
 
 
 class Arrangement(Strict):
-    """A match that a host wants played: what, and who sits where.
+    """A match that a host arranges: the game and the seating.
 
-    The tag is the host's name for it and stands for it for as long as the lobby exists. With
-    one `seed` in the items of several matches they are played from one deal; where a game
-    hides something each tag has a deal of its own, which seed and tag determine.
+    The tag is the host's name for the match, and identifies it for as long as the lobby exists.
+    Matches with the same `seed` are played from one deal. In a game with hidden information each
+    tag has a deal of its own, determined by seed and tag.
     """
 
     tag: Tag
@@ -102,7 +101,7 @@ class Arrangement(Strict):
 
 
 class LobbySettings(Strict):
-    """What a host asks for."""
+    """The settings of a lobby, as its host requests them."""
 
     name: Annotated[str, Field(min_length=1, max_length=60)] = "lobby"
     listed: bool = Field(True, description="whether lists show the lobby")
@@ -141,7 +140,7 @@ class LobbySettings(Strict):
 
 
 class SeekTerms(Strict):
-    """What somebody who seeks opponents wants to play: one item, with whoever comes."""
+    """The terms of a player who seeks opponents: one item, open to anyone."""
 
     item: ProgrammeItem = Field(description="without a seed")
     rated: bool = Field(False, description="as in a lobby's settings; for accounts only")
@@ -167,8 +166,8 @@ class Member(Tolerant):
 class Standing(Tolerant):
     """A line of a lobby's table, of the present round.
 
-    A match gives each seat the share of the others that it has beaten, ties counting half:
-    of two seats the winner gets 1, in a draw both 0.5; of n seats the best gets 1, the next
+    A match gives each seat the share of the others that it has beaten; ties count half. With two
+    seats the winner gets 1, and a draw gives both 0.5. With n seats the best gets 1, the next
     (n-2)/(n-1), the last 0. A win is the best rank alone, a draw the best rank shared.
     """
 
@@ -185,7 +184,7 @@ class Standing(Tolerant):
 
 
 def standing_order(line: Standing) -> tuple[float, int, int, str, str]:
-    """Return what a table is sorted by: points, then wins, then fewer matches, then the name."""
+    """Return a table's sort key: points, then wins, then fewer matches, then the name."""
     return -line.points, -line.wins, line.played, line.name, line.player
 
 
@@ -214,8 +213,8 @@ class MatchBrief(Tolerant):
 class LadderLine(Tolerant):
     """A player on a game's ladder. `key` is that of an account, or a house bot's personality.
 
-    A new player has a rating of 1500; two players who differ by 400 points win in the
-    proportion of 10 to 1. `deviation` is one standard deviation of the rating.
+    A new player has a rating of 1500. A lead of 400 points means odds of 10 to 1.
+    `deviation` is one standard deviation of the rating.
     """
 
     place: int
@@ -229,9 +228,9 @@ class LadderLine(Tolerant):
 
 
 class LadderTable(Tolerant):
-    """A game's ladder, or a part of it: `players` and `matches` say how long all of it is.
+    """A game's ladder, or a part of it; `players` and `matches` count the whole ladder.
 
-    Lines are in the order of the rating less two deviations.
+    Lines are sorted by the rating less two deviations.
     """
 
     game: GameName
@@ -263,7 +262,7 @@ class LobbyBrief(Tolerant):
 
 
 class HouseTrouble(Tolerant):
-    """A house bot that did not come, or that ended by itself, in the present round."""
+    """A house bot that failed to start, or exited, in the present round."""
 
     seat: int
     personality: Personality

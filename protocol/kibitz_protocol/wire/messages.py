@@ -1,15 +1,15 @@
-"""Every message, one union a direction, discriminated on `type`.
+"""All messages, one union per direction, discriminated on `type`.
 
 A client sends requests. Each carries an `id` of its own choosing, larger than all before it,
 and gets exactly one answer, which carries it back as `re`: `done`, a list, or `refused`.
 Everything else that the server sends is news. News of a match is numbered: each `event`
-carries the entry `seq` + 1 of the one before it, so a gap always means loss, and a
-`snapshot` says from which number it goes on. A snapshot has the whole view of the match, and an
-event what has happened since: `Hello.views` says how much of that is computed for the client.
+carries the entry after the one before it, so a gap always means loss, and a
+`snapshot` sets the number from which events continue. A snapshot has the whole view of the match,
+and an event what has happened since; `Hello.views` sets how much of the view events carry.
 
-The first request of a connection is `hello`. A client that comes back says `resume` with the
-secret of its first `welcome`, then `rejoin` for each match in `welcome.seats`; a move that
-was never answered is sent again with its old `id` and `ply` and is applied once.
+The first request of a connection is `hello`. A client that reconnects sends `resume` with the
+secret of its first `welcome`, then `rejoin` for each match in `welcome.seats`. It resends
+unanswered moves with their old `id` and `ply`, and the server applies them once.
 """
 
 from __future__ import annotations
@@ -70,35 +70,35 @@ VERSIONS: tuple[int, ...] = (1,)
 MAX_ARRANGEMENTS: Final = 256
 """The most matches that one request arranges."""
 DEFAULT_PAGE_SIZE: Final = 100
-"""Lobbies or running matches on a page of a list, where the request does not say how many ..."""
+"""Lobbies or running matches on a page of a list, unless the request sets a number ..."""
 MAX_PAGE_SIZE: Final = 200
-"""... and the most that it may ask for."""
+"""... and the most that it may set."""
 MAX_WALL: Final = 200
-"""The most matches that a connection watches by one `wall`."""
+"""The most matches of one `wall`."""
 WALL_MATCH_COST: Final = 0.1
-"""What a wall costs for each match that was not watched yet."""
+"""The cost of a wall per newly watched match, in messages of the rate limit."""
 
 
-# --- towards the server -------------------------------------------------------------------
+# --- to the server ------------------------------------------------------------------------
 
 
 class Request(Strict):
-    """What a client asks for. The attributes of its class say how the server and clients treat it.
+    """A request of a client. Class attributes set how the server and clients treat it.
 
-    A request costs what `cost` says in the limit of messages a second.
+    `cost` is its share in the limit of messages per second.
     """
 
     answer: ClassVar[str] = "done"
     """The type of its answer, unless it is refused."""
     cost: ClassVar[int] = 1
     repeatable: ClassVar[str | None] = None
-    """Why a client may send it again when the answer was lost ..."""
+    """The reason why a client may resend it if the answer was lost ..."""
     unrepeatable: ClassVar[str | None] = None
-    """... or why not; each type of request has one of both."""
+    """... or why not; each type of request has exactly one of the two."""
     of_players: ClassVar[bool] = False
-    """Whether a client asks for it before it takes a seat, so that its round trip matters."""
+    """Whether clients send it before they take a seat, so that its round trip matters."""
     of_entrants: ClassVar[bool] = False
-    """Whether an entrant of an event may ask for it."""
+    """Whether an entrant of an event may send it."""
 
     id: RequestId
 
@@ -111,7 +111,7 @@ class GameClaim(Strict):
 
 
 class Capabilities(Strict):
-    """What a bot can do; a human can do everything. No games listed means every game."""
+    """The games that a bot can play; humans can play all. No games listed means every game."""
 
     games: list[GameClaim] = Field(default_factory=list, max_length=64, fail_fast=True)
     at_once: int = Field(1, ge=1, le=1000, description="matches at the same time")
@@ -123,7 +123,7 @@ class Capabilities(Strict):
 
 
 class Hello(Request):
-    """Who is there. `token` names an account, `resume` a guest who comes back."""
+    """Identify the player. `token` names an account, `resume` a guest who reconnects."""
 
     answer = "welcome"
     cost = 2
@@ -226,14 +226,13 @@ class Join(Request):
 
 
 class Seek(Request):
-    """Play on these terms with whoever wants the same.
+    """Seek opponents on these terms.
 
-    Where somebody seeks on the same terms, this player joins that lobby; else one is opened that
-    lists show, with a seat for this player and the others for whoever joins. It starts by itself
-    once everybody is ready, and closes when its opener leaves, when a player leaves after the
-    start, and when for `wait_s` seconds nobody has come, or nobody has asked for a rematch. Said
-    again while it is open or played, it is answered with the same lobby; a player has one seek at
-    a time.
+    The player joins the lobby of another seek on the same terms. If there is none, the server opens
+    a listed lobby with a seat for this player and open seats for the others. It starts by itself
+    once everybody is ready. It closes when its opener leaves, when a player leaves after the start,
+    and when nobody has joined, or asked for a rematch, for `wait_s` seconds. A player has one seek
+    at a time; repeating it while it is open or played returns the same lobby.
     """
 
     cost = 5
@@ -246,7 +245,7 @@ class Seek(Request):
 
 
 class Leave(Request):
-    """Leave a lobby; matches that run are left too."""
+    """Leave a lobby and its running matches."""
 
     repeatable = "who has left is refused as not_member, and has left"
     of_entrants = True
@@ -285,7 +284,7 @@ class Start(Request):
 class Rematch(Request):
     """Host: play the finished programme again with the seats rotated by one.
 
-    In a lobby that was opened by `seek` every player may ask; who does is ready for it.
+    In a lobby that `seek` opened every player may ask, and then counts as ready.
     """
 
     unrepeatable = "would play the programme once more"
@@ -304,9 +303,9 @@ class Close(Request):
 
 
 class Arrange(Request):
-    """Host of an arranged lobby: play these matches. A tag that is known is not played again.
+    """Host of an arranged lobby: play these matches. Known tags are not played again.
 
-    So asking again is harmless, and how a host that was away learns what became of its matches.
+    So repeating the request is safe, and returns the results to a host that was disconnected.
     """
 
     answer = "arranged"
@@ -329,10 +328,10 @@ class Watch(Request):
 
 
 class Wall(Request):
-    """Watch exactly these matches as a spectator, and none that was watched before beside them.
+    """Watch exactly these matches as a spectator, and stop watching all others.
 
-    Each that was not watched yet is told by a snapshot, as fast as they are read; those that cannot
-    be watched are named in the answer.
+    A snapshot of each newly watched match follows, as fast as the client reads them. The answer
+    lists the matches that cannot be watched.
     """
 
     answer = "walled"
@@ -344,9 +343,9 @@ class Wall(Request):
 
 
 class Subscribe(Request):
-    """Be told of a topic from now on: all of it once (`hall`), then what changes (`hall_changed`).
+    """Subscribe to a topic: all of it once (`hall`), then its changes (`hall_changed`).
 
-    The hall is what `list_lobbies`, `list_matches` and `ladder` show to anybody.
+    The hall is the public part of `list_lobbies`, `list_matches` and `ladder`.
     """
 
     cost = 2
@@ -371,7 +370,7 @@ class Unwatch(Request):
 
 
 class Rejoin(Request):
-    """Take the own seat at a match on this connection; an older connection loses it."""
+    """Take the player's seat at a match on this connection; an older connection loses it."""
 
     repeatable = "answered with the present state"
     of_players = True
@@ -382,7 +381,7 @@ class Rejoin(Request):
 
 
 class Move(Request):
-    """An action at `ply`. Sent again with the same id and ply it is applied once."""
+    """Play an action at `ply`. Resent with the same id and ply, it is applied only once."""
 
     cost = 0  # turns set its pace
     repeatable = "applied once by id and ply, and answered the same"
@@ -395,7 +394,7 @@ class Move(Request):
 
 
 class Resign(Request):
-    """Give the match up. A bot that must because it failed says so, and the result names it."""
+    """Resign the match. A bot that failed can say so, and the result names the fault."""
 
     repeatable = "a seat drops out once"
     of_entrants = True
@@ -407,7 +406,7 @@ class Resign(Request):
 
 
 class LeaveMatch(Request):
-    """Go away from a match for good: the table's conduct decides what becomes of the seat."""
+    """Leave a match for good; the lobby's conduct decides what happens to the seat."""
 
     repeatable = "a seat is left once"
     of_entrants = True
@@ -417,7 +416,7 @@ class LeaveMatch(Request):
 
 
 class Note(Request):
-    """A line for the own record, such as the tail of stderr. Others see a bare number."""
+    """A line for the seat's own record, such as the tail of stderr. Others see only its number."""
 
     repeatable = "at worst the line stands twice in the own record"
     of_entrants = True
@@ -428,9 +427,9 @@ class Note(Request):
 
 
 class AddComment(Request):
-    """Say something of a running match that this connection watches or plays. It becomes an entry
-    `comment` of the match, tied to the ply that its author sees; `Spectating.comments` says who is
-    shown it before the end.
+    """Comment on a running match that this connection watches or plays. It becomes an entry
+    `comment` of the match, tied to the ply that its author sees; `Spectating.comments` sets who
+    sees it before the end.
     """
 
     cost = 2
@@ -443,8 +442,8 @@ class AddComment(Request):
 
 
 class Abort(Request):
-    """End a running match without a result that counts: it is not rated, and not played again. For
-    the operator's accounts only, which `kibitz serve --operator NAME` names.
+    """Abort a running match: it is neither rated nor played again. Only for the operator's
+    accounts, which `kibitz serve --operator NAME` sets.
     """
 
     unrepeatable = "a match that is aborted is refused as over"
@@ -455,8 +454,8 @@ class Abort(Request):
 
 
 class AskReport(Request):
-    """The forensic report of a match that is over: the host of its lobby is told of every seat at
-    fault, anybody else of the own one only. With `seat` of that one, at fault or not."""
+    """The forensic report of a finished match. The host of the lobby gets every seat at fault,
+    other players only their own. With `seat` it covers that one, at fault or not."""
 
     answer = "reported"
     cost = 4
@@ -518,13 +517,13 @@ ClientMessage: TypeAlias = Annotated[
 
 
 class Answer(Tolerant):
-    """A message that ends a request; `re` is the request's id, 0 where it had none to read."""
+    """A message that ends a request; `re` is the request's id, 0 if that was unreadable."""
 
     re: int
 
 
 class Limits(Tolerant):
-    """What this server allows, so that a client need not find out by being refused."""
+    """The limits of this server, so that clients can respect them."""
 
     frame_bytes: int
     messages_per_second: float
@@ -534,9 +533,9 @@ class Limits(Tolerant):
 
 
 class Welcome(Answer):
-    """Answer to hello. `resume` is this player's secret for coming back.
+    """Answer to hello. `resume` is this player's secret for reconnecting.
 
-    It is empty for a player who came with a ticket: the one of an earlier welcome stays good.
+    It is empty for a player admitted by a ticket; the secret of an earlier welcome stays valid.
     """
 
     type: Literal["welcome"] = "welcome"
@@ -557,8 +556,8 @@ class Welcome(Answer):
 
 
 class Done(Answer):
-    """The request was carried out. `seq` numbers the entry it made; `lobby` is a lobby that it
-    made, or the one of a seek."""
+    """The request was carried out. `seq` numbers the entry that it made; `lobby` is the lobby that
+    it opened, or that of a seek."""
 
     type: Literal["done"] = "done"
     seq: int | None = None
@@ -567,7 +566,7 @@ class Done(Answer):
 
 
 class Redirect(Tolerant):
-    """Another server of the same cluster, which has what was asked for."""
+    """Another server of the same cluster, which can carry out the request."""
 
     url: str = Field(description="its websocket address")
     ticket: str = Field(description="for `hello` there, within 30 seconds and once")
@@ -615,7 +614,7 @@ class GameLine(Tolerant):
 
 
 class BotParameter(Tolerant):
-    """A number or a word that may follow a house bot's name: ``game/name:depth=4,time=0.2``."""
+    """A parameter that may follow a house bot's name: ``game/name:depth=4,time=0.2``."""
 
     name: str
     type: Literal["int", "float", "word"]
@@ -629,7 +628,7 @@ class BotParameter(Tolerant):
 
 
 class HouseBotLine(Tolerant):
-    """A house bot that may sit in a lobby, with what may be chosen about it."""
+    """A house bot that may sit in a lobby, with its parameters."""
 
     name: Personality = Field(description="``game/name``, without parameters")
     seats: list[int] = Field(
@@ -667,7 +666,7 @@ class MatchList(Answer):
 
 
 class Event(Tolerant):
-    """Entry `entry.seq` of a match, and what it has changed for this viewer."""
+    """Entry `entry.seq` of a match, and the changes that it makes for this viewer."""
 
     type: Literal["event"] = "event"
     match: Key
@@ -701,10 +700,9 @@ class Ladders(Answer):
 class Arranged(Answer):
     """Answer to arrange, a line for each match in the order of the request.
 
-    A match that waits for its beginning has none. Of any other it is the brief: without a
-    result while the match runs, with it when it is over. A match that is `void` will not be
-    played, and one whose result has the cause `infrastructure` will not be played again; a host
-    that wants it nevertheless arranges it under another tag.
+    A line is null while its match waits to begin. Otherwise it is the brief, with a result once
+    the match is over. A `void` match will not be played, and one whose result has the cause
+    `infrastructure` will not be replayed; to play it anyway, arrange it under another tag.
     """
 
     type: Literal["arranged"] = "arranged"
@@ -712,7 +710,7 @@ class Arranged(Answer):
 
 
 class EventList(Answer):
-    """Answer to history. `more` says that the match has entries after the last one given."""
+    """Answer to history. `more` means that the match has entries after the last one given."""
 
     type: Literal["events"] = "events"
     match: Key
@@ -742,7 +740,7 @@ class NotWatched(Tolerant):
 
 
 class Walled(Answer):
-    """Answer to wall: which of its matches are watched now, and why the others are not."""
+    """Answer to wall: the matches that are watched now, and why the others are not."""
 
     type: Literal["walled"] = "walled"
     watching: list[Key]
@@ -789,7 +787,7 @@ class Snapshot(Tolerant):
 
 
 class YourTurn(Tolerant):
-    """Everything needed to act. Sent again after a rejoin while the turn lasts."""
+    """Everything needed to act. Resent after a rejoin while the turn lasts."""
 
     type: Literal["your_turn"] = "your_turn"
     match: Key
@@ -820,7 +818,7 @@ class YourTurn(Tolerant):
 
 
 class Finished(Tolerant):
-    """The end of a match: result, what is behind the commitment, and where the record is."""
+    """The end of a match: the result, the seed behind the commitment, and the record's address."""
 
     type: Literal["finished"] = "finished"
     match: Key
@@ -841,10 +839,10 @@ class Finished(Tolerant):
 
 
 class LobbyNews(Tolerant):
-    """A lobby as it is now, in place of all that was told of it before.
+    """A lobby as it is now, which replaces all earlier news of it.
 
-    Sent to whoever hosts, joins, enters or comes back, and to those who read too slowly for the
-    changes; everybody else is told what changes from then on.
+    Sent to a client that hosts, joins, enters or reconnects, and to clients that read too slowly
+    for the changes. Other updates are sent as changes.
     """
 
     type: Literal["lobby"] = "lobby"
@@ -852,10 +850,10 @@ class LobbyNews(Tolerant):
 
 
 class LobbyChanged(Tolerant):
-    """What has changed in a lobby; what is absent is as it was.
+    """The changes of a lobby; absent fields are unchanged.
 
-    It says how things are, not how they came about, so one that is heard twice does no harm.
-    Which matches run is told by `match_started` and `match_ended` alone.
+    It has new values, not differences, so applying it twice is harmless. Only `match_started` and
+    `match_ended` change the list of running matches.
     """
 
     type: Literal["lobby_changed"] = "lobby_changed"
@@ -893,9 +891,9 @@ class MatchEnded(Tolerant):
 
 
 class LobbyClosed(Tolerant):
-    """The lobby is gone, or this player was removed from it, or left it on another connection.
+    """The lobby is gone, or this player was kicked from it, or left it on another connection.
 
-    `failed`: the server could not go on with it, for a reason of its own.
+    `failed` means that the server could not continue the lobby because of an internal error.
     """
 
     type: Literal["lobby_closed"] = "lobby_closed"
@@ -904,10 +902,10 @@ class LobbyClosed(Tolerant):
 
 
 class HallNews(Tolerant):
-    """The hall as it is now, in place of all that was told of it before.
+    """The hall as it is now, which replaces all earlier news of it.
 
-    Sent to who subscribes, and to those who read too slowly for the changes. Each list has the
-    newest, newest first, and so many at most; the counts say how many there are.
+    Sent to clients that subscribe, and to those that read too slowly for the changes. Each list has
+    the newest items, newest first, up to a limit; the counts give the totals.
     """
 
     type: Literal["hall"] = "hall"
@@ -920,11 +918,10 @@ class HallNews(Tolerant):
 
 
 class HallChanged(Tolerant):
-    """What has changed in the hall; what is absent is as it was.
+    """The changes of the hall; absent fields are unchanged.
 
-    To put it in: take away what is gone; put each lobby, match or ladder in the place of the one of
-    its key or game, or beside the others; sort each list by `order`, the largest first, and the
-    ladders by game.
+    To apply them, remove the items that are gone. Then replace or add each lobby, match or ladder
+    by its key or game. Sort each list by `order`, the largest first, and the ladders by game.
     """
 
     type: Literal["hall_changed"] = "hall_changed"

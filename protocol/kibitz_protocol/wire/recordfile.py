@@ -1,4 +1,4 @@
-"""Record files: one JSON object a line, and a hash chain over the lines.
+"""Record files: one JSON object per line, and a hash chain over the lines.
 
     {"schema":"kibitz-record/1","match":"m1",...}        the setup
     {"seq":1,"at_ms":420,"kind":"move",...}              an entry a line
@@ -34,7 +34,7 @@ _T = TypeVar("_T")
 EMPTY_CHAIN: Final = ""
 """The link before the first line."""
 MAX_LINE: Final = 1024 * 1024
-"""Longest line that is read, in bytes: no entry comes near it, a wrong file may."""
+"""The longest line that is read, in bytes; far above any entry, as a guard against wrong files."""
 
 _Line: TypeAlias = Annotated[Entry | Footer, Field(discriminator="kind")]
 _SETUP: TypeAdapter[Setup] = TypeAdapter(Setup)
@@ -43,7 +43,7 @@ _LINE: TypeAdapter[Entry | Footer] = TypeAdapter(_Line)
 
 @dataclass(frozen=True)
 class Record:
-    """What a record file holds. `footer` is None where the match had not ended."""
+    """The contents of a record file. `footer` is None if the match had not ended."""
 
     setup: Setup
     entries: tuple[Entry, ...]
@@ -51,11 +51,11 @@ class Record:
     link: str
     """The end of the chain over setup and entries."""
     torn: bool = False
-    """Whether the file ended in the middle of a line, which was left out."""
+    """Whether the file ended in the middle of a line, which was dropped."""
 
 
 class RecordError(ValueError):
-    """A file that is no record: which line of it, and what was expected there."""
+    """An invalid record file; names the line and what was expected there."""
 
     def __init__(self, path: str, line: int, sentence: str) -> None:
         super().__init__(f"{path}:{line}: {sentence}")
@@ -65,40 +65,40 @@ class RecordError(ValueError):
 
 
 def chain_hash(previous: str, line: bytes) -> str:
-    """The link after `line`, which comes without its end."""
+    """Return the link after `line`, which comes without its line end."""
     return hashlib.sha256(previous.encode() + line).hexdigest()
 
 
 def footer_line(link: str, result: Result, sent: list[str] | None = None) -> bytes:
-    """Return the last line of a record, without its end, behind lines whose chain ends in `link`.
+    """Return the last line of a record, without its end; `link` is the chain before it.
 
-    `sent` has the digests of what each seat was sent.
+    `sent` has the digests of the entries and changes sent to each seat.
     """
     footer = Footer(result=result, hash="", sent=sent)
     return encode(footer.model_copy(update={"hash": chain_hash(link, encode(footer))}))
 
 
 def footer_hash(link: str, line: bytes, claimed: str) -> str:
-    """Return what the `hash` of a footer should be, whose line says that it is `claimed`."""
+    """Return the correct `hash` of a footer whose line gives it as `claimed`."""
     return chain_hash(link, line.replace(f'"hash":"{claimed}"'.encode(), b'"hash":""', 1))
 
 
 def read_record(path: str | os.PathLike[str], *, torn: bool = False) -> Record:
     """Read and check a record file.
 
-    With `torn`, a last line without an end that cannot be read is left out: that is what a
-    power cut leaves of a file being written. Raises `RecordError`, and `OSError` as `open`.
+    With `torn`, an unreadable last line without a line end is dropped, as a power cut during
+    writing leaves one. Raises `RecordError`, and `OSError` as `open`.
     """
     with open(path, "rb") as file:
         return parse_record(_lines_of(file, str(path)), path=str(path), torn=torn)
 
 
 def parse_record(lines: Iterable[bytes], *, path: str = "record", torn: bool = False) -> Record:
-    """The same from lines, each with its end; `path` is what errors name."""
+    """Parse and check a record from lines with their ends; `path` is used in errors."""
     reading = _RecordParser(path)
     for number, line in enumerate(lines, start=1):
         try:
-            # Editors of Windows put a byte order mark before the first line.
+            # Windows editors put a byte order mark before the first line.
             reading.read(number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line)
         except RecordError:
             if not torn or reading.setup is None or not _is_torn(line):
@@ -108,17 +108,17 @@ def parse_record(lines: Iterable[bytes], *, path: str = "record", torn: bool = F
 
 
 def seed_commitment(seed: str, nonce: str) -> str:
-    """Return what is published of a match's seed before the match: the SHA-256 of both texts."""
+    """Return the commitment published before a match: the SHA-256 of seed and nonce."""
     return hashlib.sha256((seed + nonce).encode()).hexdigest()
 
 
 class RecordExport:
-    """The lines of a record, each with its end, made from the lines of a log as they come.
+    """The lines of a record, each with its end, made from the lines of a log one by one.
 
     `setup` and the entries are lines without their ends, as `encode` writes them. Without `notes`,
-    each note is replaced by a `Hidden` entry: that is the record as anybody may have it, since
-    notes are for those who wrote them. They change nothing in a match, so the record still folds,
-    and its hash chain runs over what it shows.
+    each note is replaced by a `Hidden` entry, as in public records, since notes are for their
+    authors. Notes change nothing in a match, so the record still folds. Its hash chain covers the
+    exported lines.
     """
 
     def __init__(self, setup: bytes, *, notes: bool = True) -> None:
@@ -132,7 +132,7 @@ class RecordExport:
         return b"".join(map(self._entry, lines))
 
     def footer(self, result: Result, sent: list[str] | None = None) -> bytes:
-        """Return the last line, with the hash of what was exported.
+        """Return the last line, with the hash of the exported lines.
 
         `sent` has the digests of the log's own footer.
         """
@@ -152,7 +152,7 @@ def record_lines(
 ) -> Iterator[bytes]:
     """Yield the lines of a record, each with its end; without a result there is no footer.
 
-    `sent` has the digests of what each seat was sent, where the game hides something.
+    `sent` has the digests of the data sent to each seat, in games with hidden information.
     """
     export = RecordExport(encode(setup))
     yield export.head
@@ -163,7 +163,7 @@ def record_lines(
 
 
 def _without_note(line: bytes) -> bytes:
-    # Most lines are no notes: those are passed on without reading their JSON.
+    # Most lines are not notes, and are passed on without reading their JSON.
     if b'"kind":"note"' not in line:
         return line
     entry = ENTRY.validate_json(line)
@@ -177,7 +177,7 @@ def write_record(
     result: Result | None = None,
     sent: list[str] | None = None,
 ) -> None:
-    """Write a record file: the whole of it or, if anything fails, nothing.
+    """Write a record file atomically.
 
     The arguments are those of `record_lines`.
     """
@@ -185,7 +185,7 @@ def write_record(
 
 
 class _RecordParser:
-    """A record as far as it was read."""
+    """The part of a record that was read so far."""
 
     def __init__(self, path: str) -> None:
         self.setup: Setup | None = None
@@ -196,7 +196,7 @@ class _RecordParser:
         self._number = 0
 
     def read(self, number: int, line: bytes) -> None:
-        """Take the next line. Raises `RecordError`, and then has not changed."""
+        """Read the next line. Raises `RecordError` without a change of state."""
         self._number = number
         bare = line.removesuffix(b"\n").removesuffix(b"\r")
         if self.setup is None:
@@ -253,7 +253,7 @@ class _RecordParser:
 
 
 def _is_torn(line: bytes) -> bool:
-    """Whether a line stops short: it has no end, and no beginning of an object is JSON."""
+    """Return whether a line is cut off: it has no line end and is not valid JSON."""
     if line.endswith(b"\n"):
         return False
     try:
@@ -264,7 +264,7 @@ def _is_torn(line: bytes) -> bool:
 
 
 def _lines_of(file: IO[bytes], path: str) -> Iterator[bytes]:
-    """The lines of a file; a line that is too long is an error before it fills memory."""
+    """Yield the lines of a file; raise an error for too long a line before it fills memory."""
     number = 0
     while line := file.readline(MAX_LINE + 1):
         number += 1

@@ -1,9 +1,9 @@
 """Records: a match as JSON Lines, which is also its log.
 
 A record is one `Setup` line, one line for each `Entry`, and, when the match is over, one
-`Footer` line. Setup and entries determine everything: folding them gives the live states
-again, byte for byte. The same entries travel to viewers as events; what a viewer may not
-know travels as a `Hidden` entry, so that the numbers it sees never have a hole.
+`Footer` line. Setup and entries determine everything: folding them reproduces the live states
+byte for byte. The server sends the same entries to viewers as events. An entry that a viewer may
+not see is sent as a `Hidden` entry, so that the numbers never have a gap.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from kibitz_protocol.wire.values import (
 
 SCHEMA: Literal["kibitz-record/1"] = "kibitz-record/1"
 MAX_COMMENT: Final = 300
-"""Characters of a comment as it is sent; one that does not print takes up to ten as an escape."""
+"""Characters of a comment as sent; a character that does not print takes up to ten as an escape."""
 
 
 class Cause(StrEnum):
-    """Why a seat, or a match, ended."""
+    """The reason why a seat, or a match, ended."""
 
     RULES = "rules"
     RESIGNATION = "resignation"
@@ -57,14 +57,14 @@ class Cause(StrEnum):
 
 
 UNDECIDED: Final = frozenset({Cause.INFRASTRUCTURE, Cause.ABORTED})
-"""Causes of a match that the server or its operator ended: it counts for nobody."""
+"""Causes of a match that the server or its operator ended; it does not count."""
 
 
 PlayerKind: TypeAlias = Literal["bot", "human", "house"]
 
 
 class Player(Strict):
-    """Who sits somewhere: an account, a guest or a house bot."""
+    """The player in a seat: an account, a guest or a house bot."""
 
     player: Key
     name: str
@@ -72,7 +72,7 @@ class Player(Strict):
 
 
 class Engine(Strict):
-    """What plays for a player, as it says of itself when it connects; nobody has checked it."""
+    """The program that plays for a player, as reported on connecting; not verified."""
 
     name: Line = Field(description="of a house bot `game/name`, else the bot's own name")
     version: Line = Field("", description="of the package, or what the bot says of its own")
@@ -87,7 +87,7 @@ class Engine(Strict):
 
 
 class Spectating(Strict):
-    """What spectators of a live match see, and how late. All is revealed when it is over."""
+    """The view and delay of spectators of a live match. All is revealed when it is over."""
 
     mode: Literal["off", "public", "shoulder", "referee"] = "public"
     seat: SeatIndex | None = Field(None, description="whose eyes, for `shoulder`")
@@ -103,7 +103,7 @@ class Spectating(Strict):
 
 
 class Conduct(Strict):
-    """What a table does with seats that misbehave or go away."""
+    """The policy for seats that misbehave or disconnect."""
 
     grace_ms: Millis = Field(60_000, description="how long a seat may be disconnected")
     on_leave: Literal["forfeit", "replace"] = Field(
@@ -168,7 +168,7 @@ class Setup(Strict):
 
 
 class Comment(Strict):
-    """What a bot says of its own move."""
+    """A bot's remark on its own move."""
 
     value: float | None = None
     depth: int | None = Field(None, ge=0, le=10_000)
@@ -180,7 +180,7 @@ class Comment(Strict):
 class EntryBase(Strict):
     """`seq` numbers the entries of a match from 1; `at_ms` counts from its start.
 
-    Times are of the server's clock. It stands while the server is stopped or overloaded.
+    Times are those of the server's clock, which stands while the server is stopped or overloaded.
     """
 
     seq: Seq
@@ -196,20 +196,20 @@ class Moved(EntryBase):
     action: Action
     elapsed_ms: Millis = 0
     allowance_ms: Millis = 0
-    """What the server's own measured round trip took off, capped, from the seat's bank of `lag`."""
+    """The allowance for the measured round trip, capped, paid from the seat's bank of `lag`."""
     wait_ms: Millis = 0
-    """What the server itself took between the last entry and this turn; charged to nobody."""
+    """The server's own time between the last entry and this turn; not charged to any seat."""
     lag_ms: Millis | None = None
-    """How long the turn was open and nobody was charged: the server stood still, or it began the
-    turn anew. No other number counts it; a match forgives so much in all (`Setup.lag`)."""
+    """Time of the turn that was not charged, because the server stood still or began the turn anew.
+    It is in no other number; `Setup.lag` limits its sum in a match."""
     id: RequestId | None = None
-    """The request that brought it; None when the server moved for the seat."""
+    """The id of the request; None if the server moved for the seat."""
     comment: Comment | None = None
 
 
 class Flagged(EntryBase):
-    """A seat's time ran out. What follows is the game's policy: an entry `forfeit`, an entry
-    `move` that the server made, or nothing, where the game skips: the turn has passed with this.
+    """A seat's time ran out. By the game's policy an entry `forfeit` follows, or an entry `move`
+    that the server made, or nothing if the game skips the turn, which has then passed.
     """
 
     kind: Literal["flag"] = "flag"
@@ -229,11 +229,12 @@ AbsenceReason: TypeAlias = Literal["left", "disconnect", "crash", "kicked"]
 
 
 class Left(EntryBase):
-    """A seat's player went away; it forfeits or is replaced after `grace_ms`.
+    """A seat's player disconnected; it forfeits or is replaced after `grace_ms`.
 
-    `restart` marks the first entry after a restart of the server. The clock of the open turn begins
-    anew then, which counts of what the match forgives (`Setup.lag`).
-    `kicked` says that the host of the lobby removed it. Nobody comes back after that or `left`.
+    `restart` marks the first entry after a restart of the server. The clock of the open turn then
+    begins anew, which counts against the limits in `Setup.lag`.
+    `kicked` means that the host of the lobby removed the player. After that, or after `left`, the
+    player cannot return.
     """
 
     kind: Literal["leave"] = "leave"
@@ -244,9 +245,9 @@ class Left(EntryBase):
 
 
 class Returned(EntryBase):
-    """A seat's player is there, after an absence; or again, on another connection.
+    """A seat's player reconnected, or switched to another connection.
 
-    `takeover` says that the connection it had was open, and that it was another program's: one with
+    `takeover` means that the old connection was open and belonged to another program: one with
     another `instance` in its hello, or none.
     """
 
@@ -258,7 +259,7 @@ class Returned(EntryBase):
 class Forfeited(EntryBase):
     """A seat drops out for a reason that the rules of the game did not cause.
 
-    In a game with hidden information others get no detail of it while the match runs.
+    In a game with hidden information other viewers get no detail while the match runs.
     """
 
     kind: Literal["forfeit"] = "forfeit"
@@ -286,8 +287,8 @@ class RefusedMove(Strict):
 
 
 class Noted(EntryBase):
-    """A line for a seat's own record: what its bot wrote, such as the tail of stderr, or what the
-    server refused of it. Its owner's only, and the host's once the match is over.
+    """A line for a seat's own record: output of its bot, such as the tail of stderr, or a move that
+    the server refused. Only its owner sees it, and the host once the match is over.
     """
 
     kind: Literal["note"] = "note"
@@ -299,13 +300,13 @@ class Noted(EntryBase):
 
 
 Audience: TypeAlias = Literal["referee", "spectators", "everybody"]
-"""Who sees a comment while the match runs, besides its author and referees: nobody else, all who
-watch, or the players too."""
+"""The viewers of a comment while the match runs, besides its author and referees: nobody else, all
+spectators, or the players too."""
 
 
 class Commented(EntryBase):
-    """What somebody said of the match, a spectator or a player (a bot's remark on its own move is
-    in `move`). When the match is over everybody may read it.
+    """A comment of a spectator or a player on the match (a bot's remark on its own move is in
+    `move`). When the match is over everybody may read it.
     """
 
     kind: Literal["comment"] = "comment"
@@ -320,7 +321,7 @@ class Commented(EntryBase):
 
 
 class Aborted(EntryBase):
-    """The server could not go on, or its operator ended the match; it is never rated."""
+    """The server could not continue, or its operator ended the match; it is never rated."""
 
     kind: Literal["abort"] = "abort"
     detail: Line
@@ -328,7 +329,7 @@ class Aborted(EntryBase):
 
 
 class Hidden(EntryBase):
-    """An entry that this viewer may not see: a bare number."""
+    """An entry that this viewer may not see, with only its number and time."""
 
     kind: Literal["hidden"] = "hidden"
 

@@ -1,4 +1,4 @@
-"""Refusals: the closed list of reasons why a request is not carried out."""
+"""Refusals: the closed list of reasons for not carrying out a request."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class Code(StrEnum):
-    """Why a request was refused. Programs switch on it; people read message and hint."""
+    """The reason for a refusal. Programs switch on it; people read message and hint."""
 
     MALFORMED = "malformed"
     TOO_LARGE = "too_large"
@@ -84,7 +84,7 @@ MEANINGS: Final[dict[Code, str]] = {
     Code.UNAVAILABLE: "the server starts, goes down, or cannot write its log",
     Code.INTERNAL: "a fault of the server",
 }
-"""What each refusal says about the request."""
+"""The default message of each refusal."""
 
 HINTS: Final[dict[Code, str]] = {
     Code.MALFORMED: "send one JSON object a frame, as docs/protocol describes",
@@ -123,16 +123,16 @@ HINTS: Final[dict[Code, str]] = {
     Code.UNAVAILABLE: "the server is going down or starting; connect again in a while",
     Code.INTERNAL: "report this to the operator",
 }
-"""What to do about a refusal, where the refusal itself says nothing better."""
+"""The default hint on what to do about a refusal."""
 
 
 class CloseCode:
-    """Close codes of our own, beside the standard ones (RFC 6455, section 7.4)."""
+    """Close codes of kibitz, in addition to the standard ones (RFC 6455, section 7.4)."""
 
     REPLACED: Final = 4000
     """A newer connection took this one's seat."""
     TOO_SLOW: Final = 4001
-    """The peer did not read what it was sent."""
+    """The peer read too slowly."""
     NO_HELLO: Final = 4002
     """No hello came in time, or it was refused."""
     KICKED: Final = 4003

@@ -1,7 +1,7 @@
-"""Forensic reports: what there is to know of a match that the rules did not end.
+"""Forensic reports of matches that the rules did not end.
 
-For each seat at fault: what it was last sent and what last came from it, the end of what it wrote,
-and where its time went. For its owner, and once the match is over for the host; nobody else.
+A report has, for each seat at fault, the last message to it and from it, the end of its output, and
+its use of time. Only the seat's owner can read it, and the host once the match is over.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.values import Fields, GameName, Key, Millis, SeatIndex, Seq, Tolerant
 
 MAX_TURNS_LISTED = 40
-"""Turns that a report lists; how many came before is said."""
+"""The most turns that a report lists; it counts the earlier ones."""
 MAX_NOTE_LINES = 60
-"""Lines of output that it shows."""
+"""The most lines of output that a report shows."""
 
 
 class Received(Tolerant):

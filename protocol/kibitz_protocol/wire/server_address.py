@@ -1,9 +1,9 @@
-"""Addresses of a server: one address that people give, and what is found below it.
+"""Addresses of a server: the websocket and the pages, derived from the one that people enter.
 
-A server's address is where its pages are, which a proxy may serve under a path, such as
-``https://example.org/kibitz/``. Its websocket is at that address itself, and at ``ws`` below it. So
-``ws://`` and ``http://`` mean the same server, and so do an address with and without its last
-slash, and that of the websocket. Pure functions of text; nothing here looks anything up.
+A server's address is that of its pages, which a proxy may serve under a path, such as
+``https://example.org/kibitz/``. Its websocket is at that address itself, and at ``ws`` below it.
+``ws://`` and ``http://``, an address with and without its last slash, and the websocket's address
+all mean the same server. These are pure functions of text, without lookups.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Final
 _SCHEMES: Final = {"http": "ws", "https": "wss"}
 _PAGE_SCHEMES: Final = {"ws": "http", "wss": "https"}
 _SOCKET: Final = "ws"
-"""The last part of a path that is the websocket's and not that of the pages."""
+"""The last part of the websocket's path, which the pages' path does not have."""
 
 
 def websocket_url(url: str) -> str:
-    """Return the address to open a websocket at, of a server at `url`.
+    """Return the address of the websocket of the server at `url`.
 
-    A path gets a slash at its end: proxies answer a path without it with a redirect, which
-    clients of websockets do not follow. What is no address is returned as it is.
+    A path gets a slash at its end, because proxies redirect a path without it, and websocket
+    clients do not follow redirects. Text that is not an address is returned unchanged.
     """
     scheme, separator, rest = url.partition("://")
     if not separator:

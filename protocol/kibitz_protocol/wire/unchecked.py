@@ -1,4 +1,4 @@
-"""Building models without validation, for values of our own on the path of every move."""
+"""Models built without validation, for trusted values on the path of every move."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic_core import to_json
 _M = TypeVar("_M", bound=BaseModel)
 
 _NO_FIELDS_SET: Final[set[str]] = set()
-"""Which fields were given is asked by nobody who writes whole models, so all share one set."""
+"""The set of given fields that all such models share; code that writes whole models ignores it."""
 
 _new = object.__new__
 # Models are frozen and refuse `setattr`; their slots are set without looking up the names.
@@ -23,10 +23,10 @@ _set_private = BaseModel.__dict__["__pydantic_private__"].__set__
 
 
 def construct(model: type[_M], values: dict[str, Any]) -> _M:
-    """Build `model` from values that are our own: complete, and not validated again.
+    """Build `model` from trusted, complete values without validation.
 
-    What `model_construct` does, without its walk over the fields, which costs more than
-    validation does. `values` must hold every field; the model keeps the dict itself.
+    Unlike `model_construct` it does not walk over the fields, which costs more than validation.
+    `values` must hold every field; the model keeps the dict itself.
     """
     made = _new(model)
     _set_values(made, values)
@@ -37,11 +37,11 @@ def construct(model: type[_M], values: dict[str, Any]) -> _M:
 
 
 def all_without_fields_set(model: _M) -> _M:
-    """Return an equal model that, with every model in it, does not keep which fields were given.
+    """Return an equal model without its sets of given fields, also in nested models.
 
-    For models that are many and stay: that set takes two kilobytes once there are 19 fields. What
-    is equal in several becomes one object, for settings of lobbies differ in little: clocks, seats
-    and programmes are mostly the same.
+    This saves memory in many long-lived models: such a set takes two kilobytes from 19 fields on.
+    Equal parts become one shared object, since most lobbies have the same clocks, seats and
+    programmes.
     """
     if model.__pydantic_fields_set__ is _NO_FIELDS_SET:
         return model
@@ -49,11 +49,11 @@ def all_without_fields_set(model: _M) -> _M:
 
 
 def _shared(value: Any) -> Any:
-    """Return the first model, list or dict that was equal to this one, if that is still known."""
+    """Return the first model, list or dict equal to this one, if it is still cached."""
     kinds: tuple[type, ...] = (type(value),)
     if isinstance(value, BaseModel):
         if value.__pydantic_fields_set__ is _NO_FIELDS_SET:
-            return value  # a match's from its lobby's settings, of which it is the same object
+            return value  # a match shares this object with its lobby's settings
         value = all_without_fields_set(value)
     elif isinstance(value, list):
         value = [_shared(item) for item in value]
@@ -80,6 +80,6 @@ class _Keyed:
         return isinstance(other, _Keyed) and self._key == other._key
 
 
-@lru_cache(maxsize=64)  # what many have in common stays, what only one has goes soon
+@lru_cache(maxsize=64)  # keeps common values, drops rare ones soon
 def _first_equal(keyed: _Keyed) -> Any:
     return keyed.value

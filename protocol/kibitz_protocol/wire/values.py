@@ -1,7 +1,7 @@
-"""The small types that messages and records are made of, and the base of every model.
+"""The small types of messages and records, and the bases of all models.
 
-Towards the server unknown fields are refused (`Strict`); our clients tolerate them
-(`Tolerant`), so that an older client understands a newer server.
+The server refuses unknown fields (`Strict`); clients ignore them (`Tolerant`), so that an older
+client understands a newer server.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from pydantic import (
 )
 
 MAX_FRAME = 16 * 1024
-"""Largest frame that the server reads, in bytes."""
+"""The largest frame that the server reads, in bytes."""
 MAX_HELLO = 4 * 1024
-"""Largest frame that the server reads before hello, in bytes."""
+"""The largest frame that the server reads before hello, in bytes."""
 MAX_SAFE_INT = 2**53 - 1
-"""Largest integer that every JSON implementation reads back exactly."""
+"""The largest integer that every JSON implementation reads exactly."""
 
 
 class Strict(BaseModel):
-    """A model that a peer sends to the server: nothing unknown, nothing infinite."""
+    """A model that a peer sends to the server; refuses unknown fields and infinite numbers."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Tolerant(BaseModel):
-    """A model that the server sends: unknown fields are ignored by those who read it."""
+    """A model that the server sends; readers ignore unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
@@ -51,7 +51,7 @@ Personality: TypeAlias = Annotated[
 ]
 """A house bot: ``game/name``, with parameters after a colon (``depth=6``)."""
 PlayerName: TypeAlias = Annotated[str, Field(min_length=1, max_length=32)]
-"""A name as typed; the server normalises it and refuses look-alikes."""
+"""A name as typed; the server normalizes it and refuses look-alikes."""
 Tag: TypeAlias = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9._~-]+$")]
 """A host's own name for a match that it arranged."""
 Secret: TypeAlias = Annotated[str, Field(min_length=8, max_length=128)]
@@ -63,8 +63,8 @@ Scalar: TypeAlias = StrictBool | SafeInt | Word
 SeedText: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 """256 bits in hexadecimal."""
 Seed: TypeAlias = Annotated[StrictInt, Field(ge=0, le=MAX_SAFE_INT)] | SeedText
-"""A seed that a host gives: a number that is easy to type, or one that nobody can guess. The two
-ways to write the same number are the same seed."""
+"""A seed that a host sets: a short number, or 256 bits that nobody can guess. Both notations of the
+same number are the same seed."""
 FieldName: TypeAlias = Annotated[str, Field(min_length=1, max_length=32)]
 Action: TypeAlias = Annotated[dict[FieldName, Scalar], Field(max_length=8)]
 """An action: a flat JSON object that the game's own `Move` model validates next."""
@@ -74,31 +74,30 @@ Options: TypeAlias = Annotated[dict[FieldName, Scalar | _Several], Field(max_len
 
 
 def seed_number(seed: int | str) -> int:
-    """Return a seed as the number that it is."""
+    """Return a seed as a number."""
     return seed if isinstance(seed, int) else int(seed, 16)
 
 
 def derive_seed(seed: int | str, *path: str | int) -> int:
-    """Return a seed of 256 bits that `seed` and `path` determine, and that tells nothing of others.
+    """Derive a seed of 256 bits from `seed` and `path`; it reveals nothing about other seeds.
 
-    Two paths that read the same with slashes between their parts give the same seed.
+    Two paths that are equal when joined with slashes give the same seed.
     """
     text = "/".join(map(str, (seed, *path)))
     return int.from_bytes(hashlib.sha256(text.encode()).digest(), "big")
 
 
 def without_nulls(sent: Any) -> Any:
-    """Leave out the fields of a flat object that are null, which means the same."""
+    """Remove the null fields of a flat object; null means the same as absent."""
     if isinstance(sent, dict) and None in sent.values():
         return {name: value for name, value in sent.items() if value is not None}
     return sent
 
 
 SentAction: TypeAlias = Annotated[dict[FieldName, Scalar | None], Field(max_length=8)]
-"""An action as a client may send it: a field that is null counts as left out.
+"""An action as a client may send it; a null field counts as absent.
 
-Whoever reads it leaves it out (`without_nulls`). A validator in Python that did it here would be a
-fifth of what reading a move costs.
+Readers call `without_nulls`. A validator in Python would add a fifth to the cost of reading a move.
 """
 SentOptions: TypeAlias = Annotated[
     Options,

@@ -1,30 +1,30 @@
 """The visibility of entries of a running match, for the server and for replays of records.
 
-A viewer is a seat (0, 1, ...), `PUBLIC` or `REFEREE`. What a viewer may know of the game's state is
-decided by the game itself (its `view`); what it may know of an entry is decided here, by rules that
-are the same for every game:
+A viewer is a seat (0, 1, ...), `PUBLIC` or `REFEREE`. The game itself decides what a viewer may
+know of its state (its `view`). This module decides what a viewer may know of an entry, by the same
+rules for every game:
 
-1. A note is seen by the seat that wrote it and by nobody else. Spectators are never that seat, even
-   if they watch from its viewpoint.
-2. In a game with hidden information a move or a flag is seen by the seat whose turn it was and by
-   the referee; what is public about it is in the view. The cause for which a seat dropped out is
-   public, but the detail, which may quote what the bot said, is for that seat and the referee.
+1. Only the seat that wrote a note sees it. Spectators do not, even if they watch from its
+   viewpoint.
+2. In a game with hidden information only the seat whose turn it was and the referee see a move or a
+   flag; its public part is in the view. The cause for which a seat dropped out is public, but only
+   that seat and the referee see the detail, which may quote the bot.
 3. Until the match ends, a comment reaches its author and referees only: a player may watch its
    own match as a second guest. Spectators see comments at once only where no player can profit
    (`comments_are_live`): house bots play alone, or the host of an unrated match has allowed it.
    From whatever viewpoint they watch, they lose the rest (`spectators_entry`).
 4. The comment of a bot on its own move is never shown to the other seats.
-5. An entry `comment` says itself who sees it, besides its author's seat and the referee: nobody,
-   spectators from whatever viewpoint they watch, or everybody (`comment_audience`).
+5. An entry `comment` has an audience besides its author's seat and the referee: nobody, spectators
+   from whatever viewpoint they watch, or everybody (`comment_audience`).
 
 An entry that a viewer may not see is replaced by a `Hidden` entry with the same number and time, so
-the numbers that a viewer gets have no gap. Whose turn it is, the number of plies, the clocks and
-the times are public in every game: anybody who is connected can see when news arrives.
+the numbers that a viewer gets have no gap. The seat to move, the number of plies, the clocks and
+the times are public in every game, because every connection can see when news arrives.
 
-What of a viewer's view an event brings is decided here too (`event_field`): by default nothing
-where the entry tells all, and what has changed in that viewer's view (`view_change`) where the game
-hides something. Who applies every change to the view of a snapshot (`apply_change`) always has the
-viewer's present view.
+This module also decides which part of the view an event carries (`event_field`). By default that is
+nothing if the entry shows everything, and the changes of the viewer's view (`view_change`) if the
+game hides something. A client that applies every change to the view of a snapshot (`apply_change`)
+always has its present view.
 
 Everything here is a pure function of its arguments. The server calls `redact` once for each entry
 and distinct viewer, which is on the path of every move.
@@ -52,13 +52,13 @@ from kibitz_protocol.wire.values import Fields
 Viewer: TypeAlias = int
 """A seat from 0, `PUBLIC` or `REFEREE`."""
 PUBLIC: Final[Viewer] = -1
-"""A spectator who sees what everybody may know."""
+"""A spectator who sees only public information."""
 REFEREE: Final[Viewer] = -2
-"""A viewer who may know everything but notes; every viewer is one when the match is over."""
+"""A viewer who sees everything but notes, as all viewers do once the match is over."""
 
 WantedViews: TypeAlias = Literal["turn", "every", "none", "drawn"]
-"""What a connection says in `hello`: whether it wants the view with its own turns, with every event
-as well, with neither, or as a drawing (`wire/drawing.py`)."""
+"""The views that a connection requests in `hello`: with its own turns, with every event as well,
+with neither, or as a drawing (`wire/drawing.py`)."""
 
 _STATE_CHANGING: Final = frozenset({Moved, Resigned, Forfeited})
 
@@ -74,10 +74,10 @@ def changes_view(entry: Entry, *, flag_skips: bool) -> bool:
 
 
 def event_field(wanted: WantedViews, hidden: bool) -> Literal["view", "change", "paint"] | None:
-    """Return which field tells of the view in an event that changes it, None where no field does.
+    """Return the field of an event that carries the change of the view, or None if there is none.
 
-    `hidden` is whether the game has hidden information: what a move did cannot be computed there
-    from the entry, which most viewers may not see.
+    `hidden` is whether the game has hidden information; clients cannot compute the effect of a move
+    there, because most viewers may not see the entry.
     """
     if wanted == "every":
         return "view"
@@ -87,10 +87,10 @@ def event_field(wanted: WantedViews, hidden: bool) -> Literal["view", "change", 
 
 
 def view_change(before: Fields, after: Fields) -> Fields | None:
-    """Return the fields that `after` has with another value, None where both views are the same.
+    """Return the fields whose value differs in `after`, or None if both views are the same.
 
-    A field that only `before` has is None: a field of a view is left out where it does not apply,
-    and null means the same.
+    A field that only `before` has becomes None: views omit fields that do not apply, and null means
+    the same.
     """
     change: Fields = {
         name: value for name, value in after.items() if name not in before or before[name] != value
@@ -100,14 +100,14 @@ def view_change(before: Fields, after: Fields) -> Fields | None:
 
 
 def apply_change(view: Fields, change: Fields | None) -> Fields:
-    """Return the view that `view_change` has compared with `view`; `view` itself for None."""
+    """Return `view` with a change of `view_change` applied; `view` itself for None."""
     if change is None:
         return view
     return {name: value for name, value in (view | change).items() if value is not None}
 
 
 def spectator_viewer(spectating: Spectating) -> Viewer | None:
-    """Return the viewer that spectators of a running match are, or None if there may be none."""
+    """Return the viewer for spectators of a running match, or None if none are allowed."""
     match spectating.mode:
         case "off":
             return None
@@ -120,18 +120,18 @@ def spectator_viewer(spectating: Spectating) -> Viewer | None:
 
 
 def comments_are_live(setup: Setup) -> bool:
-    """Return whether spectators of a running match are shown comments at once."""
+    """Return whether spectators of a running match see comments at once."""
     if all(player.kind == "house" for player in setup.seats):
         return True
     return setup.rated is None and setup.spectating.comments in ("spectators", "everybody")
 
 
 def comment_audience(setup: Setup, seat: int | None, hidden: bool) -> Audience | None:
-    """Return who sees a comment while the match runs, None where the host wants none.
+    """Return who sees a comment while the match runs, or None if the host allows none.
 
     `seat` is the author's, None for a spectator; `hidden` is whether the game has hidden
-    information. A player's comment may tell what it knows, as a bot's remark on its move may: in
-    such a game spectators see it only where the host lets everybody see all comments.
+    information. A player's comment, like a bot's remark on its move, may reveal secrets. In such a
+    game spectators see it only if the host lets everybody see all comments.
     """
     wanted = setup.spectating.comments
     if wanted == "none":
@@ -144,10 +144,10 @@ def comment_audience(setup: Setup, seat: int | None, hidden: bool) -> Audience |
 
 
 def spectators_entry(entry: Entry, viewer: Viewer, live: bool) -> Entry:
-    """Return `entry` without the comments that spectators of a running match are not shown.
+    """Return `entry` without the comments that spectators of a running match may not see.
 
-    `viewer` is as whom they see the game, and `live` whether they see comments at once
-    (`comments_are_live`). A seat's comments are lost at its shoulder too.
+    `viewer` is the viewpoint of the spectators, and `live` whether they see comments at once
+    (`comments_are_live`). Comments are removed even if they watch from the author's viewpoint.
     """
     if live or viewer == REFEREE:
         return entry
@@ -159,10 +159,10 @@ def spectators_entry(entry: Entry, viewer: Viewer, live: bool) -> Entry:
 
 
 def spectators_see_as(entry: Entry, viewer: Viewer) -> Viewer:
-    """Return as whom `entry` is redacted for spectators who see the game as `viewer` does.
+    """Return the viewer to redact `entry` for, for spectators who see the game as `viewer`.
 
-    A spectator at a seat's shoulder sees the seat's game, but neither its notes, nor only those
-    comments that the seat is shown.
+    A spectator with a seat's viewpoint sees the seat's game, but not its notes, and may see
+    comments that the seat does not see.
     """
     if isinstance(entry, Noted) or (isinstance(entry, Commented) and entry.audience != "referee"):
         return PUBLIC
@@ -172,8 +172,8 @@ def spectators_see_as(entry: Entry, viewer: Viewer) -> Viewer:
 def depends_on_viewer(entry: Entry, hidden: bool) -> bool:
     """Return whether two viewers may see `entry` differently.
 
-    `hidden` is whether the game has hidden information. Where this is False, `redact` returns the
-    entry itself for every viewer, so one encoded event serves them all.
+    `hidden` is whether the game has hidden information. If the result is False, `redact` returns
+    the entry itself for every viewer, so one encoded event serves all of them.
     """
     if hidden or type(entry) is Noted:
         return True
@@ -183,10 +183,10 @@ def depends_on_viewer(entry: Entry, hidden: bool) -> bool:
 
 
 def redact(entry: Entry, viewer: Viewer, hidden: bool) -> Entry:
-    """Return what `viewer` sees of `entry` while the match runs.
+    """Return `entry` as `viewer` sees it while the match runs.
 
-    `hidden` is whether the game has hidden information. The result is `entry` itself where the
-    viewer may see all of it, and a changed copy or a `Hidden` entry otherwise.
+    `hidden` is whether the game has hidden information. The result is `entry` itself if the viewer
+    may see all of it, otherwise a changed copy or a `Hidden` entry.
     """
     if isinstance(entry, Noted):
         return entry if entry.seat == viewer else without_content(entry)
@@ -202,14 +202,14 @@ def redact(entry: Entry, viewer: Viewer, hidden: bool) -> Entry:
 
 
 def _hears(comment: Commented, viewer: Viewer) -> bool:
-    """Whether a seat, or the public, is shown a comment."""
+    """Return whether a seat, or the public, sees a comment."""
     if comment.audience == "everybody" or viewer == comment.seat:
         return True
     return viewer == PUBLIC and comment.audience == "spectators"
 
 
 def without_content(entry: Entry) -> Hidden:
-    """Return the entry that stands for one that may not be seen: its number and its time."""
+    """Return a `Hidden` entry with the number and time of `entry`."""
     return Hidden(seq=entry.seq, at_ms=entry.at_ms)
 
 
