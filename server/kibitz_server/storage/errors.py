@@ -1,22 +1,24 @@
-"""What can be wrong with a database, whatever engine keeps it.
+"""The errors of a database, the same for every engine.
 
-StoreError
- +-- ForeignDatabase    a database of another program, or of another version of this one
- +-- UnusableDatabase   nothing that a database can be read from, or kept in
- +-- DatabaseInUse      another server has it open
- +-- CommitsMissing     the database is older than what was written to it
- +-- WriteFailed        what was appended is not on the disk
- |    +-- OwnedElsewhere    its lobby is another node's by now
- |    +-- TakenOver         another server owns the database by now
- +-- NotStored          the disk has nothing of a stream
- +-- DamagedStream      a stream is not as it was written
+They form this hierarchy:
+
+    StoreError
+     +-- ForeignDatabase    a database of another program, or of another version of this one
+     +-- UnusableDatabase   the database cannot be read or written
+     +-- DatabaseInUse      another server has it open
+     +-- CommitsMissing     the database lacks its latest commits
+     +-- WriteFailed        appended entries are not on the disk
+     |    +-- OwnedElsewhere    another node owns the lobby by now
+     |    +-- TakenOver         another server owns the database by now
+     +-- NotStored          the disk has nothing of a stream
+     +-- DamagedStream      a stream is not as it was written
 """
 
 from __future__ import annotations
 
 
 class StoreError(Exception):
-    """Something about the database; `str()` is fit for the operator."""
+    """An error of the database; `str()` is a message for the operator."""
 
 
 class ForeignDatabase(StoreError):
@@ -32,26 +34,26 @@ class DatabaseInUse(StoreError):
 
 
 class CommitsMissing(StoreError):
-    """The database lacks what was written to it last, such as the end of its write-ahead log."""
+    """The database lacks its latest commits, such as the end of its write-ahead log."""
 
 
 class WriteFailed(StoreError):
-    """The disk does not have what was appended."""
+    """The appended entries are not on the disk."""
 
 
 class OwnedElsewhere(WriteFailed):
-    """A lobby, or a match of it, is another node's: nothing is written there any more."""
+    """Another node owns the lobby, or the match's lobby; this node no longer writes to it."""
 
     def __init__(self, lobby: str, node: str | None) -> None:
         self.lobby = lobby
         self.node = node
-        """The owner's name; None where no node owns it."""
+        """The owner's name; None if no node owns it."""
         owner = "no node any more" if node is None else f"node {node!r}"
         super().__init__(f"lobby {lobby} belongs to {owner}")
 
 
 class TakenOver(WriteFailed):
-    """Another server owns the database: nothing is written to it any more."""
+    """Another server owns the database; this one no longer writes to it."""
 
     def __init__(self) -> None:
         super().__init__("another server has taken this database over")

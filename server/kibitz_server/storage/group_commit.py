@@ -1,25 +1,24 @@
-"""Group commit: what is given in one moment is written as one transaction, whatever the engine.
+"""Group commit: one transaction for everything that arrives together, whatever the engine.
 
-A batch is everything that was given while the batch before it was on its way to the disk, and what
-was in the sockets by then. So the price of a sync, or of a round trip, is shared by all moves of
-that moment.
+A batch is everything that arrives while the previous batch is on its way to the disk, plus what is
+in the sockets by then. All moves of that time share the price of one sync or round trip.
 
-`GroupCommit` gathers batches, retries them, gives them up, and tells the waiters. The engine
-(`sqlite/writer.py`, `postgres/writer.py`) has one task, `write(batch, done)`: it begins an attempt
-at a batch, one at a time, and calls `done` on the event loop with what became of it:
+`GroupCommit` gathers batches, retries them, gives them up, and notifies the waiters. The engine
+(`sqlite/writer.py`, `postgres/writer.py`) implements `write(batch, done)`: it starts an attempt at
+a batch, one at a time, and calls `done` on the event loop with the result:
 
     None            the batch is on the disk
-    TakenOver       another server owns the database: nothing is to be written any more
-    WriteFailed     the batch is not on the disk as far as the engine can find out now
+    TakenOver       another server owns the database: write nothing more
+    WriteFailed     the batch is not on the disk, as far as the engine can find out now
 
-After an error the engine looks the commit up, because it may have happened. What it cannot find out
-at once it finds out before it writes anything else: in the next attempt at the batch, or, where the
-batch was given up, in the first attempt at the next one. A batch that `write` has not had before
-means that the one before it was written or given up.
+After an error the engine looks the commit up, because it may have happened. If it cannot find out
+at once, it does so before it writes anything else: in the next attempt at the batch or, if the
+batch was given up, in the first attempt at the next one. If `write` gets a new batch, the previous
+one was written or given up.
 
-Who waits is told after the commit. A batch that cannot be written is given up together with
-everything given since. Its streams are `failed`, take no more entries, and have to be loaded again
-from the disk, where their entries end with what was told.
+Waiters are notified after the commit. A batch that cannot be written is given up together with
+everything that arrived since. Its streams are `failed`, take no more entries, and have to be
+reloaded from the disk, where they end with the last acknowledged entry.
 """
 
 from __future__ import annotations
@@ -41,11 +40,11 @@ LOG = logging.getLogger("kibitz.store")
 RETRY_DELAYS_S = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Seconds before each new attempt at a batch that failed."""
 PROBE_AFTER_S = 2.0
-"""Seconds after a batch was given up until an empty one is tried, to see how the disk is."""
+"""Seconds from giving a batch up until an empty one probes whether the disk works again."""
 
 
 Waiting: TypeAlias = tuple[Stream | None, int, Waiter | None]
-"""A stream, or None for a row of another table; the number of an entry; who is told of it."""
+"""A stream, or None for a row of another table; the number of an entry; its waiter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +56,15 @@ class Statement:
     applied: Callable[[int], None] | None = None
     """Called after the commit with the number of rows that it changed (PostgreSQL only)."""
     lobby: str | None = None
-    """The lobby that it is about, where nodes own lobbies."""
+    """The lobby that the row belongs to, if nodes own lobbies."""
 
 
 @dataclass(slots=True)
 class Batch:
-    """What is written together."""
+    """Entries and rows that one transaction writes."""
 
     entries: list[tuple[int, int, str, bytes]] = field(default_factory=list)
-    """Stream, number of the entry, the chain's link at it, its line."""
+    """Stream, number of the entry, link of the chain at the entry, its line."""
     statements: list[Statement] = field(default_factory=list)
     closing: list[Stream] = field(default_factory=list)
     """The streams that end with it."""
@@ -78,7 +77,7 @@ Done: TypeAlias = Callable[[WriteFailed | None], None]
 
 
 class GroupCommit:
-    """Gathers what is given, has an engine write it, and tells who waits what became of it."""
+    """Gathers batches, has an engine write them, and notifies the waiters of the result."""
 
     def __init__(
         self,
@@ -97,15 +96,15 @@ class GroupCommit:
         self.healthy = True
         self.failure: StoreError | None = None
         self.gathering = Batch()
-        """What the next batch will be."""
+        """The next batch."""
         self._unhurried: list[tuple[tuple[Statement, ...], Waiter | None]] = []
-        """Rows for the next batch that are in no hurry for it."""
+        """Rows that do not start a batch but go with the next one."""
         self._unhurried_timer: asyncio.TimerHandle | None = None
         self._writing: Batch | None = None
         self._begin_scheduled = False
         self._flush_waiters: list[asyncio.Future[None]] = []
 
-    # --- what is given ------------------------------------------------------------------------
+    # --- input --------------------------------------------------------------------------------
 
     def append(self, stream: Stream, seq: int, line: bytes, waiter: Waiter | None) -> None:
         """Add entry `seq` to a stream, as `Store.append`."""
@@ -117,7 +116,7 @@ class GroupCommit:
         self.wait(stream, seq, waiter)
 
     def end(self, stream: Stream, waiter: Waiter | None) -> None:
-        """Add no more to a stream, whose end is part of the next batch."""
+        """End a stream with the next batch; nothing may be added to it afterwards."""
         self.gathering.closing.append(stream)
         stream.closed = True
         self.wait(stream, stream.tail, waiter)
@@ -129,17 +128,17 @@ class GroupCommit:
         self.wait(None, 0, waiter)
 
     def execute_unhurried(self, *statements: Statement, waiter: Waiter | None = None) -> None:
-        """Write rows with the next batch, for which none has to begin within `UNHURRIED_S`.
+        """Write rows with the next batch, or in one of their own after `UNHURRIED_S`.
 
-        They are never on the disk later than what is appended or executed after them. So a row that
-        matters only once something names it costs no commit of its own.
+        They are on the disk no later than anything appended or executed after them. So a row that
+        matters only once another one refers to it costs no commit of its own.
         """
         if not self._unhurried:
             self._unhurried_timer = self._loop.call_later(UNHURRIED_S, self._gather_unhurried)
         self._unhurried.append((statements, waiter))
 
     def _gather_unhurried(self) -> None:
-        """Let the rows that wait for a batch have the next one."""
+        """Add the unhurried rows to the next batch."""
         if not self._unhurried:
             return
         if self._unhurried_timer is not None:
@@ -149,7 +148,7 @@ class GroupCommit:
             self.execute(*statements, waiter=waiter)
 
     def wait(self, stream: Stream | None, seq: int, waiter: Waiter | None) -> None:
-        """Tell the waiter what becomes of the next batch, which has entry `seq` of a stream."""
+        """Notify the waiter of the result of the next batch, which has entry `seq` of a stream."""
         self.gathering.waiting.append((stream, seq, waiter))
         if self._writing is None and not self._begin_scheduled:
             self._schedule()
@@ -164,7 +163,7 @@ class GroupCommit:
         await idle
 
     async def close(self, patience_s: float) -> None:
-        """Write what is left, if that takes no longer; what is given from now on is lost."""
+        """Write what is left within `patience_s`; later appends are lost."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.flush(), patience_s)
         self.failure = self.failure or WriteFailed("the database is closed")
@@ -172,14 +171,14 @@ class GroupCommit:
     # --- batches ------------------------------------------------------------------------------
 
     def _schedule(self) -> None:
-        """Begin at the end of this turn of the loop, so that all of the turn shares a commit."""
+        """Start at the end of this turn of the loop, so that the whole turn shares a commit."""
         self._begin_scheduled = True
         self._loop.call_soon(self._begin)
 
     def _schedule_after_input(self) -> None:
-        """Begin once all that is in the sockets now was read, so that it shares the commit too.
+        """Start once the input now in the sockets was read, so that it shares the commit too.
 
-        Where nothing is, that is at once: no turn of the loop waits for anything.
+        If there is none, the batch starts at once.
         """
         self._begin_scheduled = True
         self._loop.call_soon(self._schedule)
@@ -203,7 +202,7 @@ class GroupCommit:
             self._write(batch, self._settled)
 
     def _settled(self, error: WriteFailed | None) -> None:
-        """The engine is done with an attempt."""
+        """Handle the engine's result of an attempt."""
         batch = self._writing
         if batch is None:
             raise AssertionError("a commit came back that nobody began")
@@ -218,18 +217,18 @@ class GroupCommit:
     def _succeeded(self, batch: Batch) -> None:
         self.healthy = True
         self._writing = None
-        # What is released now may append again: those entries gather for the next batch.
+        # Released callbacks may append again: those entries gather for the next batch.
         self._begin_scheduled = True
         of_lobbies = [each for each in batch.waiting if _is_of_lobby(each[0])]
         tell_durable([each for each in batch.waiting if not _is_of_lobby(each[0])])
         self._report_commit(batch)
-        if of_lobbies:  # what they begin takes as long as many moves, which are written first
+        if of_lobbies:  # what they start takes as long as many moves, so write those first
             self._loop.call_soon(self._end_telling, of_lobbies)
         else:
             self._end_telling(of_lobbies)
 
     def _end_telling(self, of_lobbies: Sequence[Waiting]) -> None:
-        """Tell the last ones in a batch, and begin the next one, if there is anything for it."""
+        """Notify the last waiters of a batch, then start the next batch if it has anything."""
         tell_durable(of_lobbies)
         self._begin_scheduled = False
         if self.gathering.waiting:
@@ -245,7 +244,7 @@ class GroupCommit:
                 LOG.exception("the figures of a commit")
 
     def _wake_flush_waiters(self) -> None:
-        """Nothing waits for the disk: tell who waits for that."""
+        """Wake callers of `flush`, as nothing waits for the disk."""
         idle, self._flush_waiters = self._flush_waiters, []
         for future in idle:
             if not future.done():
@@ -263,7 +262,7 @@ class GroupCommit:
         self._loop.call_later(delay, self._attempt, batch)
 
     def _give_up(self, batch: Batch, error: StoreError) -> None:
-        """Lose a batch, and everything that was given after it."""
+        """Lose a batch and everything that arrived after it."""
         lost = len(batch.entries) + len(self.gathering.entries)
         LOG.error("%s; %d entries are lost", error, lost)
         batch.waiting += self.gathering.waiting
@@ -273,7 +272,7 @@ class GroupCommit:
         self._loop.call_later(PROBE_AFTER_S, self._probe)
 
     def _lose(self, batch: Batch, error: StoreError) -> None:
-        """Tell everybody in a batch that it is lost, once each, after its streams have failed."""
+        """Notify each waiter of a batch once that it is lost, after its streams have failed."""
         self._begin_scheduled = True
         tell_lost(batch.waiting, error)
         self._begin_scheduled = False
@@ -283,12 +282,12 @@ class GroupCommit:
             self._wake_flush_waiters()
 
     def _probe(self) -> None:
-        """Write an empty batch where nobody else would find out that the disk is well again."""
+        """Write an empty batch, if nothing else would reveal that the disk works again."""
         if not self.healthy and self.failure is None:
             self.wait(None, 0, None)
 
     def fail(self, error: TakenOver) -> None:
-        """Write nothing any more, for another server has taken the database over."""
+        """Stop writing for good, as another server has taken the database over."""
         if self.failure is not None:
             return
         self.failure = error
@@ -305,11 +304,11 @@ def _is_of_lobby(stream: Stream | None) -> bool:
     return stream is not None and stream.kind == "lobby"
 
 
-# --- who waits: one that raises stops nobody else -----------------------------------------------
+# --- waiters: an exception in one does not stop the others --------------------------------------
 
 
 def tell_durable(waiting: Iterable[Waiting]) -> None:
-    """Tell everybody, in order, that an entry is on the disk."""
+    """Notify the waiters, in order, that their entries are on the disk."""
     for stream, seq, waiter in waiting:
         if stream is not None:
             stream.durable = seq
@@ -321,7 +320,7 @@ def tell_durable(waiting: Iterable[Waiting]) -> None:
 
 
 def tell_lost(waiting: Sequence[Waiting], error: StoreError) -> None:
-    """Tell everybody, once each and after all streams have failed, that entries are lost."""
+    """Notify the waiters, once each and after all streams have failed, that entries are lost."""
     told: dict[int, tuple[Stream | None, Waiter]] = {}
     for stream, _, waiter in waiting:
         if stream is not None:
@@ -336,5 +335,5 @@ def tell_lost(waiting: Sequence[Waiting], error: StoreError) -> None:
 
 
 def describe(stream: Stream | None) -> str:
-    """Return how a log names what was appended to."""
+    """Return the name of a stream, or of another table's rows, for the log."""
     return "a statement" if stream is None else f"{stream.kind} {stream.key}"

@@ -1,4 +1,4 @@
-"""Where a database is: the path of a SQLite file, or the address of a PostgreSQL database."""
+"""The location of a database: the path of a SQLite file, or the URL of a PostgreSQL database."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ class PostgresURL:
 
 Database: TypeAlias = Path | PostgresURL
 NODE_NAME: Final = r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?"
-"""Names of nodes: lower-case letters, digits and hyphens, as in the name of a machine."""
+"""The pattern of nodes' names: lower-case letters, digits and hyphens, as in a host name."""
 SINGLE_SERVER: Final = "main"
-"""The row of `node` that a server without a name has; no node may be called so."""
+"""The row of `node` of a server without a name; no node may have this name."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeIdentity:
-    """One of several servers on one database. Raises `ValueError` for a name that cannot be."""
+    """The name and URL of one of several servers on a database. Raises `ValueError` if invalid."""
 
     name: str
     url: str
-    """Where clients reach it, such as ``wss://a.games.example.org``."""
+    """The URL at which clients reach it, such as ``wss://a.games.example.org``."""
 
     def __post_init__(self) -> None:
         if re.fullmatch(NODE_NAME, self.name) is None or self.name == SINGLE_SERVER:
@@ -53,7 +53,7 @@ class NodeIdentity:
 
 
 def database_of(value: object) -> object:
-    """Return where a database is that somebody named; what is no text is returned as it is."""
+    """Return the location that a text names; return any other value unchanged."""
     if isinstance(value, str):
         return PostgresURL(value) if value.startswith(SCHEMES) else Path(value)
     return value

@@ -1,4 +1,4 @@
-"""Opens a database: the one place that knows which adapter a database takes."""
+"""Opens databases; the only module that chooses the adapter for one."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def open_store(
 ) -> Store:
     """Open or create a server's database. It blocks, and raises `StoreError`.
 
-    A `node` shares it with other nodes, which PostgreSQL can. `observe(entries, seconds)` is
-    called after each commit.
+    A `node` shares it with other nodes, which only PostgreSQL supports. `observe(entries, seconds)`
+    is called after each commit.
     """
     if isinstance(db, PostgresURL):
         _require_psycopg(db)
@@ -46,7 +46,7 @@ def open_register(db: Database) -> TokenRegister:
 
 
 def list_nodes(db: Database) -> list[NodeEntry]:
-    """Return the nodes of a database, the longest alive first. It blocks; raises `StoreError`."""
+    """Return a database's nodes, the longest alive first. It blocks, and raises `StoreError`."""
     if not isinstance(db, PostgresURL):
         raise UnusableDatabase(f"{str(db)!r} is one server's: nodes need a PostgreSQL database")
     _require_psycopg(db)

@@ -1,25 +1,25 @@
-"""Hold until durable: what a match or a lobby tells waits here for the entries that it is about.
+"""Hold until durable: announcements of a match or a lobby wait here for the entries behind them.
 
-A runner (`match/runner.py`, `lobby/runner.py`) appends entries to its stream, and hands everything
-that it wants to tell to its `PendingQueue`, with the number of the entry that must be on the disk
-first. The queue releases it in that order, so nobody is told what a crash could take back, and
-nothing overtakes what was held before it.
+A runner (`match/runner.py`, `lobby/runner.py`) appends entries to its stream, and hands every
+announcement to its `PendingQueue`, with the number of the entry that must be on the disk first.
+The queue releases them in that order. So a crash cannot take back anything announced, and nothing
+overtakes what was held before it.
 
     engine --effects--> runner --append--> store ... commit ... runner.durable(seq)
                           |                                           |
                           +--hold(seq, release)--> PendingQueue --durable(seq)--> release()
 
-What is held is any callable. A `HeldRequest` is one that also knows how to be carried out again.
-When the entries are lost (the disk was full, or the runner's state got ahead of its log), its match
-or lobby is loaded again from the disk (`directory/reload.py`). Nobody was told anything of what was
-lost, so its requests are not refused: they are *postponed*, as are those that come meanwhile, and
-the runner that takes over carries them out in their order.
+The queue holds any callable. A `HeldRequest` is one that can also be retried. When the entries are
+lost (the disk was full, or the runner's state got ahead of its log), the match or lobby is reloaded
+from the disk (`directory/reload.py`). Nothing lost was ever announced, so its requests are not
+refused. They are *postponed*, as are those that arrive meanwhile, and the new runner carries them
+out in order.
 
-The runner's part: it is the waiter of its stream, and passes `durable` and `lost` on.
+The runner is the waiter of its stream, and passes `durable` and `lost` on:
 
     def durable(self, seq):                     def lost(self, error):
         if self._pending.durable(seq):              self.suspend()
-            ...  # all that was held was told       self._pending.lost()
+            ...  # all that was held was released   self._pending.lost()
                                                     self._context.log_lost(self, error)
 """
 
@@ -35,24 +35,24 @@ from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.pending")
 Release: TypeAlias = Callable[[], object]
-"""Tells what is durable now."""
+"""Announces something that is durable now."""
 MAX_POSTPONED = 256
-"""How many requests wait for one match or lobby that is being loaded; more are refused."""
+"""Requests that wait for one match or lobby while it is reloaded; more are refused."""
 _Runner = TypeVar("_Runner")
 
 
 class Requester(Protocol):
-    """What is needed of a connection (`net.peer.Peer`)."""
+    """The part of a connection (`net.peer.Peer`) that this module uses."""
 
     @property
     def leaving(self) -> bool: ...
 
     def fail(self, request: int, code: Code = Code.INTERNAL, message: str = "") -> None:
-        """Refuse a request, unless it is answered already."""
+        """Refuse a request, unless it was answered."""
 
 
 class HeldRequest(ABC, Generic[_Runner]):
-    """A request of a connection that is held; to call it is to answer it."""
+    """A held request of a connection; calling it answers it."""
 
     __slots__ = ("number", "peer")
 
@@ -62,25 +62,25 @@ class HeldRequest(ABC, Generic[_Runner]):
 
     @abstractmethod
     def __call__(self) -> None:
-        """Answer it: what it is about is durable now."""
+        """Answer it, as its entries are durable."""
 
     @abstractmethod
     def retry(self, runner: _Runner) -> object:
-        """Carry it out on the runner that has taken over."""
+        """Carry it out on the new runner."""
 
     def refuse(self, message: str) -> None:
-        """Answer that it cannot be carried out now, if it is not answered already."""
+        """Answer that it cannot be carried out now, unless it was answered."""
         if self.peer is not None and not self.peer.leaving:
             self.peer.fail(self.number, Code.UNAVAILABLE, message)
 
     def fail(self) -> None:
-        """Answer that something went wrong with it, if it is not answered already."""
+        """Answer that something went wrong with it, unless it was answered."""
         if self.peer is not None and not self.peer.leaving:
             self.peer.fail(self.number)
 
 
 class Request(HeldRequest[_Runner]):
-    """A request that is answered, and carried out again, by calls that it is given."""
+    """A request made of two calls, one to answer it and one to retry it."""
 
     __slots__ = ("_retry", "answer")
 
@@ -104,38 +104,38 @@ class Request(HeldRequest[_Runner]):
 
 
 class PendingQueue(Generic[_Runner]):
-    """What waits for the entries of one stream."""
+    """The queue of callbacks that wait for entries of one stream."""
 
     __slots__ = ("_name", "_on_error", "_postponed", "_stream", "_waiting")
 
     def __init__(
         self, name: str, stream: Stream, on_error: Callable[[], None] | None = None
     ) -> None:
-        """`name` is for the log; `on_error` is called after something that was released raised.
+        """`name` is for the log; `on_error` is called after a released callback has raised.
 
-        The error is logged, a request that raised is answered, and what else is due is released.
+        The error is logged, a request that raised is answered, and the queue releases the rest.
         """
         self._name = name
         self._stream = stream
         self._on_error = on_error
         self._waiting: list[tuple[int, Release]] = []
         self._postponed: list[HeldRequest[_Runner]] | None = None
-        """What is carried out after the log was read again; None while it is sound."""
+        """Requests to carry out after the log is reloaded; None while it is sound."""
 
-    # --- what waits for the disk --------------------------------------------------------------
+    # --- waiting for the disk -----------------------------------------------------------------
 
     @property
     def settled(self) -> bool:
-        """Whether all entries are durable, and all that was held was released."""
+        """Whether all entries are durable, and every callback was released."""
         return not self._waiting and self.durable_to_tail
 
     @property
     def durable_to_tail(self) -> bool:
-        """Whether all entries are durable, though what waited for them may still be held."""
+        """Whether all entries are durable, though callbacks may still wait."""
         return self._stream.tail <= self._stream.durable
 
     def hold(self, seq: int, release: Release) -> None:
-        """Release once entry `seq` is durable and what is held already was released.
+        """Release once entry `seq` is durable and everything held before was released.
 
         That may be at once, before this returns.
         """
@@ -152,20 +152,20 @@ class PendingQueue(Generic[_Runner]):
         number: int,
         answer: Release,
     ) -> None:
-        """Answer a request as `hold` releases; `retry` carries it out again, as in `Request`."""
+        """Answer a request as `hold` does; `retry` carries it out again, as in `Request`."""
         self.hold(seq, Request(retry, peer, number, answer))
 
     def hold_for_commit(self, seq: int, release: Release) -> None:
-        """Release with the next commit that is told for `seq`, even if that entry is durable.
+        """Release with the next commit reported for `seq`, even if that entry is durable.
 
-        For what is written beside the entries, such as the end of the stream.
+        For writes beside the entries, such as the end of the stream.
         """
         self._waiting.append((seq, release))
 
     def when_settled(self, release: Release) -> None:
-        """Release once nothing at all waits for the disk, so that the present state may be told.
+        """Release once nothing waits for the disk, so that the present state may be announced.
 
-        What has been added until then is waited for as well; others who wait for the same are not.
+        It waits for entries added meanwhile too, but not for other callers of this method.
         """
         if self.settled:
             self.hold(0, release)
@@ -184,9 +184,9 @@ class PendingQueue(Generic[_Runner]):
         self._waiting.append((tail, waiting))
 
     def durable(self, seq: int) -> bool:
-        """Release what waits for entries up to `seq`, which are durable now.
+        """Release the callbacks that wait for entries up to `seq`, which are durable now.
 
-        Return whether nothing waits any more, and nothing of this has raised.
+        Return whether none waits any more, and none of these has raised.
         """
         waiting = self._waiting
         sound = True
@@ -212,7 +212,7 @@ class PendingQueue(Generic[_Runner]):
         return True
 
     def _fail_request(self, release: Release) -> None:
-        """Answer the request, if it is one, whose release has raised."""
+        """If it is a request whose release has raised, answer it."""
         if isinstance(release, HeldRequest):
             release.fail()
 
@@ -224,11 +224,11 @@ class PendingQueue(Generic[_Runner]):
 
     @property
     def reloading(self) -> bool:
-        """Whether requests are postponed until the log was read again."""
+        """Whether requests are postponed until the log is reloaded."""
         return self._postponed is not None
 
     def lost(self) -> None:
-        """Drop what waits for the disk, and postpone the requests among it, and those that come."""
+        """Drop what waits for the disk, except requests: postpone those, and new ones."""
         if self._postponed is None:
             self._postponed = []
         for _, release in self._waiting:
@@ -237,9 +237,9 @@ class PendingQueue(Generic[_Runner]):
         self._waiting.clear()
 
     def reload_when_durable(self, reload: Callable[[], None]) -> None:
-        """Postpone requests from now on; when the disk has the whole stream, fail it and `reload`.
+        """Postpone new requests; when the disk has the whole stream, fail it and call `reload`.
 
-        For a runner whose state is ahead of its log: what was appended is still told.
+        For a runner whose state is ahead of its log: appended entries are still announced.
         """
         self._postponed = []
 
@@ -251,7 +251,7 @@ class PendingQueue(Generic[_Runner]):
         self.hold(self._stream.tail, hand_over)
 
     def postpone(self, request: HeldRequest[_Runner]) -> None:
-        """Keep a request until the log was read again, or refuse it where nobody will."""
+        """Keep a request until the log is reloaded, or refuse it if it will not be."""
         if self._postponed is None:
             request.refuse("the server is going down")
         elif len(self._postponed) >= MAX_POSTPONED:
@@ -260,15 +260,15 @@ class PendingQueue(Generic[_Runner]):
             self._postponed.append(request)
 
     def leave_unanswered(self) -> None:
-        """Answer no request that comes from now on: the server goes down.
+        """Leave all further requests unanswered, as the server shuts down.
 
-        Its connections are closed soon, and clients ask the next server what was not answered.
+        It closes the connections soon, and clients repeat unanswered requests at the next server.
         """
         if self._postponed is None:
             self._postponed = []
 
     def retry_postponed(self, runner: _Runner) -> None:
-        """Carry out the requests that were postponed on the runner that has taken over."""
+        """Carry out the postponed requests on the new runner."""
         postponed, self._postponed = self._postponed or [], []
         for request in postponed:
             try:
@@ -278,13 +278,13 @@ class PendingQueue(Generic[_Runner]):
                 request.fail()
 
     def refuse_postponed(self, message: str) -> None:
-        """Refuse the requests that were postponed: nobody takes over."""
+        """Refuse the postponed requests, as there will be no new runner."""
         postponed, self._postponed = self._postponed or [], []
         for request in postponed:
             request.refuse(message)
 
     def fail(self, peer: Requester | None, number: int) -> None:
-        """Answer a request that raised, unless it waits here and is answered later."""
+        """Answer a request that raised, unless it waits here to be answered later."""
         waiting = [release for _, release in self._waiting if isinstance(release, HeldRequest)]
         requests = [*waiting, *(self._postponed or [])]
         if peer is not None and not any(r.peer is peer and r.number == number for r in requests):

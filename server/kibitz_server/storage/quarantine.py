@@ -1,10 +1,10 @@
 """Quarantine: matches and lobbies whose logs the server cannot read, set aside one by one.
 
 One damaged log never stops the others. Its stream gets the state ``damaged`` with the reason and
-the time, and nothing loads it or appends to it any more; what the disk has of it stays as it is,
-for `kibitz db check` and for whoever looks into it. Who asks for it is refused with the code
-``damaged``. Recovery finds damage in the journal (`journal.py`); here is what is found later:
-logs that are whole and do not fold, games that this server does not have, summaries of the past.
+the time, and nothing loads it or appends to it any more. Its data on the disk stays as it is, for
+`kibitz db check` and for investigation. Requests for it are refused with the code ``damaged``.
+Recovery finds damage in the journal (`journal.py`). This module handles damage found later: logs
+that are whole but do not fold, games that this server does not have, summaries of the past.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kibitz_server.storage.streams import Kind
 
 LOG = logging.getLogger("kibitz.quarantine")
 REASON_CHARS = 300
-"""Characters of a reason."""
+"""The longest reason, in characters."""
 
 
 class Quarantine:
@@ -26,11 +26,11 @@ class Quarantine:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._new: dict[str, str] = {}
-        """Those that were found since the start, which the disk may not know of yet."""
+        """Streams found damaged since the start; the disk may not have all of them yet."""
         self._known_before = 0
 
     def load(self) -> None:
-        """Name what recovery, or an earlier start, has found. Blocks; once all is loaded."""
+        """Log the damaged streams once all is loaded, whenever they were found. It blocks."""
         found = self._store.damaged()
         self._known_before = len(found)
         for each in found:
@@ -38,7 +38,7 @@ class Quarantine:
 
     @property
     def count(self) -> int:
-        """How many streams are set aside and were not accepted as lost."""
+        """The number of streams that are set aside and were not accepted as lost."""
         return self._known_before + len(self._new)
 
     def add(self, kind: Kind, key: str, why: str | Exception) -> None:
@@ -51,7 +51,7 @@ class Quarantine:
         self._store.set_aside(key, reason, int(time.time()))
 
     def reason(self, key: str) -> str | None:
-        """Return why a stream was set aside, None where it was not."""
+        """Return why a stream was set aside, or None if it was not."""
         if key in self._new:
             return self._new[key]
         return self._store.set_aside_reason(key)

@@ -11,30 +11,30 @@ Kind: TypeAlias = Literal["match", "lobby"]
 
 
 class Waiter(Protocol):
-    """Who appended something and waits until the disk has it."""
+    """A receiver of the result of an append."""
 
     def durable(self, seq: int) -> None:
-        """Entry `seq`, and all before it, is on the disk."""
+        """Note that entry `seq`, and all before it, is on the disk."""
 
     def lost(self, error: StoreError) -> None:
-        """What was appended is not on the disk and will not be. Called once a stream."""
+        """Note that appended entries are lost for good. Called once a stream."""
 
 
 @dataclass(slots=True)
 class Stream:
-    """The writing end of a stream; `Stream(0, key, kind)` is one that `Store.create` begins."""
+    """The writing end of a stream; `Store.create` begins one made by `Stream(0, key, kind)`."""
 
     number: int
     key: str
     kind: Kind
     tail: int = 0
-    """Number of the last entry that was appended."""
+    """Number of the last appended entry."""
     durable: int = -1
     """Number of the last entry that is on the disk; -1 before the head is, 0 for the head."""
     chain: str = ""
     """Hash over the head and all entries up to `tail`."""
     recent: list[bytes] = field(default_factory=list)
-    """The last entries; all that are in no segment yet are among them."""
+    """The last entries, including all that are not in a segment yet."""
     closed: bool = False
     """Whether nothing more will be appended."""
     failed: bool = False
@@ -60,18 +60,18 @@ class StoredCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A stream as it was found on the disk."""
+    """A stream as read from the disk."""
 
     stream: Stream
     head: bytes
     lines: list[bytes]
-    """All its entries, or those that follow `checkpoint`, where there is one."""
+    """All its entries, or those that follow `checkpoint`, if there is one."""
     checkpoint: StoredCheckpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """A stream that is not as it was written. `sound` entries of it are, from the first."""
+    """A stream that is not as it was written, except for its first `sound` entries."""
 
     key: str
     kind: Kind
@@ -91,7 +91,7 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """What is known of a closed stream without its entries; a lobby has no footer."""
+    """The data of a closed stream without its entries; a lobby has no footer."""
 
     number: int
     kind: Kind

@@ -1,8 +1,7 @@
-"""Connections to PostgreSQL, and what to tell an operator of their errors.
+"""Connections to PostgreSQL, and messages about their errors for the operator.
 
-Every connection is in autocommit mode, so that a transaction is one where the code says so.
-Where a session could wait for ever (a server that is gone without a word), the kernel gives it
-up: `tcp_user_timeout` and keepalives.
+Every connection is in autocommit mode, so all transactions are explicit in the code. Keepalives and
+`tcp_user_timeout` end a session that would otherwise wait forever for a server that vanished.
 """
 
 from __future__ import annotations
@@ -48,8 +47,8 @@ def connect(url: PostgresURL) -> SyncConnection:
 async def connect_async(url: PostgresURL, *, patient: bool = True) -> Connection:
     """Connect without blocking the event loop; raises `psycopg.Error`.
 
-    Without patience the database ends a transaction that waits `IDLE_TRANSACTION_MS` for its next
-    statement: a program that stands still must keep no rows locked that others want.
+    If not `patient`, the database ends a transaction that waits `IDLE_TRANSACTION_MS` for its next
+    statement, so that a stopped program does not keep rows locked that others need.
     """
     options = dict(OPTIONS)
     if not patient:
@@ -60,7 +59,7 @@ async def connect_async(url: PostgresURL, *, patient: bool = True) -> Connection
 
 @contextlib.contextmanager
 def translate_errors(url: PostgresURL) -> Iterator[None]:
-    """Turn what the driver says of a database into `UnusableDatabase`."""
+    """Turn the driver's errors into `UnusableDatabase`."""
     try:
         yield
     except (psycopg.Error, OSError) as error:
@@ -68,7 +67,7 @@ def translate_errors(url: PostgresURL) -> Iterator[None]:
 
 
 def describe(url: PostgresURL, error: Exception) -> str:
-    """Return a sentence about an error, without the password."""
+    """Return a message about an error, without the password."""
     text = " ".join(str(error).split()) or type(error).__name__
     for told, sentence in _SENTENCES:
         if re.search(told, text):
@@ -91,11 +90,11 @@ _SENTENCES = (
     ("timeout", "cannot be reached: it does not answer in time"),
     ("starting up", "is starting up: try again in a moment"),
 )
-"""What libpq says when it cannot connect (it has no codes for it), and what to tell of it."""
+"""libpq's messages when it cannot connect (it has no codes for them), and ours in their place."""
 
 
 class StartConnection:
-    """The connection of the start, which blocks, until the first batch is written."""
+    """The blocking connection of the start, used until the first batch is written."""
 
     def __init__(self, url: PostgresURL) -> None:
         self._url = url
@@ -122,7 +121,7 @@ class StartConnection:
 
 
 class LastingConnection:
-    """A connection that is made when it is needed, and again after an error."""
+    """A connection that is made on first use, and again after an error."""
 
     def __init__(self, connect: Callable[[], Awaitable[Connection]], timeout_s: float) -> None:
         self._connect = connect
@@ -131,7 +130,7 @@ class LastingConnection:
         self.db: Connection | None = None
 
     async def use(self, query: Callable[[Connection], Awaitable[_T]]) -> _T:
-        """Return what a query does, one at a time; raises `psycopg.Error` and `OSError`."""
+        """Return a query's result, one at a time; raises `psycopg.Error` and `OSError`."""
         async with self._in_use, asyncio.timeout(self._timeout_s):
             if self.db is None or self.db.closed:
                 self.db = await self._connect()
@@ -149,7 +148,7 @@ class LastingConnection:
 
 
 class Readers:
-    """A few connections that are read from, made when they are needed."""
+    """A few connections for reading, made on first use."""
 
     def __init__(self, url: PostgresURL) -> None:
         self._url = url
@@ -157,9 +156,9 @@ class Readers:
         self._turns = asyncio.Semaphore(READERS)
 
     async def read(self, query: Callable[[Connection], Awaitable[_T]]) -> _T:
-        """Return what a query finds; raises `UnusableDatabase` where it cannot be asked.
+        """Return a query's result; raises `UnusableDatabase` if the database does not answer.
 
-        A connection that was idle may have died since, so a second attempt has a new one.
+        An idle connection may have died, so a second attempt makes a new one.
         """
         async with self._turns:
             while True:

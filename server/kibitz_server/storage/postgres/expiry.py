@@ -1,4 +1,4 @@
-"""What retention finds and deletes in PostgreSQL."""
+"""The queries and deletions of retention in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ INSERT INTO deleted_guest (key, change) SELECT key, nextval('change') FROM gone"
 _FORGET_DELETED: Final = """
 DELETE FROM deleted_guest WHERE deleted < now() - make_interval(days => %s)"""
 DELETED_FOR_DAYS: Final = 7
-"""How long a deleted guest is noted for the other nodes, which read of it within a second: one that
-has read nothing for so long has to be started again anyway."""
+"""Days for which a deleted guest stays listed for the other nodes. They read it within a second; a
+node that has read nothing for days has to be restarted anyway."""
 PORTION: Final = 256
-"""Entries that are deleted as one of the remains."""
+"""The number of entries that are deleted together."""
 _REMAINS: Final = """
 SELECT number, (SELECT min(seq) FROM entry WHERE entry.stream = number)
 FROM stream WHERE state = 'deleted' ORDER BY number LIMIT %s"""
@@ -38,7 +38,7 @@ ORDER BY number LIMIT %s"""
 
 
 class PostgresExpiry:
-    """Finds and deletes what is old in the database of a running server (`interface.Expiry`)."""
+    """Retention in the database of a running server (`interface.Expiry`)."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class PostgresExpiry:
         *,
         shared: bool = False,
     ) -> None:
-        """`forget` is told of guests that are deleted; `shared` where other nodes know them too."""
+        """`forget` is called with each deleted guest; `shared` if other nodes use the database."""
         self._shared = shared
         self._commits = commits
         self._readers = readers

@@ -1,8 +1,8 @@
-"""Reads logs that other nodes write, from where they were read before (`interface.Nodes`).
+"""Reads on in logs that other nodes write (`interface.Nodes`).
 
-One statement asks for what is new in all of them, and costs a look into an index for each. Nobody
-is notified of new entries: a notification would be sent with every batch of the node that writes,
-and all commits of a database that notify wait for each other.
+One statement fetches the new entries of all of them, at one index lookup each. Nodes send no
+notifications of new entries: each batch would send one, and all commits of a database that notify
+wait for each other.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from kibitz_server.storage.postgres.streams import Row, check_entries, check_hea
 from kibitz_server.storage.streams import Stream
 
 STREAM_PIECE: Final = 64
-"""Entries that are read of one stream at a time ..."""
+"""The most entries that are read of one stream at a time ..."""
 PIECE: Final = 1024
-"""... and of all of them, the next one of each stream before the one after it of any."""
+"""... and of all together, taking the next entry of every stream before any second one."""
 _HEADS: Final = """
 SELECT stream.number, stream.key, stream.head, stream.link, stream.state, lobby.head
 FROM stream LEFT JOIN stream AS lobby ON lobby.key = stream.owner
@@ -39,7 +39,7 @@ ORDER BY entry.seq - known.tail, known.number LIMIT %(piece)s"""
 
 
 async def heads(db: Connection, keys: Sequence[str]) -> dict[str, MatchHead | StoreError]:
-    """Return how the logs of matches begin, or why one cannot be read; raises `psycopg.Error`."""
+    """Return the heads of matches' logs, or their errors; raises `psycopg.Error`."""
     rows = await (await db.execute(_HEADS, {"keys": list(keys)})).fetchall()
     return {str(row[1]): _head(*row) for row in rows}
 
@@ -60,14 +60,14 @@ def _head(
 async def new_entries(
     db: Connection, streams: Sequence[Stream]
 ) -> dict[str, NewEntries | StoreError]:
-    """Return what is new in each stream that has something new; raises `psycopg.Error`."""
+    """Return the new entries of each stream that has any; raises `psycopg.Error`."""
     values = {
         "numbers": [stream.number for stream in streams],
         "tails": [stream.tail for stream in streams],
         "stream_piece": STREAM_PIECE,
         "piece": PIECE,
     }
-    # What is new meanwhile is not in the rows: they are held to the streams as they were asked for.
+    # A stream may grow meanwhile: check its rows against its state when they were asked for.
     asked = {stream.number: (stream.key, stream.tail, stream.chain) for stream in streams}
     rows = await (await db.execute(_NEW_ENTRIES, values)).fetchall()
     found: dict[str, NewEntries | StoreError] = {}
@@ -81,7 +81,7 @@ async def new_entries(
 
 
 def _by_stream(rows: list[Row]) -> Iterator[tuple[int, list[Row]]]:
-    """Yield the rows of each stream, whose order among themselves stays as it is."""
+    """Yield the rows of each stream, in their order."""
     for number, those in groupby(sorted(rows, key=lambda row: row[0]), key=lambda row: row[0]):
         yield number, list(those)
 

@@ -1,9 +1,9 @@
-"""Lines that nodes write about what they have, for the others to read.
+"""Lines that nodes write about their lobbies and matches, for the others to read.
 
-A line is text under a key. A node writes its lines in one transaction after the other, each with
-the next number of a sequence, so whoever has read a node's lines up to a number misses none. A
-line that is gone is left as a row without text for `KEPT_S`; who reads after a longer pause, or
-after an error, reads everything. With the lines goes a notification, once for all of them.
+A line is text under a key. A node writes its lines in consecutive transactions, each with the next
+number of a sequence, so a reader who has a node's lines up to a number has missed none. A deleted
+line stays as a row without text for `KEPT_S`. After a longer pause, or after an error, a node reads
+everything. Each write sends one notification for all its lines.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kibitz_server.storage.postgres.notifications import HALL
 
 KEPT_S: Final = 300
 LONG_AGO_S: Final = 60.0
-"""Seconds after which the next exchange is like the first one; well below `KEPT_S`."""
+"""Seconds after which the next exchange must be complete; well below `KEPT_S`."""
 _WRITE: Final = """
 INSERT INTO hall_line (key, node, change, line, written)
 SELECT given.key, %(name)s, number.change, given.line, clock_timestamp()
@@ -67,16 +67,16 @@ WHERE lobby.node = %(name)s AND lobby.kind = 'lobby' AND lobby.state = 'open'
 
 
 class HallLines:
-    """The lines of one node, and how far it has read those of the others."""
+    """The lines of one node, and its reading position in those of the others."""
 
     def __init__(self, name: str, owner: str, expires_s: float) -> None:
         self._name = name
         self._owner = owner
         self._expires_s = expires_s
         self._seen: dict[str, int] = {}
-        """The last change that was read of each node."""
+        """The last change read of each node."""
         self._exchanged_at: float | None = None
-        """When the last exchange was over; None before the first, and after one that failed."""
+        """When the last exchange ended; None before the first, and after a failed one."""
 
     @property
     def needs_all(self) -> bool:
@@ -134,5 +134,5 @@ class HallLines:
 
 
 def _life(owner: str) -> str:
-    """Return what names a start of a node, and tells nothing of its fence."""
+    """Return an identifier of a start of a node that does not reveal its fence."""
     return hashlib.sha256(owner.encode()).hexdigest()[:16]

@@ -1,7 +1,6 @@
-"""The open lobbies and their matches: which there are, and which of them this node owns.
+"""The open lobbies and their matches, and which of them this node owns.
 
-A server that has the database for itself owns all lobbies without being told so: it asks only which
-streams there are.
+A server that has the database for itself owns all lobbies, so it reads only which streams exist.
 """
 
 from __future__ import annotations
@@ -15,25 +14,25 @@ from kibitz_server.storage.streams import Stream
 
 
 class Lobbies:
-    """What a server knows of the lobbies in its database."""
+    """A server's view of the lobbies in its database."""
 
     def __init__(self, db: SyncConnection, node: str | None) -> None:
-        """Read which streams there are, and which of them are this node's. It blocks."""
+        """Read which streams there are, and which of them this node owns. It blocks."""
         self.node = node
         """This node's name; None for a server that has the database for itself."""
         self.owned: set[str] = set()
-        """The open lobbies that a node owns, or believes that it does."""
+        """The open lobbies that the node owns, as far as it has heard."""
         self.by_number: dict[int, str] = {}
-        """The lobby of each stream that a node has, or had, by the stream's number ..."""
+        """The lobby of each stream that the node has or had, by the stream's number ..."""
         self.by_key: dict[str, str] = {}
         """... and by its key."""
         self._elsewhere: dict[str, str | None] = {}
-        """The owners of lobbies that were this node's."""
+        """The owners of lobbies that this node has lost."""
         self._streams: dict[str, set[str]] = {}
-        """The streams of each open lobby by their keys, its own among them: with the lobby they
-        are forgotten, since only an open one asks which matches it has had."""
+        """The streams of each open lobby by their keys, its own included. They are forgotten with
+        the lobby, since only an open lobby looks up its past matches."""
         self.endings: dict[str, tuple[bytes | None, bytes | None]] = {}
-        """Summaries and footers of closed matches of the lobbies that were loaded again."""
+        """Summaries and footers of closed matches of reloaded lobbies."""
         if node is not None:
             self._read_owned(db, node)
         for key, owner in db.execute(
@@ -43,7 +42,7 @@ class Lobbies:
             self._note_key(str(key), owner)
 
     def _read_owned(self, db: SyncConnection, node: str) -> None:
-        """Find out which open streams are of lobbies that this node owns."""
+        """Find the open streams whose lobbies this node owns."""
         rows = db.execute(
             "SELECT stream.number, stream.key, lobby.key"
             " FROM stream JOIN stream AS lobby ON lobby.key = coalesce(stream.owner, stream.key)"
@@ -54,29 +53,29 @@ class Lobbies:
             self.by_number[number] = self.by_key[key] = lobby
             self.owned.add(lobby)
 
-    # --- which streams there are ----------------------------------------------------------------
+    # --- existing streams -----------------------------------------------------------------------
 
     def exists(self, key: str) -> bool:
-        """Whether there is an open lobby of this name, or such a match of one."""
+        """Return whether there is an open lobby of this name, or such a match of one."""
         return any(key in keys for keys in self._streams.values())
 
     def created(self, stream: Stream, owner: str | None) -> None:
         """Note a new stream, of lobby `owner`."""
         self._note_key(stream.key, owner)
         if self.node is not None:
-            lobby = owner or stream.key  # a match without a lobby is owned like one
+            lobby = owner or stream.key  # a match without a lobby is owned like a lobby
             self.by_number[stream.number] = self.by_key[stream.key] = lobby
             self.owned.add(lobby)
 
     def closed(self, stream: Stream) -> None:
-        """Note that the end of a stream is on the disk: no batch is about it any more."""
+        """Note that the end of a stream is on the disk: no more batches write to it."""
         self.by_number.pop(stream.number, None)
         self.by_key.pop(stream.key, None)
         self.owned.discard(stream.key)
         self._forget(stream.key)
 
     def missing(self, keys: Collection[str]) -> None:
-        """Note that there are no such streams."""
+        """Note that these streams do not exist."""
         for known in self._streams.values():
             known -= set(keys)
 
@@ -84,25 +83,25 @@ class Lobbies:
         self._streams.setdefault(owner or key, set()).add(key)
 
     def _forget(self, key: str) -> None:
-        """Forget the streams of a lobby, if it is one, that nobody asks about any more."""
+        """Forget the streams of a lobby, if it is one and nothing refers to them any more."""
         for each in self._streams.pop(key, ()):
             self.endings.pop(each, None)
 
-    # --- which are this node's ------------------------------------------------------------------
+    # --- ownership ------------------------------------------------------------------------------
 
     def of_batch(self, batch: Batch) -> set[str]:
-        """Return the lobbies that a batch is about, as far as they have owners."""
+        """Return the lobbies that a batch writes to, as far as they have owners."""
         of = self.by_number
         found = {of[each[0]] for each in batch.entries if each[0] in of}
         return found | {each.lobby for each in batch.statements if each.lobby is not None}
 
     def require_owned(self, lobby: str | None) -> None:
-        """Raise `OwnedElsewhere` where a lobby is another node's."""
+        """Raise `OwnedElsewhere` if another node owns the lobby."""
         if lobby is not None and lobby in self._elsewhere:
             raise OwnedElsewhere(lobby, self._elsewhere[lobby])
 
     def taken(self, key: str, number: int, matches: Mapping[str, int]) -> None:
-        """Note what this node has taken: `matches` are the numbers of its matches by their keys."""
+        """Note a lobby that this node has taken; `matches` maps its matches' keys to numbers."""
         self._elsewhere.pop(key, None)
         self.owned.add(key)
         for each in (key, *matches):
@@ -111,7 +110,7 @@ class Lobbies:
         self.by_key.update(dict.fromkeys((key, *matches), key))
 
     def lost(self, owners: Mapping[str, str | None]) -> dict[str, str | None]:
-        """Note which lobbies are another node's; return those that are news, and their owners."""
+        """Note lobbies that other nodes own; return the newly lost ones and their owners."""
         news = {key: node for key, node in owners.items() if key not in self._elsewhere}
         self._elsewhere.update(news)
         self.owned.difference_update(news)
@@ -120,9 +119,9 @@ class Lobbies:
         return news
 
     def drop_lost(self, batches: Iterable[Batch]) -> list[tuple[OwnedElsewhere, list[Waiting]]]:
-        """Take all that is about other nodes' lobbies out of batches, and return who waits for it.
+        """Remove everything about lost lobbies from batches, and return the waiters for it.
 
-        They are told the error beside them.
+        Each list of waiters comes with the error for them.
         """
         lost: dict[str, list[Waiting]] = {}
         for batch in batches:

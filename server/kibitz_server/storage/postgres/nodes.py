@@ -1,22 +1,22 @@
 """A node: a server that shares its database with others, and owns some of the lobbies in it.
 
-A node has a row in `node`, with a heartbeat by the clock of the database, and each lobby's row
-names its owner. A node whose heart has not beaten for `EXPIRES_S`, or that says that it is leaving,
-has no claim on its lobbies: another one takes them (`take`), skipping those that somebody else
-locks. A take-over changes the lobby's row and appends an entry to its stream in one transaction.
+A node has a row in `node`, with a heartbeat by the database's clock, and each lobby's row names its
+owner. A node without a heartbeat for `EXPIRES_S`, or with its row marked as leaving, has no claim
+on its lobbies. Another node takes them (`take`), skipping those that are locked. A take-over
+changes the lobby's row and appends an entry to its stream in one transaction.
 
-Nodes with one public URL stand by for each other: the one of them that has been alive for longest
-serves (`first`). One that was taken for dead counts as alive from when it woke up, so it is the
-last in that order, and lets its lobbies go. Nodes with URLs of their own serve side by side: each
-takes the lobbies of dead nodes for which nobody stands by.
+Nodes with the same public URL stand by for each other: the one that has been alive for longest
+serves (`first`). A node that missed its heartbeats counts as alive from when it woke up, so it
+comes last in that order and releases its lobbies. Nodes with different URLs serve side by side:
+each takes the lobbies of dead nodes that have no standby.
 
-A batch that is only half there would lock its lobbies for as long as its process stands still or
-its link hangs: a pipeline without its end is no idle transaction, so no timeout of the database
-applies. Who finds nothing to take ends such transactions of dead nodes, which it knows by the lock
-of a node's name: the session that writes has it.
+A half-sent batch would lock its lobbies for as long as its process is stopped or its link hangs: a
+pipeline without its end is not an idle transaction, so no timeout of the database applies. A node
+that finds nothing to take therefore ends such transactions of dead nodes. It recognizes them by the
+lock of a node's name, which the writing session holds.
 
-Heartbeats decide only who may take what when; what excludes a former owner is
-`ownership.Ownership`, however late it wakes up.
+Heartbeats decide only which node may take what when. `ownership.Ownership` excludes a former owner,
+however late it wakes up.
 """
 
 from __future__ import annotations
@@ -68,13 +68,13 @@ LOG = logging.getLogger("kibitz.store")
 _T = TypeVar("_T")
 HEARTBEAT_S: Final = 2.0
 EXPIRES_S: Final = 8.0
-"""Seconds after the last heartbeat from which on a node counts as dead."""
+"""Seconds after the last heartbeat at which a node counts as dead."""
 _Taken: TypeAlias = tuple[TakenLobby, int, dict[str, int]]
-"""A lobby, its stream's number, and by their keys those of its matches, closed ones too."""
+"""A lobby, its stream's number, and its matches' numbers by key, closed ones too."""
 BEAT_TIMEOUT_S: Final = 4.0
-"""Seconds after which the database has not answered a node's question."""
+"""Timeout in seconds of a node's queries."""
 BLOCK: Final = 4096
-"""Streams that a node numbers without asking; the increment of `stream_block`."""
+"""Stream numbers that a node reserves at a time; the increment of `stream_block`."""
 _BEAT: Final = """
 UPDATE node SET beat = clock_timestamp(), since = CASE
     WHEN beat < clock_timestamp() - make_interval(secs => %s) THEN clock_timestamp() ELSE since END
@@ -133,10 +133,10 @@ WHERE stream.key = %s AND stream.state = 'open'"""
 
 
 def enter(db: SyncConnection, node: NodeIdentity | None) -> Ownership:
-    """Write the row of a server that starts, so that no former one of its name writes any more.
+    """Write the row of a starting server, so that earlier ones of its name can no longer write.
 
-    Without a name it has the database for itself: rows of nodes go, and with them what they may
-    write. A node removes the row of a server without a name in turn. It blocks.
+    A server without a name has the database for itself: it removes the rows of nodes, which then
+    can no longer write. A node, in turn, removes the row of a server without a name. It blocks.
     """
     name = SINGLE_SERVER if node is None else node.name
     owner, last = secrets.token_hex(8), secrets.token_hex(8)
@@ -158,7 +158,7 @@ def enter(db: SyncConnection, node: NodeIdentity | None) -> Ownership:
 
 
 def _leave_single(db: SyncConnection) -> None:
-    """Go over from one server to nodes: blocks of numbers begin after those that it gave."""
+    """Switch from one server to nodes: blocks of numbers begin after the server's numbers."""
     gone = db.execute("DELETE FROM node WHERE name = %s", (SINGLE_SERVER,)).rowcount
     nodes = db.execute("SELECT count(*) FROM node").fetchone()
     if gone or nodes is None or not nodes[0]:
@@ -169,7 +169,7 @@ def _leave_single(db: SyncConnection) -> None:
 
 
 def read_nodes(url: PostgresURL) -> list[NodeEntry]:
-    """Return the nodes, the longest alive first. It blocks; raises `StoreError`."""
+    """Return the nodes, the longest alive first. It blocks, and raises `StoreError`."""
     with translate_errors(url), connect(url) as db:
         ensure_schema(db, url)
         rows = db.execute(_NODES, (SINGLE_SERVER,)).fetchall()
@@ -183,10 +183,10 @@ def read_nodes(url: PostgresURL) -> list[NodeEntry]:
 
 
 class StreamNumbers:
-    """Numbers for new streams, from blocks that no other node has."""
+    """Numbers for new streams, from blocks reserved for this node."""
 
     def __init__(self, db: SyncConnection) -> None:
-        """Ask for two blocks. It blocks."""
+        """Reserve two blocks. It blocks."""
         self._blocks: deque[range] = deque()
         for _ in range(2):
             row = db.execute("SELECT nextval('stream_block')").fetchone()
@@ -194,14 +194,14 @@ class StreamNumbers:
 
     @property
     def short(self) -> bool:
-        """Whether another block should be asked for."""
+        """Whether it is time to reserve another block."""
         return len(self._blocks) < 2
 
     def add(self, first: int) -> None:
         self._blocks.append(range(first, first + BLOCK))
 
     def take(self) -> int:
-        """Return a number; raises `WriteFailed` where more are needed than heartbeats bring."""
+        """Return a number; raises `WriteFailed` if heartbeats do not bring numbers fast enough."""
         while self._blocks and not self._blocks[0]:
             self._blocks.popleft()
         if not self._blocks:
@@ -211,7 +211,7 @@ class StreamNumbers:
 
 
 class PostgresNodes:
-    """This node among those of its database (`interface.Nodes`)."""
+    """This node and its view of the others (`interface.Nodes`)."""
 
     def __init__(
         self,
@@ -230,7 +230,7 @@ class PostgresNodes:
         self._turn = False
         """Whether it was this node's turn at the last heartbeat."""
         self._beat_at = 0.0
-        """When the last heartbeat that was answered was sent, by this machine's clock."""
+        """When the last answered heartbeat was sent, by this machine's clock."""
         self.numbers = StreamNumbers(db)
         self._commits = commits
         self._lobbies = lobbies
@@ -241,9 +241,9 @@ class PostgresNodes:
         self._connection = LastingConnection(
             lambda: connect_async(url, patient=False), BEAT_TIMEOUT_S
         )
-        """The connection of heartbeats and take-overs, which waits for no batch."""
+        """The connection of heartbeats and take-overs, which never waits for a batch."""
         self._readers = Readers(url)
-        """Those for what other nodes write: neither heartbeats nor pages wait for them."""
+        """Connections for other nodes' logs, so that heartbeats and pages need not wait."""
 
     @property
     def name(self) -> str:
@@ -259,14 +259,14 @@ class PostgresNodes:
 
     @property
     def _alive(self) -> bool:
-        """Whether the last heartbeat counts: nobody may take this node's lobbies.
+        """Whether the last heartbeat still counts, so that no node may take this one's lobbies.
 
-        The database began to count later, so it is over here before it is over there.
+        The database starts counting later, so it expires here before it expires there.
         """
         return time.monotonic() < self._beat_at + self._expires_s
 
     async def run(self) -> None:
-        """Beat, and look whether the lobbies are still this node's, until it is cancelled."""
+        """Send heartbeats and check for lost lobbies, until canceled."""
         while True:
             try:
                 await self.beat()
@@ -280,7 +280,7 @@ class PostgresNodes:
             await asyncio.sleep(HEARTBEAT_S)
 
     async def beat(self) -> None:
-        """Write a heartbeat; raises `TakenOver` where another server has this node's name."""
+        """Write a heartbeat; raises `TakenOver` if another server has this node's name."""
         sent = time.monotonic()
         self._turn, owners = await self._ask(self._beat)
         self._beat_at = sent
@@ -288,7 +288,7 @@ class PostgresNodes:
             self.step_down(owners)
 
     async def _beat(self, db: Connection) -> tuple[bool, dict[str, str | None]]:
-        """Return whether it is this node's turn, and lobbies that are not its own any more."""
+        """Return whether it is this node's turn, and the lobbies that it has lost."""
         done = await db.execute(_BEAT, (self._expires_s, self.name, self._owner))
         if done.rowcount != 1:
             await self._require_row(db)
@@ -302,26 +302,26 @@ class PostgresNodes:
         return turn, await self._lost(db)
 
     async def _lost(self, db: Connection) -> dict[str, str | None]:
-        """Return who owns lobbies that this node believes to be its own, and that are not."""
+        """Return the lobbies that this node has lost without hearing of it, and their owners."""
         owned = sorted(self._lobbies.owned)
         if self._alive:
             sql = "SELECT key, node FROM stream WHERE key = ANY(%s) AND node IS DISTINCT FROM %s"
             return dict(await (await db.execute(sql, (owned, self.name))).fetchall())
-        # A take-over may be under way: the locks wait for it, whatever the heartbeat says now.
+        # A take-over may be under way; the locks wait for it, whatever the heartbeat returned.
         rows = await (await db.execute(LOCK_OWNERS, (owned,))).fetchall()
         return {key: node for key, node in rows if node != self.name}
 
     def step_down(self, owners: Mapping[str, str | None], *batches: Batch) -> None:
-        """Let nothing be written of lobbies that are another node's, and tell who waits for it.
+        """Stop writing to lobbies that other nodes own, and notify the waiters.
 
-        All that is about them is taken out of what gathers, and out of batches under way.
+        Everything about them is removed from the next batch and from batches under way.
         """
         owners = self._lobbies.lost(owners)
         lost = self._lobbies.drop_lost([*batches, self._commits.gathering])
         for key, node in owners.items():
             LOG.warning("%s: this node steps down from it", OwnedElsewhere(key, node))
         if owners:
-            self._turn = False  # it is not this node's until it asks
+            self._turn = False  # until the next heartbeat
         if owners and self.on_lost is not None:
             try:
                 self.on_lost(owners)
@@ -345,13 +345,13 @@ class PostgresNodes:
                 found = await db.execute(_ORPHANS, values)
                 taken = [await self._take(db, row, entry) for row in await found.fetchall()]
                 taken += await self._unheard(db, {lobby.key for lobby, _, _ in taken})
-            if not taken:  # what is locked can be taken the next time
+            if not taken:  # locked lobbies can be taken the next time
                 limits = (self._expires_s, NODE_LOCKS, IDLE_TRANSACTION_MS / 1000)
                 await db.execute(_END_TRANSACTIONS, (self.name, *limits))
             return taken
 
         taken = await self._ask(query)
-        # What this node takes back, and never knew that it had lost, it has as it was before.
+        # A lobby taken back without the loss having been noticed is unchanged in memory.
         owned = self._lobbies.owned
         stale = {lobby.key: lobby.former for lobby, _, _ in taken if lobby.key in owned}
         if stale:
@@ -383,7 +383,7 @@ class PostgresNodes:
         return self._lines.needs_all
 
     def lines_written(self, name: str) -> None:
-        """Note that a node of this name says that it has written lines."""
+        """Note a notification that a node has written lines."""
         if name != self.name and self.on_lines_written is not None:
             self.on_lines_written()
 
@@ -411,7 +411,7 @@ class PostgresNodes:
         return await self._with_matches(db, number, key, former, is_open=True)
 
     async def _unheard(self, db: Connection, taken: Collection[str]) -> list[_Taken]:
-        """Return lobbies of this node that it has not, for a take-over's answer was missing."""
+        """Return lobbies that this node owns unawares, as a take-over's answer was missing."""
         known = [*self._lobbies.owned, *taken]
         sql = (
             "SELECT number, key FROM stream WHERE node = %s AND kind = 'lobby' AND state = 'open'"
@@ -443,6 +443,6 @@ class PostgresNodes:
         await self._connection.close()
 
     async def _ask(self, query: Callable[[Connection], Awaitable[_T]]) -> _T:
-        """Use the connection of this node."""
+        """Run a query on this node's connection."""
         with translate_errors(self._url):
             return await self._connection.use(query)

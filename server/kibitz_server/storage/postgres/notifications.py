@@ -1,7 +1,7 @@
-"""The connection on which a server learns of what others have changed.
+"""The connection on which a server receives other programs' changes.
 
-Accounts and tokens are read twice a second. Other nodes notify of the lines that they have written.
-A notification is a hint, and may be lost: the lines are read anyway with the next look.
+The server reads accounts and tokens twice a second. Other nodes send a notification when they have
+written lines. It is a hint and may be lost, as the lines are read anyway in the next exchange.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kibitz_server.storage.postgres.connection import Connection, connect_async
 
 LOG = logging.getLogger("kibitz.store")
 HALL: Final = "kibitz_hall"
-"""A node, whose name is the payload, has written lines."""
+"""The channel of nodes that have written lines; the payload is the node's name."""
 POLL_S = 0.5
 """Seconds between two readings of the accounts."""
 RETRY_S = 1.0
@@ -29,9 +29,9 @@ async def watch(
     take_up_accounts: Callable[[Connection], Awaitable[None]],
     lines_written: Callable[[str], None] | None,
 ) -> None:
-    """Take up what is changed beside the server, until it is cancelled.
+    """Read changes by other programs, until canceled.
 
-    Where there are nodes, `lines_written` is called with the name of one that has written lines.
+    With nodes, `lines_written` is called with the name of each that has written lines.
     """
     while True:
         try:

@@ -1,14 +1,14 @@
-"""A batch as a transaction of PostgreSQL, and the fence that it passes.
+"""A batch as a transaction of PostgreSQL, and its fence.
 
 The row of the server in `node` is both fence and receipt. A batch begins with a compare-and-set
 of that row: it must still have this server's `owner` and the `last` that this server wrote, and
-gets the batch's own name. So of two servers that believe they are the same one writes, and
-what became of a commit whose answer is missing stands in that row.
+gets the batch's own name. So only one of two servers with the same row can write, and the row
+shows what became of a commit whose answer is missing.
 
-Where several nodes share a database the batch also locks the rows of the lobbies that it is about
-(FOR SHARE), and is rolled back where one of them is another node's. Whoever takes a lobby changes
-its row and appends the entry of the take-over in one transaction, so a batch of the former owner
-comes before all of that, or fails: by the row, or by the key of its entry.
+If several nodes share a database, the batch also locks the rows of its lobbies (FOR SHARE), and is
+rolled back if another node owns one of them. A take-over changes the lobby's row and appends its
+entry in one transaction. So a batch of the former owner comes before all of that, or fails: by the
+row, or by the key of its entry.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from kibitz_server.storage.postgres.connection import Connection
 _CLAIM = "UPDATE node SET last = %s WHERE name = %s AND owner = %s AND last = %s"
 _OWNERS = "SELECT key, node FROM stream WHERE key = ANY(%s) ORDER BY key"
 LOCK_OWNERS = f"{_OWNERS} FOR SHARE"
-"""Who owns some lobbies, after any take-over that is under way, and until the transaction ends."""
+"""Selects the owners of lobbies after any take-over under way, and locks them."""
 _ENTRIES = (
     "INSERT INTO entry (stream, seq, link, line)"
     " SELECT * FROM unnest(%b::bigint[], %b::integer[], %b::bytea[], %b::bytea[])"
@@ -43,19 +43,19 @@ class Transaction:
     batch: Batch
     name: str = field(default_factory=lambda: secrets.token_hex(8))
     lobbies: set[str] = field(default_factory=set)
-    """The lobbies whose streams it changes, where they have owners."""
+    """The lobbies whose streams it changes, if lobbies have owners."""
     changed: list[int] = field(default_factory=list)
-    """How many rows each statement changed."""
+    """The number of rows that each statement changed."""
 
     def apply(self) -> None:
-        """Tell the statements what they changed; the batch is on the disk."""
+        """Pass each statement its number of changed rows, as the batch is on the disk."""
         for statement, changed in zip(self.batch.statements, self.changed, strict=False):
             if statement.applied is not None:
                 statement.applied(changed)
 
 
 class LobbiesElsewhere(Exception):
-    """The transaction was rolled back, for it is about lobbies that are not this node's."""
+    """The transaction was rolled back, as another node owns some of its lobbies."""
 
     def __init__(self, owners: Mapping[str, str | None]) -> None:
         super().__init__(f"owned elsewhere: {', '.join(owners)}")
@@ -63,7 +63,7 @@ class LobbiesElsewhere(Exception):
 
 
 class Ownership:
-    """This server's row in `node`, by which its batches exclude those of every other."""
+    """This server's row in `node`, which excludes all other servers' batches."""
 
     def __init__(self, owner: str, last: str, name: str = SINGLE_SERVER) -> None:
         self.name = name
@@ -74,7 +74,7 @@ class Ownership:
 
     @property
     def in_doubt(self) -> bool:
-        """Whether a commit was sent whose answer is missing: `settle` comes first."""
+        """Whether the answer to a commit is missing, so that `settle` comes first."""
         return self._doubtful is not None
 
     async def write(self, db: Connection, transaction: Transaction) -> None:
@@ -118,7 +118,7 @@ class Ownership:
         transaction.changed = [each.rowcount for each in done]
 
     async def _require_owned(self, db: Connection) -> None:
-        """End a transaction that failed; raise `TakenOver` where that is another server's doing.
+        """End a failed transaction; raise `TakenOver` if another server caused the failure.
 
         Its entries may collide with ours before the row of `node` is looked at.
         """
@@ -138,10 +138,10 @@ class Ownership:
         await db.execute("COMMIT")
 
     async def settle(self, db: Connection) -> str | None:
-        """Find out what became of the doubtful batch: return its name if it was written.
+        """Find out what became of the doubtful batch; return its name if it was written.
 
-        If it was not it never will be: the row is locked, and changed so that a commit which is
-        still under way somewhere finds another one.
+        If it was not, it never will be: the row is locked and changed, so a commit that is still
+        under way somewhere no longer matches it.
         """
         async with db.transaction():
             sql = "SELECT owner, last FROM node WHERE name = %s FOR UPDATE"

@@ -1,11 +1,11 @@
 """Players and tokens in PostgreSQL.
 
 A hello is answered without waiting, so a running server keeps them in memory: about half a
-kilobyte each. What it writes itself it knows after the commit. What the operator changes beside
-it (`tokens.py`) has a number in the column `change`, in the order of the commits, for
-they are made under a lock; twice a second the server reads what is newer than the last that it
-saw (`notifications`). Where nodes share the database, what a node writes is numbered in the same
-way, and read by the others; so is which guests it deletes.
+kilobyte each. The server adds its own writes after their commit. The operator's changes
+(`tokens.py`) get numbers in the column `change`, in the order of the commits, as they are made
+under a lock. Twice a second the server reads the changes since the last one it saw
+(`notifications`). If nodes share the database, their writes and deletions of guests are numbered in
+the same way, for the other nodes to read.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _NUMBERED_INSERT = (
     " VALUES (%s, %s, %s, %s, %s, %s, %s, nextval('change'))"
 )
 IN_ORDER: Final = Statement("SELECT pg_advisory_xact_lock(%s)", (ACCOUNTS_LOCK,))
-"""Lets numbers that are drawn after it in a transaction follow the order of the commits."""
+"""Makes numbers drawn later in the transaction follow the order of the commits."""
 READS: Final = 5
-"""Times that changes are read again at once, where own writes overtake the reading."""
+"""The most readings of changes in a row, if own writes overtake them."""
 
 
 class PostgresPlayers:
@@ -47,7 +47,7 @@ class PostgresPlayers:
     def __init__(self, commits: GroupCommit, db: SyncConnection, *, shared: bool = False) -> None:
         """Read all players and tokens. It blocks.
 
-        `shared` where other nodes read what it writes.
+        `shared` if other nodes read this server's writes.
         """
         self._commits = commits
         self._shared = shared
@@ -59,9 +59,9 @@ class PostgresPlayers:
         self._secrets: dict[str, bytes] = {}
         self._tokens: dict[bytes, TokenRow] = {}
         self._seen = 0
-        """The last change that was read."""
+        """The last change read."""
         self._own_writes = 0
-        """How many own writes are on the disk: what was read before one of them may be stale."""
+        """The number of own writes on the disk; data read before one of them may be stale."""
         with db.transaction():
             db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             self._read(db.execute(_PLAYERS), db.execute(_TOKENS))
@@ -140,7 +140,7 @@ class PostgresPlayers:
         self._put(row, secret)
 
     def _put(self, row: PlayerRow, secret: bytes | None) -> None:
-        """Note a row that is on the disk, in place of the one of the same key or name."""
+        """Note a row that is on the disk, replacing the one with the same key or name."""
         self.forget(row.key)
         former = self.by_skeleton(row.skeleton) if row.skeleton is not None else None
         if former is not None and not former.account:
@@ -152,13 +152,12 @@ class PostgresPlayers:
             self._by_secret[secret] = row.key
             self._secrets[row.key] = secret
 
-    # --- what the operator changes ----------------------------------------------------------
+    # --- the operator's changes -------------------------------------------------------------
 
     async def take_up(self, db: Connection) -> None:
-        """Read what was changed since the last time.
+        """Read the changes since the last call.
 
-        What an own write has overtaken while it was read is read again, at the latest by the next
-        call.
+        Rows that an own write has overtaken are read again, at the latest by the next call.
         """
         newer = " WHERE change > %s"
         after = (self._seen,)
@@ -183,7 +182,7 @@ class PostgresPlayers:
             self._seen = max(self._seen, change)
 
     def _forget_deleted(self, deleted: Iterable[Any]) -> None:
-        """Forget the guests that another node has deleted; no key is used twice."""
+        """Forget the guests that another node has deleted; keys are never reused."""
         for key, change in deleted:
             self.forget(key)
             self._seen = max(self._seen, change)

@@ -1,10 +1,9 @@
 """The tables in PostgreSQL, all in the schema `kibitz`, and how they are created.
 
-Entries are keyed by stream and number, so a second entry of one number cannot be written, by
-whatever server. `node` has a row for the server that owns the database: its `owner` is drawn at
-each start, and `last` names the transaction that was committed last. `hall_line` has what nodes
-tell each other of their lobbies; nothing depends on it that must not be lost. `deleted_guest` tells
-them which guests are no more.
+Entries are keyed by stream and number, so no server can write a second entry with the same number.
+`node` has a row for the server that owns the database: its `owner` is drawn at each start, and
+`last` names the last committed transaction. `hall_line` has the lines that nodes exchange about
+their lobbies; all of it can be lost without harm. `deleted_guest` lists deleted guests for them.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from kibitz_server.storage.location import PostgresURL
 from kibitz_server.storage.postgres.connection import SyncConnection, translate_errors
 
 SCHEMA_LOCK = 0x6B69627A01
-"""Advisory locks: who creates the tables; who serves; who changes accounts beside a server."""
+"""Advisory locks: for creating the tables, for serving, for changing accounts beside a server."""
 SERVER_LOCK = 0x6B69627A02
 ACCOUNTS_LOCK = 0x6B69627A03
 NODE_LOCKS = 0x6B69627A
@@ -79,9 +78,9 @@ CREATE INDEX deleted_guest_by_age ON deleted_guest (deleted)
 
 
 def ensure_schema(db: SyncConnection, url: PostgresURL) -> None:
-    """Create the tables where there are none; raises `StoreError` for those of another version.
+    """Create the tables if there are none; raises `StoreError` for those of another version.
 
-    One transaction under an advisory lock: two programs that start at once do it once.
+    It is one transaction under an advisory lock, so two programs that start together do it once.
     """
     with translate_errors(url), db.transaction():
         db.execute("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
@@ -98,7 +97,7 @@ def ensure_schema(db: SyncConnection, url: PostgresURL) -> None:
 
 
 def _version(db: SyncConnection) -> int | None:
-    """Return the version of the tables; None where there are none yet."""
+    """Return the version of the tables, or None if there are none yet."""
     found = db.execute("SELECT to_regclass('kibitz.version') IS NOT NULL").fetchone()
     if found is None or not found[0]:
         return None

@@ -1,9 +1,9 @@
 """The log in PostgreSQL: streams of entries, and the fence between servers.
 
-No method waits for the database but the coroutines, and the constructor with the methods for the
-start, which use a connection of their own. While the database is away everything waits (`healthy`
-is false); what could not be written within the delays of `retries` is lost, as with SQLite, and
-reloaded when it is back.
+Only the coroutines, the constructor, and the methods for the start wait for the database; the
+latter two use a connection of their own. While the database is away, everything waits (`healthy` is
+false). Entries that could not be written within the delays of `retries` are lost, as with SQLite,
+and their streams are reloaded when the database is back.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from kibitz_server.storage.streams import (
 )
 
 LOCK_ATTEMPTS = 100
-"""How often the lock is asked for, every 50 ms: a server that was killed may still have it."""
+"""Attempts to get the lock, one every 50 ms: a killed server may still hold it."""
 
 
 class PostgresStore:
@@ -65,9 +65,9 @@ class PostgresStore:
         lock_attempts: int = LOCK_ATTEMPTS,
         node: NodeIdentity | None = None,
     ) -> None:
-        """Connect, bring the tables to the present version and own them. It blocks.
+        """Connect, upgrade the tables to the present version and own them. It blocks.
 
-        As a `node` it owns what is that node's, and shares the tables with others.
+        As a `node` it owns its own lobbies only, and shares the tables with other nodes.
         `observe(entries, seconds)` is called after each commit. Raises `StoreError`.
         """
         self._loop = loop
@@ -75,7 +75,7 @@ class PostgresStore:
         self._identity = node
         self.nodes: PostgresNodes | None = None
         self._aside: dict[str, str] = {}
-        """Why streams were set aside."""
+        """The reasons why streams were set aside, by their keys."""
         self._start = StartConnection(url)
         try:
             with translate_errors(self._url):
@@ -202,7 +202,7 @@ class PostgresStore:
     def rate(self, match: str, line: bytes) -> None:
         sql = "INSERT INTO ledger (match, line) VALUES (%s, %s) ON CONFLICT DO NOTHING"
         written = Statement(sql, (match, line), lobby=self._lobbies.by_key.get(match))
-        # Other nodes read on from the last place that they saw.
+        # Other nodes read on from the last place that they have read.
         in_order = () if self.nodes is None else (IN_ORDER,)
         self.commits.execute(*in_order, written)
 
@@ -298,7 +298,7 @@ class PostgresStore:
             return await streams.reload(db, keys)
 
         if self._start.open:
-            # A node that stood by since its start goes over to the connections that serve.
+            # A node that has stood by since its start switches to the connections for serving.
             self.commits.wait(None, 0, None)
             await self.flush()
         await self._writer.settle_doubt()

@@ -1,7 +1,7 @@
-"""Reads streams from PostgreSQL, and holds what is found to the chain of hashes.
+"""Reads streams from PostgreSQL, and checks them against the chain of hashes.
 
-Each entry is stored with the chain's link at it, so entries that were changed, or are missing
-between others, are found when a stream is read.
+Each entry is stored with its link of the chain, so reading a stream finds entries that were
+changed, or are missing between others.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from kibitz_server.storage.streams import (
 
 Row: TypeAlias = tuple[Any, ...]
 PIECE = 256
-"""Entries that are read at a time where only their size is limited."""
+"""Entries that are read at a time if only their size is limited."""
 _ENTRIES = "SELECT seq, link, line FROM entry WHERE stream = %s AND seq >= %s ORDER BY seq"
 _STREAM = "SELECT number, key, kind, head, link, tail, state FROM stream WHERE key = %s"
 
 
 def check_entries(rows: Iterable[Row], after: int, link: str) -> tuple[list[bytes], str]:
-    """Return the entries of rows that follow `after`, where the chain was at `link`, and its end.
+    """Return the entries that follow `after`, where the chain was at `link`, and the last link.
 
     Raises `DamagedStream` at the first that is missing or not as it was written.
     """
@@ -44,14 +44,14 @@ def check_entries(rows: Iterable[Row], after: int, link: str) -> tuple[list[byte
 
 
 def check_head(head: bytes, link: str) -> str:
-    """Return the chain's link at a head that is as it was written."""
+    """Return the chain's link at a head, after checking it."""
     if chain_hash(EMPTY_CHAIN, head) != link:
         raise DamagedStream(0, "its head is damaged")
     return link
 
 
 def load(db: SyncConnection, row: Row, kept: StoredCheckpoint | None) -> Stored:
-    """Return a stream, from a checkpoint on where the chain goes on from it. It blocks."""
+    """Return a stream, from the checkpoint on if the chain continues it. It blocks."""
     number, _, _, head, link, _, _ = row
     link = check_head(head, link)
     if kept is not None:
@@ -64,7 +64,7 @@ def load(db: SyncConnection, row: Row, kept: StoredCheckpoint | None) -> Stored:
 
 
 async def reload(db: Connection, keys: Iterable[str]) -> dict[str, Stored | StoreError]:
-    """Return streams as one state of the database has them: by key, or what is wrong."""
+    """Return streams, or their errors, by key, from one state of the database."""
     found: dict[str, Stored | StoreError] = {}
     async with db.transaction():
         await db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -107,7 +107,7 @@ async def closed(db: Connection, key: str) -> Closed | None:
 
 
 async def entries(db: Connection, number: int, first: int, last: int) -> list[bytes]:
-    """Return entries of a closed stream; raises `DamagedStream` where they are not sound."""
+    """Return entries of a closed stream; raises `DamagedStream` if they are not sound."""
     stream = await _one(db, "SELECT link, tail, head FROM stream WHERE number = %s", (number,))
     if stream is None:
         return []

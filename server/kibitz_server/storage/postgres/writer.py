@@ -1,7 +1,7 @@
 """Writes batches to PostgreSQL: the engine's part of the group commit (`storage/group_commit.py`).
 
-A batch costs two round trips whatever is in it, on a connection of its own. After an error nothing
-is known of a commit that was sent. Before anything else is written, or a stream is read again,
+A batch costs two round trips, whatever its size, on a connection of its own. After an error the
+result of a sent commit is unknown. Before anything else is written, or a stream is read again,
 `ownership.Ownership.settle` looks the commit up, and makes sure that it cannot happen later.
 """
 
@@ -32,13 +32,13 @@ from kibitz_server.storage.postgres.schema import NODE_LOCKS, SERVER_LOCK
 
 LOG = logging.getLogger("kibitz.store")
 WRITE_TIMEOUT_S = 5.0
-"""Seconds after which an attempt at a batch counts as failed."""
+"""Timeout in seconds of an attempt at a batch."""
 
 
 def wait_for_lock(
     db: SyncConnection, url: PostgresURL, node: NodeIdentity | None, attempts: int
 ) -> None:
-    """Take the lock of the server, which tells a second one at once that it is one."""
+    """Take the server's lock, which makes a second server fail at once."""
     for _ in range(attempts):
         row = db.execute(*_lock(node)).fetchone()
         if row is not None and row[0]:
@@ -54,7 +54,7 @@ def wait_for_lock(
 
 
 def _lock(node: NodeIdentity | None) -> tuple[str, tuple[str | int, ...]]:
-    """Return what asks for the lock: a node has one of its name, beside other nodes."""
+    """Return the query for the lock: one for each name of a node, or one for a single server."""
     if node is None:
         return "SELECT pg_try_advisory_lock(%s)", (SERVER_LOCK,)
     both = "pg_try_advisory_lock_shared(%s) AND pg_try_advisory_lock(%s, hashtext(%s))"
@@ -80,14 +80,14 @@ class PostgresWriter:
         self._ownership = ownership
         self._lobbies = lobbies
         self.step_down: Callable[[Mapping[str, str | None], Batch], None] | None = None
-        """Takes all that is about other nodes' lobbies out of a batch."""
+        """Removes everything about other nodes' lobbies from a batch."""
         self._transaction: Transaction | None = None
         """The batch that is under way, or was written or given up."""
         self._attempting: asyncio.Task[None] | None = None
         self._connection = LastingConnection(self._connect, WRITE_TIMEOUT_S)
 
     def write(self, batch: Batch, done: Done) -> None:
-        """Begin an attempt at a batch, as `GroupCommit` says."""
+        """Start an attempt at a batch, as `GroupCommit` requires."""
         transaction = self._transaction
         if transaction is None or transaction.batch is not batch:
             transaction = self._transaction = Transaction(batch)
@@ -126,7 +126,7 @@ class PostgresWriter:
                 return
 
     async def settle_doubt(self) -> None:
-        """See to it that what a commit in doubt may have written is there, or never will be."""
+        """Make sure that a doubtful commit has happened or never will."""
         if not self._ownership.in_doubt:
             return
         with translate_errors(self._url):
@@ -135,7 +135,7 @@ class PostgresWriter:
     async def _connect(self) -> Connection:
         """Connect, and take the lock over from the start, or again after an error.
 
-        The lock tells a second server that it is one; what excludes it is `Ownership`.
+        The lock makes a second server fail early; `Ownership` is what excludes it.
         """
         self._start.close()
         db = await connect_async(self._url, patient=self._node is None)
@@ -143,7 +143,7 @@ class PostgresWriter:
         return db
 
     async def close(self) -> None:
-        """Give up what is under way, and let the database go."""
+        """Abandon the attempt under way, and release the database."""
         if self._attempting is not None:
             self._attempting.cancel()
             await asyncio.gather(self._attempting, return_exceptions=True)

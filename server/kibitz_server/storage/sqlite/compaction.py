@@ -1,15 +1,17 @@
 """The compaction: moves the oldest rows of the journal into segments, a share with each batch.
 
-Entries leave the journal by one rule: **a row is deleted when all entries that it holds, as they
-were read from the disk, are in segments by commits that have succeeded.** When the journal has
-become heavy, its oldest rows are read in a reader's thread (`journal.read`). Each following batch
-writes a few of the segments that they make, and batches after the last of these delete the rows,
-some at a time. A batch that is given up, or rows that are damaged, end the compaction, and a later
-one begins again from the disk. There is nothing else to remember, so there is nothing to get wrong:
-recovery is the same in one go.
+Entries leave the journal by one rule:
 
-In memory a stream keeps its entries since some segment (`Stream.recent`). It may be more than the
-journal has and never less: they are dropped only when a commit has put them into a segment.
+**A row is deleted when all its entries, as read from the disk, are in committed segments.**
+
+When the journal has become heavy, a reader's thread reads its oldest rows (`journal.read`). Each
+following batch writes a few of the segments made of them, and batches after the last of these
+delete the rows, some at a time. If a batch is given up, or rows are damaged, the compaction ends,
+and a later one begins again from the disk. There is no other state. Recovery does the same in one
+go.
+
+In memory a stream keeps its entries since some segment (`Stream.recent`). They may be more than the
+journal has, but never fewer: they are dropped only when a commit has put them into a segment.
 """
 
 from __future__ import annotations
@@ -28,11 +30,11 @@ from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.store")
 COMPACT_BYTES = 4 * 1024 * 1024
-"""How heavy the journal may be before a compaction begins; some 13,000 moves."""
+"""The weight of the journal at which a compaction begins; some 13,000 moves."""
 SEGMENTS_PER_BATCH = 16
-"""How many segments of a compaction a batch writes, or more where it has many entries itself."""
+"""Segments of a compaction that a batch writes, or more if it has many entries itself."""
 TRIM_BYTES_PER_BATCH = 256 * 1024
-"""How many bytes of journal rows a batch deletes, or more where one row is heavier."""
+"""Bytes of journal rows that a batch deletes, or more if one row is heavier."""
 
 
 @dataclass(slots=True)
@@ -41,9 +43,9 @@ class Share:
 
     segments: list[Segment] = field(default_factory=list)
     trim_to: int | None = None
-    """The row up to which it deletes the journal."""
+    """The last row of the journal that the batch deletes."""
     trim_bytes: int = 0
-    """The weight of what it deletes."""
+    """The weight of the deleted rows."""
 
 
 @dataclass(slots=True)
@@ -54,11 +56,11 @@ class _OldestRows:
     rows: deque[tuple[int, int]]
     """Number and weight of the rows that are still in the journal."""
     segments_per_byte: float
-    """Segments for each byte of the rows."""
+    """The number of segments for each byte of the rows."""
 
 
 class Compaction:
-    """Gives each batch its share of what has to leave the journal."""
+    """Gives each batch its share of the work of moving entries out of the journal."""
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, readers: Readers, journal_bytes: int
@@ -68,10 +70,10 @@ class Compaction:
         self._journal_bytes = journal_bytes
         self._begin_at = journal_bytes
         self._weight = 0
-        """Of the journal's rows."""
+        """The weight of the journal's rows."""
         self._oldest: _OldestRows | None = None
         self._reading: object | None = None
-        """Stands for the compaction whose rows are being read."""
+        """A token for the compaction whose rows are being read."""
         self._with_recent: dict[int, Stream] = {}
         """Streams with `recent` entries."""
 
@@ -80,7 +82,7 @@ class Compaction:
         self._with_recent[stream.number] = stream
 
     def share(self, weight: int) -> Share:
-        """Return what a batch has to do whose row is this heavy, in proportion to its size."""
+        """Return the share of a batch, in proportion to the weight of its row."""
         share, oldest = Share(), self._oldest
         if oldest is None:
             return share
@@ -88,7 +90,7 @@ class Compaction:
         if waiting:
             count = max(SEGMENTS_PER_BATCH, round(2 * weight * oldest.segments_per_byte))
             share.segments = [waiting.popleft() for _ in range(min(count, len(waiting)))]
-            return share  # rows are deleted by batches that begin when these are on the disk
+            return share  # batches that begin after these segments are on the disk delete the rows
         most = max(TRIM_BYTES_PER_BATCH, 2 * weight)
         while oldest.rows and (share.trim_to is None or share.trim_bytes < most):
             share.trim_to, row_weight = oldest.rows.popleft()
@@ -96,7 +98,7 @@ class Compaction:
         return share
 
     def written(self, share: Share, weight: int, closed: Sequence[Stream]) -> None:
-        """Note what a batch has brought into segments, and begin a compaction when it is time."""
+        """Note a batch's new segments, and begin a compaction when it is time."""
         for segment in share.segments:
             self._drop_recent(segment.number, segment.last)
         for stream in closed:
@@ -111,7 +113,7 @@ class Compaction:
             self._read_journal(self._reading)
 
     def cancel(self) -> None:
-        """Begin again later, from the disk: a batch was given up, and its streams with it."""
+        """Begin again later, from the disk, as a batch was given up along with its streams."""
         self._oldest = self._reading = None
         kept = self._with_recent.items()
         self._with_recent = {number: stream for number, stream in kept if not stream.failed}
@@ -124,9 +126,9 @@ class Compaction:
                 del self._with_recent[number]
 
     def _read_journal(self, reading: object) -> None:
-        """Have a reader's thread read the older half, which `_journal_read` is given then.
+        """Read the older half in a reader's thread, for `_journal_read`.
 
-        On a busy server most matches in it are over, and have made their segments themselves.
+        On a busy server most matches in it have ended, and made their segments themselves.
         """
         weight = self._weight // 2
         self._readers.submit(lambda db: journal.read(db, weight=weight)).add_done_callback(

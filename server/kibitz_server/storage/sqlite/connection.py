@@ -1,7 +1,7 @@
-"""The database file: how it is opened, locked and created.
+"""The database file: opening, locking and creating it.
 
-Its tables are in `storage/sqlite/schema.py`, what writes them in `store.py`, `writer.py`
-and `players.py` there.
+`storage/sqlite/schema.py` has its tables; `store.py`, `writer.py` and `players.py` there write
+them.
 
 A database is several files: the database itself, its write-ahead log (`-wal`), the index of that
 (`-shm`), and the lock (`.lock`). They belong together by name, so three things are never done:
@@ -41,14 +41,14 @@ Value: TypeAlias = str | int | bytes | None
 _T = TypeVar("_T")
 Version: TypeAlias = tuple[int, int, int]
 FILE_MODE = 0o600
-"""The database has the digests of tokens and what players hide from each other."""
+"""Only the owner may read the database: it has token digests and players' hidden information."""
 SIDE_FILES = ("-wal", "-shm", "-mark")
-"""What lies beside a database: its write-ahead log, the index of that, and the watermark."""
+"""Suffixes of a database's write-ahead log, of the log's index, and of the watermark."""
 WAL_PAGES = 4000
-"""How long the write-ahead log grows until a commit brings it into the file, in pages of 4 KiB.
+"""The size of the write-ahead log, in pages of 4 KiB, at which a commit checkpoints it.
 
-That commit takes some milliseconds, for which all moves of its moment wait. With SQLite's own 1000
-it is one of 300, at a thousand moves a second: more than one move of a hundred is among them.
+That commit takes some milliseconds and delays all moves of its batch. With SQLite's own 1000 it
+would be one commit in 300 at a thousand moves a second, and delay more than one move in a hundred.
 """
 
 
@@ -57,15 +57,15 @@ it is one of 300, at a thousand moves a second: more than one move of a hundred 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A known fault of SQLite that can damage a database used as it is used here."""
+    """A known fault of SQLite that can damage a database as this server uses it."""
 
     since: Version
     fixed: tuple[Version, ...]
-    """The first release without it, then the releases of older series that mend it as well."""
+    """The first release without it, then the fixed releases of older series."""
     consequence: str
 
     def affects(self, version: Version) -> bool:
-        """Whether this release of SQLite has the fault."""
+        """Return whether this release of SQLite has the fault."""
         first, *series = self.fixed
         if not self.since <= version < first:
             return False
@@ -94,9 +94,9 @@ def known_faults(version: Version) -> list[str]:
 
 
 def resolve_path(path: Path) -> Path:
-    """Return the file that a path leads to through symbolic links, absolute.
+    """Return the absolute path of a file, with symbolic links resolved.
 
-    Raises `UnusableDatabase` where there is something that no database can be.
+    Raises `UnusableDatabase` if the path cannot be a database.
     """
     real = Path(os.path.realpath(path))
     found = _status(real)
@@ -117,7 +117,7 @@ def resolve_path(path: Path) -> Path:
 
 
 def lock(path: Path) -> FileLock:
-    """Take a located database for this process alone, or raise `DatabaseInUse`."""
+    """Lock a resolved database for this process, or raise `DatabaseInUse`."""
     name = f"{path}.lock"
     lock = FileLock(name, mode=FILE_MODE)
     try:
@@ -133,7 +133,7 @@ def lock(path: Path) -> FileLock:
 
 
 def connect_writer(path: Path) -> sqlite3.Connection:
-    """Open a located database to write to it, and make the file where there is none.
+    """Open a resolved database to write to it, and create the file if there is none.
 
     The caller holds the lock, and calls `ensure_schema` next. Raises `StoreError`.
     """
@@ -141,8 +141,8 @@ def connect_writer(path: Path) -> sqlite3.Connection:
     with translate_errors(path):
         db = connect(path)
         db.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
-        # Some builds of SQLite overwrite what is deleted with zeros. The journal is deleted all the
-        # time, and each of its pages would be read and written once more for that.
+        # Some builds of SQLite overwrite deleted data with zeros. The journal is deleted all the
+        # time, and each of its pages would be read and written once more.
         db.execute("PRAGMA secure_delete = FAST")
         return db
 
@@ -155,7 +155,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 _text = functools.partial(str, encoding="utf-8", errors="replace")
-"""Reads a text. A damaged one is another text, and does not make its whole table unreadable."""
+"""Decodes a text. A damaged one becomes another text, and its table stays readable."""
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:
@@ -166,7 +166,7 @@ def connect_reader(path: Path) -> sqlite3.Connection:
 
 
 class Readers:
-    """The connections that a server reads with: one of its event loop, and some of two threads."""
+    """A server's connections for reading: one of the event loop, and some of two threads."""
 
     def __init__(self, path: Path, loop: asyncio.AbstractEventLoop) -> None:
         self._path = path
@@ -176,29 +176,29 @@ class Readers:
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="kibitz-reader")
         self._idle: SimpleQueue[sqlite3.Connection] = SimpleQueue()
         self.closed = False
-        """Whether nothing can be read any more."""
+        """Whether reading is no longer possible."""
 
     def row(self, sql: str, values: Sequence[Value]) -> tuple[Value, ...] | None:
-        """Return one row by an indexed look-up, which is cheap enough for the event loop."""
+        """Return one row by an indexed lookup, which is cheap enough for the event loop."""
         found: tuple[Value, ...] | None = self._db.execute(sql, values).fetchone()
         return found
 
     def rows(self, sql: str, values: Sequence[Value] = ()) -> list[tuple[Value, ...]]:
-        """Return the rows of a small table that a query finds. It blocks for a moment."""
+        """Return a query's rows from a small table. It blocks for a moment."""
         return self._db.execute(sql, values).fetchall()
 
     async def find(self, sql: str, values: Sequence[Value]) -> list[tuple[Value, ...]]:
-        """Return the rows that a query finds, which may take a while."""
+        """Return the rows of a query that may take a while."""
         return await self.read(lambda db: db.execute(sql, values).fetchall())
 
     async def read(self, query: Callable[[sqlite3.Connection], _T]) -> _T:
-        """Return what a query finds that may take a while."""
+        """Return the result of a query that may take a while."""
         if self.closed:
             raise UnusableDatabase("the database is closed")
         return await self._loop.run_in_executor(self._threads, self._query, query)
 
     def submit(self, query: Callable[[sqlite3.Connection], _T]) -> Future[_T]:
-        """Ask in one of the threads."""
+        """Run a query in one of the threads."""
         return self._threads.submit(self._query, query)
 
     def _query(self, query: Callable[[sqlite3.Connection], _T]) -> _T:
@@ -212,7 +212,7 @@ class Readers:
             self._idle.put(db)
 
     def close(self) -> None:
-        """Close the connections once nothing is read. It blocks."""
+        """Close the connections once no query runs. It blocks."""
         self._threads.shutdown()
         while not self._idle.empty():
             self._idle.get().close()
@@ -221,7 +221,7 @@ class Readers:
 
 @contextlib.contextmanager
 def translate_errors(path: Path) -> Iterator[None]:
-    """Turn what SQLite says of a database into a `StoreError` that an operator can act on."""
+    """Turn SQLite's errors into a `StoreError` that an operator can act on."""
     try:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:
@@ -231,8 +231,8 @@ def translate_errors(path: Path) -> Iterator[None]:
 
 
 def describe_error(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> str:
-    """Return a sentence about what SQLite says of a database."""
-    if isinstance(error, UnicodeDecodeError):  # a damaged schema is named in its own damaged words
+    """Return a message about an error of SQLite."""
+    if isinstance(error, UnicodeDecodeError):  # the message quotes parts of a damaged schema
         return f"{str(path)!r} {_ERROR_TEXTS[sqlite3.SQLITE_CORRUPT]}"
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     return f"{str(path)!r} {_ERROR_TEXTS.get(code, f'cannot be used: {error}')}"
@@ -248,14 +248,14 @@ _ERROR_TEXTS = {
     sqlite3.SQLITE_IOERR: "cannot be read or written: the disk reports an error",
     sqlite3.SQLITE_BUSY: "is busy: another program holds it; try again when that has ended",
 }
-"""What to say for SQLite's primary error codes."""
+"""Messages for SQLite's primary error codes."""
 
 
 def connect_read_only(path: Path) -> sqlite3.Connection:
-    """Open a located database to look at it: nothing is written, nothing is checkpointed.
+    """Open a resolved database to look at it, without writing or checkpointing.
 
-    Also the last connection that is closed leaves the write-ahead log as it is, when it can only
-    read. Where there is no such log nobody has the database open, and SQLite need not make one.
+    Closing the last connection leaves the write-ahead log as it is if the connection is read-only.
+    If there is no log, no other program has the database open, and SQLite need not make one.
     """
     if _status(path) is None:
         raise UnusableDatabase(f"there is no database {str(path)!r}")
@@ -291,7 +291,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def create_file(path: Path) -> None:
-    """Make an empty file for its owner alone where there is none; look at one that is there."""
+    """Create an empty file that only its owner can access, or check an existing one."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE_MODE))
@@ -334,6 +334,6 @@ def _require_no_side_file(path: Path, how: str) -> None:
 
 
 def os_error_text(error: Exception) -> str:
-    """Return what the system says of an error, without number and name."""
+    """Return the system's message of an error, without number and name."""
     text = error.strerror if isinstance(error, OSError) else None
     return (text or str(error) or type(error).__name__).lower()

@@ -10,22 +10,23 @@ A batch is one row. It holds the entries of many streams, each with its stream's
 
 The *link* is the beginning of the chain's hash over the stream's head and all its entries up
 to this one (`recordfile.chain`). So an entry is right if it is the next one of its stream and
-continues the chain, whatever has happened to its neighbours. What is found on reading:
+continues the chain, whatever has happened to its neighbors. Reading detects these faults:
 
-* An entry that is changed, doubled, missing or in the wrong place: its link does not fit, or
-  its number. The stream is sound up to the entry before.
-* An entry that was cut out, or made unreadable: `ends` says how far each stream must get.
-* A row that is missing, or unreadable with its `ends`: a stream that has an entry in a later
+* An entry that is changed, doubled, missing or in the wrong place: its link or its number does not
+  fit. The stream is sound up to the entry before.
+* An entry that was cut out or made unreadable: `ends` has the last entry that each stream must
+  reach.
+* A row that is missing, or unreadable along with its `ends`: a stream that has an entry in a later
   row which continues the chain has lost nothing. Any other open stream may have ended in that
   row, and is reported.
-* Rows missing at the beginning: `setting.trim_bytes` is the last row that may be missing. Rows
-  missing at the end are `storage/sqlite/watermark.py`'s to find.
+* Rows missing at the beginning: `setting.trim_bytes` is the last row that may be missing.
+  `storage/sqlite/watermark.py` finds rows missing at the end.
 
-`trimmed` is moved only by `trim`, and `trim` is called only in, or after, the transaction in
-which all entries of the rows up to there, as `read` has read them from the disk, are in
-segments (`write_segment`). Recovery does that for the whole journal at once, the running store
-for the oldest part of it, a few segments a batch. Both begin with `read`, which leaves out what
-is in a segment already; so it does not matter where a crash or an error has cut one off.
+Only `trim` moves `trimmed`. It is called only in, or after, the transaction that puts all entries
+of the rows up to there, as `read` has read them from the disk, into segments (`write_segment`).
+Recovery does that for the whole journal at once. The running store does it for the oldest part, a
+few segments a batch. Both begin with `read`, which leaves out entries that are in a segment
+already, so a crash or an error may interrupt them anywhere.
 """
 
 from __future__ import annotations
@@ -46,13 +47,13 @@ LINK = 16
 SEGMENT_BYTES = 64 * 1024
 """A segment ends with the first entry that makes it this long."""
 ROW_BYTES = 256
-"""About what a row takes besides its lines."""
+"""The approximate size of a row without its lines."""
 WATERMARK_BYTES = 64
 """The size of the watermark's file."""
 ENTRY = b"%d %d %b %b"
-"""An entry as it stands in a row: stream, number, `LINK` characters of its link, line."""
+"""The format of an entry in a row: stream, number, `LINK` characters of its link, line."""
 INSERT_ROW = "INSERT INTO journal (batch, owner, ends, lines, checks) VALUES (?, ?, ?, ?, ?)"
-"""Writes a `Row`."""
+"""Inserts a `Row`."""
 
 
 class Row(NamedTuple):
@@ -66,7 +67,7 @@ class Row(NamedTuple):
 
     @property
     def last_entries(self) -> dict[int, int] | None:
-        """The last entry of each stream in the row; None where that cannot be trusted."""
+        """The last entry of each stream in the row; None if `ends` cannot be trusted."""
         if self.checks[:LINK] != _digest(f"{self.batch} {self.owner} {self.ends}".encode()):
             return None
         pairs = (pair.split(":") for pair in self.ends.split())
@@ -74,18 +75,18 @@ class Row(NamedTuple):
 
     @property
     def intact(self) -> bool:
-        """Whether `lines` are what was written."""
+        """Whether `lines` are as they were written."""
         return self.checks[LINK:] == _digest(b"%d " % self.batch, self.lines)
 
     @property
     def weight(self) -> int:
-        """About how many bytes the row takes, on the disk and in memory."""
+        """The approximate size of the row in bytes, on the disk and in memory."""
         return len(self.lines) + ROW_BYTES
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Consecutive entries of a stream; `link` is the chain's at their end."""
+    """Consecutive entries of a stream; `link` is the chain's link at the last."""
 
     number: int
     first: int
@@ -99,18 +100,18 @@ class Segment:
 
 @dataclass(slots=True)
 class Tail:
-    """What the journal has of a stream beyond its segments."""
+    """The part of a stream that is in the journal and not in segments."""
 
     number: int
     segmented: int
-    """The last entry that is in a segment."""
+    """The last entry in a segment."""
     link: str
     """The chain's link at the end of `lines`."""
     lines: list[bytes] = field(default_factory=list)
     batch: int = 0
-    """The last row that has an entry of the stream that fits."""
+    """The last row with a fitting entry of the stream."""
     fault: str | None = None
-    """What is wrong with the entry after the last of `lines`, or with what may follow it."""
+    """The fault of the entry after the last of `lines`, or of a later one."""
     _segment_ends: list[tuple[int, str]] = field(default_factory=list)
     _bytes: int = 0
 
@@ -119,7 +120,7 @@ class Tail:
         return self.segmented + len(self.lines)
 
     def add(self, batch: int, seq: int, link: bytes, line: bytes) -> str | None:
-        """Take the next entry; return what is wrong with it, or None."""
+        """Take the next entry; return its fault, or None."""
         if seq != self.segmented + len(self.lines) + 1:
             return f"batch {batch} has entry {seq} where {self.last + 1} was to be expected"
         hashed = chain_hash(self.link, line)
@@ -147,17 +148,17 @@ class JournalContents:
     """Rows of the journal, read in order from the first that was not trimmed."""
 
     last: int
-    """The last row that was read."""
+    """The last row read."""
     tails: dict[int, Tail] = field(default_factory=dict)
-    """What the rows have of each open stream."""
+    """The part of each open stream that the rows have."""
     rows: list[tuple[int, int]] = field(default_factory=list)
-    """Number and weight of each row."""
+    """The number and weight of each row."""
     missing: list[int] = field(default_factory=list)
-    """Rows that are missing, or of which it is not known what they held."""
+    """Rows that are missing, or whose streams are unknown."""
     damaged: list[int] = field(default_factory=list)
     """Rows that are not as they were written."""
     open: Mapping[int, tuple[int, str]] = field(default_factory=dict)
-    """Of each open stream its last entry that is in a segment, and the chain's link there."""
+    """The last entry of each open stream that is in a segment, and the chain's link there."""
 
     @property
     def weight(self) -> int:
@@ -165,7 +166,7 @@ class JournalContents:
 
     @property
     def faults(self) -> list[Tail]:
-        """The streams that are damaged."""
+        """The damaged streams."""
         return [tail for tail in self.tails.values() if tail.fault]
 
     @property
@@ -174,20 +175,20 @@ class JournalContents:
 
 
 def seal_row(batch: int, owner: str, last: Mapping[int, int], lines: bytes) -> Row:
-    """Make a row of entries, a line each; `last` is the last one of each stream in them."""
+    """Return the row of entries, a line each; `last` has the last entry of each stream in them."""
     ends = " ".join([f"{number}:{seq}" for number, seq in last.items()])
     checks = _digest(f"{batch} {owner} {ends}".encode()) + _digest(b"%d " % batch, lines)
     return Row(batch, owner, ends, lines, checks)
 
 
 def watermark_text(row: Row) -> bytes:
-    """Return what the watermark's file says when this row was written last (`watermark.py`)."""
+    """Return the text of the watermark's file after a commit of this row (`watermark.py`)."""
     body = f"{row.batch} {row.checks}"
     return f"{body} {zlib.crc32(body.encode()):08x}".ljust(WATERMARK_BYTES - 1).encode() + b"\n"
 
 
 def last_row(db: sqlite3.Connection) -> Row | None:
-    """Return the newest row; there is always one once a batch was written."""
+    """Return the newest row; there is always one after the first batch."""
     found = db.execute(f"{_ROWS} ORDER BY batch DESC LIMIT 1").fetchone()
     return None if found is None else _row(found)
 
@@ -198,7 +199,7 @@ def row_at(db: sqlite3.Connection, batch: int) -> Row | None:
 
 
 def streams_in_journal(db: sqlite3.Connection) -> set[int]:
-    """Return the streams that have entries in the journal. Raises `StoreError` if it is damaged."""
+    """Return the streams with entries in the journal. Raises `StoreError` if it is damaged."""
     found: set[int] = set()
     for row in db.execute(_ROWS):
         contents = _row(row).last_entries
@@ -226,10 +227,10 @@ def trimmed(db: sqlite3.Connection) -> int:
 def read(
     db: sqlite3.Connection, *, weight: int | None = None, only: Container[int] | None = None
 ) -> JournalContents:
-    """Read the journal from where it was trimmed, of one state of the database.
+    """Read the journal, from where it was trimmed, in one state of the database.
 
-    With `weight` it stops after the row that makes it this heavy; with `only` it looks for the
-    entries of these streams alone.
+    With `weight` it stops after the row that makes it this heavy; with `only` it reads the entries
+    of these streams alone.
     """
     if db.in_transaction:
         return _read(db, weight, only)
@@ -262,8 +263,8 @@ def _read(
 def _open_streams(db: sqlite3.Connection) -> dict[int, tuple[int, str]]:
     """Return the last entry of each open stream that is in a segment, and the link there.
 
-    The database answers with one row: for each row of a query, as for each query, the module gives
-    the interpreter away, and a thread of a busy server waits milliseconds to have it back.
+    The query returns one row, because for each row, as for each query, the module releases the
+    interpreter's lock, and a thread of a busy server waits milliseconds to get it back.
     """
     [found] = db.execute(
         "SELECT group_concat(number || ' ' || hex(link) || ' ' || coalesce("
@@ -289,7 +290,7 @@ def _take_row(reading: JournalContents, row: Row, only: Container[int] | None) -
         if not intact and contents is None:
             reading.missing.append(row.batch)
     elif contents is not None and reading.open.keys().isdisjoint(contents):
-        return  # all of it is in segments: no line is looked at
+        return  # all of it is in segments: its lines need not be read
     opened, tails = reading.open, reading.tails
     for text in row.lines.split(b"\n"):
         try:
@@ -299,7 +300,7 @@ def _take_row(reading: JournalContents, row: Row, only: Container[int] | None) -
                 continue
             seq = int(second)
         except ValueError:
-            continue  # an empty row, or an entry that cannot be told apart any more
+            continue  # an empty row, or an entry that cannot be parsed any more
         tail = tails.get(number) or _tail(reading, number)
         if tail is None or tail.fault is not None:
             continue
@@ -307,7 +308,7 @@ def _take_row(reading: JournalContents, row: Row, only: Container[int] | None) -
             tail.batch = row.batch if intact else tail.batch
             continue
         wrong = tail.add(row.batch, seq, link, line)
-        # In a row that is not intact even the number of the stream may be wrong.
+        # If a row is not intact, even the number of the stream may be wrong.
         if wrong is not None and intact:
             tail.fault = wrong
     for number, last in (contents or {}).items():
@@ -317,7 +318,7 @@ def _take_row(reading: JournalContents, row: Row, only: Container[int] | None) -
 
 
 def _find_lost_ends(reading: JournalContents, only: Container[int] | None) -> None:
-    """Find the streams that may have ended in a hole: nothing after it is known of them."""
+    """Find the streams that may have ended in a hole, as no later entry of them is there."""
     if not reading.missing:
         return
     hole = reading.missing[-1]
@@ -328,7 +329,7 @@ def _find_lost_ends(reading: JournalContents, only: Container[int] | None) -> No
 
 
 def _tail(reading: JournalContents, number: int) -> Tail | None:
-    """Return what was read of a stream so far, None where it is not open."""
+    """Return the entries read of a stream so far, or None if it is not open."""
     tail = reading.tails.get(number)
     if tail is None and (segmented := reading.open.get(number)) is not None:
         tail = reading.tails[number] = Tail(number, *segmented)
@@ -347,7 +348,7 @@ def segment_end(db: sqlite3.Connection, number: int) -> tuple[int, str] | None:
 
 
 def write_segment(db: sqlite3.Connection, segment: Segment) -> None:
-    """Write what no segment has yet of these entries, in the transaction that is open."""
+    """Write those of these entries that are in no segment yet, in the open transaction."""
     ended = (segment_end(db, segment.number) or (0, ""))[0]
     if ended >= segment.last:
         return
@@ -363,19 +364,19 @@ def write_segment(db: sqlite3.Connection, segment: Segment) -> None:
 
 
 def trim(db: sqlite3.Connection, last: int) -> None:
-    """Give up the rows up to `last`, whose entries are all in segments.
+    """Delete the rows before `last`, when all entries up to `last` are in segments.
 
-    Row `last` itself stays where it is, unread: the newest row says what was written last.
+    Row `last` itself stays, unread, so that there always is a newest row.
     """
     db.execute("UPDATE setting SET value = ? WHERE name = 'trimmed'", (last,))
     db.execute("DELETE FROM journal WHERE batch < ?", (last,))
 
 
 def recover(db: sqlite3.Connection) -> JournalContents:
-    """Move the whole journal into segments, as every start does, and return what it was.
+    """Move the whole journal into segments, as every start does, and return its contents.
 
-    A stream that is damaged gets its sound entries and the state 'damaged'; the rows that are
-    needed to look into it, or to mend it by hand, are kept in `journal_damaged`.
+    A damaged stream gets its sound entries and the state 'damaged'. The rows needed to investigate
+    it, or to repair it by hand, are kept in `journal_damaged`.
     """
     with transaction(db):
         reading = read(db)
@@ -391,7 +392,7 @@ def recover(db: sqlite3.Connection) -> JournalContents:
 
 
 def mark_damaged(db: sqlite3.Connection, number: int, sound: int, reason: str) -> None:
-    """Mark a stream as damaged after entry `sound`: nothing reads or continues it any more."""
+    """Mark a stream as damaged after entry `sound`, so that it is not read or continued."""
     db.execute(
         "UPDATE stream SET state = 'damaged', sound = ?, reason = ?,"
         " noticed = CAST(strftime('%s', 'now') AS INTEGER) WHERE number = ?",
@@ -419,7 +420,7 @@ _ROWS = "SELECT batch, owner, ends, lines, checks FROM journal"
 
 
 def _row(found: tuple[object, ...]) -> Row:
-    """Return a row; a value of another type is one whose checks fail."""
+    """Return a row; a value of another type becomes one whose checks fail."""
     batch, owner, ends, lines, checks = found
     if not isinstance(batch, int):
         raise AssertionError("the primary key is an integer")

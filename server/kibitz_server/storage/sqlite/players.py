@@ -20,9 +20,9 @@ _PUT_GUEST = (
     " name = excluded.name, kind = excluded.kind, secret = excluded.secret,"
     " created = excluded.created WHERE account = 0"
 )
-"""A new guest takes the row of the one who had its name before, so that neither is lost without the
-other. A name that an account was given in the same moment, beside the running server, stays the
-account's and fails no batch."""
+"""A new guest takes the row of the previous one with its name, so that neither is lost without the
+other. If an account was given the name at the same moment, beside the running server, the account
+keeps it and the batch does not fail."""
 _PUT_HOUSE_BOT = f"INSERT INTO {_COLUMNS} ON CONFLICT (key) DO UPDATE SET secret = excluded.secret"
 _SELECT_PLAYER = "SELECT key, name, kind, account, skeleton, created FROM player"
 _BY_KEY = f"{_SELECT_PLAYER} WHERE key = ?"

@@ -1,14 +1,14 @@
-"""The log in a SQLite file: streams of lines, durable before anybody is told.
+"""The log in a SQLite file: streams of lines, durable before they are announced.
 
 Every match and every lobby is a *stream*: a head line and entries numbered from 1. All streams
-of a server share one journal, which gets one row and one commit a batch (`writer.py`). A stream is
-its *segments*, rows with some dozens of consecutive entries, and then what the journal has of it;
-`compaction.py` moves entries from there into segments.
+of a server share one journal, which gets one row and one commit a batch (`writer.py`). A stream
+consists of its *segments*, rows with some dozens of consecutive entries, and then its entries in
+the journal; `compaction.py` moves entries from there into segments.
 
-One server owns a database (a lock file), and one connection writes. What the disk itself loses or
-changes is found: by links and checks in the journal (`journal.py`), by the hash of each segment
-when a stream is loaded, by the mark beside the file (`watermark.py`). A damaged stream is in
-`damaged()`; all others load.
+One server owns a database (a lock file), and one connection writes. Three checks find data that the
+disk itself has lost or changed: links and checks in the journal (`journal.py`), the hash of each
+segment when a stream is loaded, and the mark beside the file (`watermark.py`). `damaged()` returns
+the damaged streams; all others load.
 
 Only the writer checkpoints. (SQLite before 3.51.3 can corrupt a database whose write-ahead log
 is reset by two checkpointers at once.) Every other connection is `query_only`, or writes with
@@ -73,7 +73,7 @@ class SQLiteStore:
         retries: Sequence[float] = RETRY_DELAYS_S,
         journal_bytes: int = COMPACT_BYTES,
     ) -> None:
-        """Open or create the database at `path` and bring its journal in order.
+        """Open or create the database at `path` and recover its journal.
 
         `observe(entries, seconds)` is called after each commit. Raises `StoreError`.
         """
@@ -177,10 +177,10 @@ class SQLiteStore:
         await self.commits.flush()
 
     async def close(self, patience_s: float = CLOSE_TIMEOUT_S) -> None:
-        """Write what is left, stop the threads and let the database go.
+        """Write what is left, stop the threads and release the database.
 
-        What is appended from now on is lost. A disk that does not answer is given up after
-        `patience_s`: its threads end with the process, and the lock with them.
+        Later appends are lost. If the disk does not answer within `patience_s`, close gives up: its
+        threads end with the process, and the lock with them.
         """
         await self.commits.close(patience_s / 2)
         self._readers.closed = True
@@ -192,7 +192,7 @@ class SQLiteStore:
                 self._readers.close()
                 self._writer.close()
             finally:
-                with contextlib.suppress(RuntimeError):  # nobody waits any more
+                with contextlib.suppress(RuntimeError):  # the loop is closed, so none waits
                     loop.call_soon_threadsafe(gone.set)
 
         closing = threading.Thread(target=take_down, name="kibitz-closing", daemon=True)
@@ -228,8 +228,8 @@ class SQLiteStore:
     def damaged(self) -> list[Damaged]:
         """Return the streams that are not as they were written, oldest first.
 
-        They are neither restored nor appended to, and what the disk has of them stays: entries
-        that are sound as segments, and the journal's rows in the table `journal_damaged`.
+        They are neither restored nor appended to, and their data on the disk stays: sound entries
+        as segments, and the journal's rows in the table `journal_damaged`.
         """
         with translate_errors(self.path):
             rows = self._readers.rows(
@@ -251,7 +251,7 @@ class SQLiteStore:
             found, newest = await self._readers.read(lambda db: streams.reload(db, keys))
         except sqlite3.Error as error:
             raise StoreError(f"cannot read {str(self.path)!r}: {error}") from error
-        # What was found is told as durable now, though its batch may have been given up.
+        # These entries now count as durable, though their batch may have been given up.
         self._writer.mark.note(newest)
         for stored in found.values():
             if isinstance(stored, Stored) and stored.stream.recent:
@@ -296,7 +296,7 @@ class SQLiteStore:
         return self._readers.row("SELECT 1 FROM stream WHERE key = ?", (key,)) is not None
 
     async def closed(self, key: str) -> Closed | None:
-        # An indexed look-up: it is done at once, without a thread.
+        # An indexed lookup, fast enough to need no thread.
         row = self._readers.row(
             "SELECT number, kind, head, footer, summary, coalesce((SELECT last FROM stretch"
             " WHERE stretch.stream = stream.number ORDER BY first DESC LIMIT 1), 0), link"

@@ -1,4 +1,4 @@
-"""Reads streams from SQLite, and holds what is found to the chain of hashes."""
+"""Reads streams from SQLite, and checks them against the chain of hashes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def load(
 ) -> Stored:
     """Read a stream from its segments and check the hashes that were stored with them.
 
-    Raises `StoreError` where it is not what was written. Where a checkpoint is `kept` and the
-    chain goes on from its link, what came before it is not read.
+    Raises `StoreError` if it is not as it was written. If a checkpoint is `kept` and the chain
+    continues from its link, only the entries after it are read.
     """
     head = blob(head)
     hashed = chain_hash(EMPTY_CHAIN, head)
@@ -55,8 +55,8 @@ def _after_checkpoint(
 ) -> tuple[list[bytes], str] | None:
     """Return the entries after a checkpoint, and the chain's link at their end.
 
-    None where the segments do not have the entry that it was made after, or the chain does not
-    go on from its link.
+    Returns None if the segments lack the last entry before the checkpoint, or the chain does not
+    continue from its link.
     """
     found: list[bytes] = []
     last, link = 0, kept.link
@@ -82,7 +82,7 @@ def _after_checkpoint(
 def reload(
     db: sqlite3.Connection, keys: Sequence[str]
 ) -> tuple[dict[str, Stored | StoreError], journal.Row | None]:
-    """Return streams as one state of the database has them, and its newest row of the journal."""
+    """Return streams from one state of the database, and its newest row of the journal."""
     db.execute("BEGIN")
     try:
         found: dict[str, Stored | StoreError] = {}
@@ -114,7 +114,7 @@ def _stored(db: sqlite3.Connection, key: str) -> Stored:
 
 
 def _continued(stored: Stored, tail: journal.Tail) -> Stored | StoreError:
-    """Add to a stream what the journal has of it."""
+    """Add a stream's entries in the journal to it."""
     stream = stored.stream
     if tail.fault:
         return StoreError(f"stream {stream.key!r} is damaged: {tail.fault}")
@@ -151,8 +151,8 @@ def entries(
 ) -> list[bytes]:
     """Return entries of a closed stream from `first` on, to `last` or about `size` bytes.
 
-    There is at least one, where the stream has one. The segments that they are read from are
-    held to the chain; raises `StoreError` where one does not continue it.
+    Returns at least one, if the stream has one. Checks the segments that it reads; raises
+    `StoreError` if one does not continue the chain.
     """
     rows = db.execute(
         "SELECT first, last, chain, lines FROM stretch WHERE stream = ? AND last >= ?"

@@ -1,16 +1,15 @@
-"""The watermark: what was committed last, in a small file beside the database.
+"""The watermark: a small file beside the database that identifies the last commit.
 
-SQLite recovers a database whose write-ahead log was cut off, or deleted, without a word: it is
-simply older. So after each commit the store writes the number and the checks of the newest batch
-into `<database>-mark`, in place and without a sync, before anybody is told that it is durable;
-likewise when it opens a database, and when it reads again what a doubtful commit may have written.
-The commit was synced before, so whatever happens (a crash of the process, a loss of power) the
-mark is that of this commit or of an earlier one, or it is torn, which its checksum tells. It can be
-behind the database and never ahead of it: where it is ahead, the database has lost commits.
+If a database's write-ahead log was cut off or deleted, SQLite recovers without an error, to an
+older state. So after each commit the store writes the number and the checks of the newest batch
+into `<database>-mark`, in place and without a sync, before the batch counts as durable. It also
+does so when it opens a database, and when it reads again after a doubtful commit. The commit was
+synced before. After a crash or a loss of power the mark is therefore that of this commit or of an
+earlier one, or it is torn, which its checksum shows. It may be behind the database but never ahead
+of it: if it is ahead, the database has lost commits.
 
-A database without a mark (a copy, a backup) gets one. A backup that takes the place of a newer
-database is refused, as it lacks what was written since, until somebody says that it shall
-count: `accept_loss`.
+A database without a mark (a copy, a backup) gets one. A backup that replaces a newer database is
+refused, as it lacks the writes since, until the operator accepts the loss (`accept_loss`).
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from kibitz_server.storage.sqlite.connection import read_int
 
 @dataclass(frozen=True, slots=True)
 class Watermark:
-    """The batch that was committed last."""
+    """The last committed batch."""
 
     batch: int
     checks: str
@@ -40,7 +39,7 @@ def watermark_path(path: Path) -> Path:
 
 
 def read(path: Path) -> Watermark | None:
-    """Return the mark of a database, None where there is none or it cannot be read."""
+    """Return the mark of a database, or None if there is none or it cannot be read."""
     try:
         text = watermark_path(path).read_bytes()
         batch, checks, checksum = text.decode().split()
@@ -52,9 +51,9 @@ def read(path: Path) -> Watermark | None:
 
 
 def require(db: sqlite3.Connection, path: Path) -> None:
-    """Raise `CommitsMissing` where the database is behind its mark, or not of its history.
+    """Raise `CommitsMissing` if the database is behind its mark, or has a different history.
 
-    It is to be called before `ensure_schema`, which would fill an empty file, and after it.
+    Call it before `ensure_schema`, which would fill an empty file, and after it.
     """
     mark = read(path)
     if mark is None:
@@ -76,7 +75,7 @@ def require(db: sqlite3.Connection, path: Path) -> None:
 
 
 def accept_loss(db: sqlite3.Connection, path: Path) -> None:
-    """Let a database count as it is, though it lacks what was written to it."""
+    """Accept a database as it is, though it lacks some of its commits."""
     row = journal.last_row(db)
     if row is None:
         watermark_path(path).unlink(missing_ok=True)
@@ -93,12 +92,12 @@ class MarkFile:
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
         self._descriptor = os.open(watermark_path(path), flags, 0o600)
         self._batch = 0
-        """The batch that it names."""
+        """The batch in the mark."""
 
     def note(self, row: journal.Row | None) -> None:
-        """Note that a row is on the disk, before anything in it is told to be durable."""
+        """Note that a row is on the disk, before its entries count as durable."""
         if row is not None and row.batch > self._batch:
-            with contextlib.suppress(OSError):  # a mark that stays behind is allowed
+            with contextlib.suppress(OSError):  # a mark may stay behind
                 os.pwrite(self._descriptor, journal.watermark_text(row), 0)
             self._batch = row.batch
 

@@ -1,17 +1,17 @@
 """Writes batches to SQLite: the engine's part of the group commit (`storage/group_commit.py`).
 
-Why a journal and not one row an entry, keyed by stream and number: the tails of 200 running
+A journal is cheaper than one row an entry, keyed by stream and number: the tails of 200 running
 matches lie on 200 pages, and a commit must write every page that it touches. Measured at 200
 matches a batch: 19 us of CPU an entry that way, 2 us with the journal.
 
 A batch is one row of the journal and one transaction. It is inserted on the event loop, which takes
 microseconds, and committed in a thread, which waits for the disk. The batch's number is the
-journal's primary key: an owner that was replaced without noticing collides with its successor's
-number. After an error the journal is asked whether the batch is there.
+journal's primary key, so an owner that was replaced unawares collides with its successor's number.
+After an error the writer looks for the batch in the journal.
 
-A stream's rest becomes a segment in the batch that closes the stream, because transcripts are made
-of segments. `journal.write_segment` looks, within the transaction, where the segments of a stream
-end, and leaves out what they have. So it does not matter who comes first.
+The batch that closes a stream turns the stream's rest into a segment, because transcripts are made
+of segments. `journal.write_segment` finds, within the transaction, where the segments of a stream
+end, and leaves out the entries in them. So the order of closing and compaction does not matter.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ class SQLiteWriter:
         """... and its share of the compaction."""
         self._done: Done
         self._doubtful_checks: str | None = None
-        """The checks of the first batch that was given up: it may have been written after all."""
+        """The checks of the first batch given up, which may have been written after all."""
         self._commits: SimpleQueue[bool] = SimpleQueue()
         """A True for each transaction to commit; False ends the thread."""
         self._thread = threading.Thread(target=self._run, name="kibitz-writer", daemon=True)
         self._thread.start()
 
     def write(self, batch: Batch, done: Done) -> None:
-        """Begin an attempt at a batch, as `GroupCommit` says."""
+        """Start an attempt at a batch, as `GroupCommit` requires."""
         self._done = done
         if batch is not self._batch:
             self._begin(batch)
@@ -86,7 +86,7 @@ class SQLiteWriter:
             self._commits.put(True)
 
     def close(self) -> None:
-        """Let the database go. It blocks."""
+        """Release the database. It blocks."""
         self._commits.put(False)
         self._thread.join()
         with contextlib.suppress(sqlite3.Error):
@@ -95,7 +95,7 @@ class SQLiteWriter:
         self.mark.close()
 
     def _begin(self, batch: Batch) -> None:
-        if self._batch is not None:  # it was given up
+        if self._batch is not None:  # the previous batch was given up
             self._doubtful_checks = self._doubtful_checks or self._row.checks
             self._compaction.cancel()
         self._batch = batch
@@ -113,7 +113,7 @@ class SQLiteWriter:
         return journal.seal_row(self._next_batch, self._owner, ends, b"\n".join(lines))
 
     def _insert(self, batch: Batch) -> None:
-        """Write all of a batch, and its share of the compaction, in a transaction left open."""
+        """Write a batch and its share of the compaction, in a transaction left open."""
         execute = self.db.execute
         execute("BEGIN IMMEDIATE")
         execute(journal.INSERT_ROW, self._row)
@@ -129,7 +129,7 @@ class SQLiteWriter:
             journal.trim(self.db, self._share.trim_to)
 
     def _run(self) -> None:
-        """Wait for the disk, once a batch: the thread."""
+        """Commit one batch after another: the body of the thread."""
         while self._commits.get():
             settled: Callable[[], None] = self._succeeded
             try:
@@ -146,13 +146,13 @@ class SQLiteWriter:
         if batch is None:
             raise AssertionError("a commit came back that nobody began")
         self._next_batch = self._row.batch + 1
-        # Here and not in the thread, which would have to wait for the interpreter again.
+        # Not in the thread, which would have to wait for the interpreter again.
         self.mark.note(self._row)
         self._compaction.written(self._share, self._row.weight, batch.closing)
         self._done(None)
 
     def _failed(self, error: Exception) -> None:
-        """Ask the disk what became of a batch whose commit reported an error."""
+        """Find out from the disk what became of a batch whose commit reported an error."""
         with contextlib.suppress(sqlite3.Error):
             if self.db.in_transaction:
                 self.db.execute("ROLLBACK")
@@ -168,7 +168,7 @@ class SQLiteWriter:
             self._done(TakenOver())
 
     def _resolve_doubt(self, batch: Batch) -> None:
-        """Find out whether the batch that was given up has its number on the disk after all."""
+        """Find out whether the batch that was given up is on the disk after all."""
         found = journal.row_at(self.db, self._next_batch)
         if found is not None and found.checks == self._doubtful_checks:
             self._next_batch += 1
