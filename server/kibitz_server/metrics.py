@@ -1,7 +1,7 @@
 """Counters and measurements of the server, in the format of Prometheus.
 
-The hot path adds to plain integers and lists; they become samples only when
-somebody asks. Each server has a registry of its own.
+The hot path adds to plain integers and lists, which become samples only when the page is requested.
+Each server has a registry of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from kibitz_protocol.wire.records import Cause
 from kibitz_protocol.wire.refusals import Code
 
-if TYPE_CHECKING:  # the library is imported when the first page is asked for
+if TYPE_CHECKING:  # the library is imported on the first request for the page
     from prometheus_client.core import Metric
 
 SECONDS_BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
@@ -31,11 +31,11 @@ GAUGES: Final[Mapping[str, str]] = {
     "node_serving": "1 if this node serves, 0 if it stands by; with --node only",
     "matches_elsewhere": "matches of other nodes that have spectators here; with --node only",
 }
-"""What each number says that `Metrics.gauges` may return."""
+"""Descriptions of the numbers that `Metrics.gauges` may return."""
 
 
 class Histogram:
-    """Counts by upper bound, and the sum."""
+    """Counts by upper bound, and their sum."""
 
     __slots__ = ("_bounds", "_counts", "_sum")
 
@@ -53,7 +53,7 @@ class Histogram:
         return sum(self._counts)
 
     def buckets(self) -> tuple[list[tuple[str, float]], float]:
-        """Return cumulative counts by bound, as prometheus wants them, and the sum."""
+        """Return cumulative counts by bound, as prometheus expects them, and the sum."""
         total = 0
         lines: list[tuple[str, float]] = []
         for bound, count in zip((*map(str, self._bounds), "+Inf"), self._counts, strict=True):
@@ -63,7 +63,7 @@ class Histogram:
 
 
 class Metrics:
-    """What a server counts."""
+    """The counters and measurements of a server."""
 
     def __init__(self) -> None:
         self.move_ms: defaultdict[int, int] = defaultdict(int)
@@ -77,7 +77,7 @@ class Metrics:
         self.commit_seconds = Histogram(SECONDS_BUCKETS)
         self.loop_lag = Histogram(SECONDS_BUCKETS)
         self.gauges: Callable[[], Mapping[str, int]] = dict
-        """What is there now, asked for when the page is."""
+        """Returns the present numbers; called when the page is requested."""
 
     def move_seconds(self) -> Histogram:
         """Return the histogram of `move_ms`, in seconds."""

@@ -1,23 +1,23 @@
-"""Who somebody is: guests by name, accounts by token, house bots by the secret they start with.
+"""Identities: guests by name, accounts by token, house bots by the secret they start with.
 
-    hello carries      is                          comes back with
+    hello carries      is                          reconnects with
     a name             a new guest                 `resume`, the secret of its first welcome
     a resume secret    the guest or house bot      the same
     a token            an account                  its token
-    a ticket           who was sent here by        what it came to the other node with
+    a ticket           a player sent here by       its credentials at the other node
                        another node (`tickets`)
     the organizer's    the guest or account of     the same, with the secret beside it
     secret as token    `resume`, a new guest of
                        the name, or a viewer
 
-On a server with an organizer no guest is made without the organizer's secret, and everybody who
-comes without it is an entrant.
+On a server with an organizer, only connections with the organizer's secret may create guests, and
+all others are entrants.
 
-Secrets and tokens are 256 random bits; the database has their SHA-256 only. The kind of an
+Secrets and tokens are 256 random bits; the database has only their SHA-256. The kind of an
 account (bot or human) is fixed when it is made. No two names look alike: `player.skeleton` is
 unique. A guest's name is free again when its owner is neither connected nor busy anywhere.
 
-A server looks tokens up at every hello, so what `TokenAdmin` changes beside it counts from then on.
+A server looks tokens up at every hello, so changes by `TokenAdmin` beside it apply from then on.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from kibitz_server.storage.interface import PlayerRow, Store
 
 Guests: TypeAlias = Literal["loopback", "anyone", "nobody"]
 SEEN_INTERVAL_S = 86_400
-"""How exactly the database knows when a guest was here last: to a day."""
+"""Precision, in seconds, of the time in the database when a guest was last here."""
 
 
 class Denied(Exception):
@@ -62,21 +62,21 @@ class Denied(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """An identity that said hello, and what it comes back with; `fresh` when just made."""
+    """An identity that said hello, and its secret for reconnecting; `fresh` when just made."""
 
     identity: Identity
     resume: str
     fresh: bool = False
     token: bytes | None = None
-    """The digest of the token that let it in."""
+    """The digest of the token that it used."""
     entrant: bool = False
-    """Whether it may do no more than play its seats."""
+    """Whether it may only play its seats."""
     organizer: bool = False
     """Whether it came with the organizer's secret."""
 
 
 class _SaveWaiter:
-    """Waits until a house bot's identity is on the disk."""
+    """The waiter for a house bot's identity to be on the disk."""
 
     __slots__ = ("_then",)
 
@@ -92,7 +92,7 @@ class _SaveWaiter:
 
 @dataclass(frozen=True, slots=True)
 class _FreshGuest:
-    """Waits until a new guest is on the disk."""
+    """The waiter for a new guest to be on the disk."""
 
     accounts: Accounts
     identity: Identity
@@ -118,15 +118,15 @@ class Accounts:
         operators: Collection[str] = (),
         organizer: str | None = None,
     ) -> None:
-        """`busy(player)` tells whether a guest is connected, or has a seat anywhere.
+        """`busy(player)` returns whether a guest is connected, or has a seat anywhere.
 
-        `operators` are the names of the accounts that may abort matches, and `organizer` is the
-        secret of the organizer whose own server this is.
+        `operators` are the names of the accounts that may abort matches; `organizer` is the secret
+        of the organizer whose own server this is.
         """
         self._operators = frozenset(map(skeleton, operators))
         self._organizer = None if organizer is None else digest_of(organizer)
         self._viewers: set[str] = set()
-        """Guests that the organizer's browsers and terminals are, who come back as such."""
+        """Guests for the organizer's browsers and terminals, which reconnect as such."""
         self._tickets = tickets or Tickets(time.monotonic)
         self._store = store
         self._players = store.players
@@ -134,7 +134,7 @@ class Accounts:
         self._busy = busy
         self._by_secret: dict[bytes, Identity] = {}
         self._by_skeleton: dict[str, Identity] = {}
-        """New identities until they are on the disk, where the same is found later."""
+        """New identities until lookups on the disk find them."""
 
     def identify(
         self,
@@ -145,11 +145,11 @@ class Accounts:
         invited: bool = False,
         room: int | None = None,
     ) -> Admission:
-        """Return who says hello, and what it may do, or raise `Denied`.
+        """Return the identity and rights for a hello, or raise `Denied`.
 
         A `fresh` guest is not saved yet. `local` is whether it is on this machine, `invited`
-        whether it comes from a network that guests are let in from, and `room` for how many more
-        of them there is room, None for any.
+        whether its network admits guests, and `room` how many more of them may come, None for any
+        number.
         """
         token = hello.token or bearer
         if self._is_organizer(token):
@@ -168,7 +168,7 @@ class Accounts:
         )
 
     def _come_with_organizer(self, hello: Hello) -> Admission:
-        """Return the player that the organizer comes as; without a name it is a new viewer."""
+        """Return the player for the organizer's hello; without a name it is a new viewer."""
         if hello.resume is not None:
             return Admission(self._resumed(hello.resume), hello.resume)
         if hello.name is not None:
@@ -201,10 +201,10 @@ class Accounts:
         return self._guest(hello)
 
     def save(self, admission: Admission) -> None:
-        """Write a fresh guest down, before anything that names it and within a quarter second.
+        """Write a fresh guest within a quarter second, and before anything that names it.
 
-        A guest who has only said hello has nothing that a crash could take, so it is welcomed at
-        once, and a crowd that comes costs a few commits.
+        A guest who has only said hello has nothing to lose in a crash. So it is welcomed at once,
+        and a crowd of guests costs a few commits.
         """
         guest = _FreshGuest(self, admission.identity, digest_of(admission.resume))
         self._remember(guest.identity, guest.secret)
@@ -216,7 +216,7 @@ class Accounts:
     def house_bot(
         self, personality: str, number: int, former: Player | None, then: Callable[[bool], None]
     ) -> Admission:
-        """Make the identity of a house bot, or give `former` a new secret to come back with."""
+        """Make the identity of a house bot, or give `former` a new secret to reconnect with."""
         resume = new_secret()
         secret = digest_of(resume)
         if former is None:
@@ -234,28 +234,28 @@ class Accounts:
         return Admission(identity, resume, fresh=former is None)
 
     def is_account(self, player: str) -> bool:
-        """Whether a player is an account, whom a token names for good."""
+        """Return whether a player has an account, for good, known by a token."""
         row = self._players.by_key(player)
         return row is not None and row.account
 
     def is_operator(self, identity: Identity) -> bool:
-        """Whether somebody has an account of the server's operator."""
+        """Return whether a player has an account of the server's operator."""
         return identity.account and identity.skeleton in self._operators
 
     def void_tokens(self, present: Collection[bytes]) -> set[bytes]:
-        """Return which of these digests are of tokens that were revoked or have expired."""
+        """Return the digests, among these, of tokens that were revoked or have expired."""
         return self._players.void_tokens(present, int(time.time()))
 
     def saved(self, guest: _FreshGuest) -> None:
-        """From now on it is found on the disk."""
+        """Drop a guest from memory, as lookups on the disk find it."""
         self._forget(guest.identity, guest.secret)
 
     def not_saved(self, guest: _FreshGuest) -> None:
-        """Write it again, with what others do again: all that named it was lost with it."""
+        """Write a guest again, with the retries of others: everything that named it was lost."""
         if self._store.failure is None and guest.secret in self._by_secret:
             self._write(guest)
 
-    # --- the three ways in ------------------------------------------------------------------
+    # --- ways to sign in --------------------------------------------------------------------
 
     def _by_token(self, token: str) -> Identity:
         digest = digest_of(token)
@@ -291,13 +291,13 @@ class Accounts:
         except BadTicket as error:
             raise Denied(Code.UNAUTHORIZED, str(error)) from None
         row = self._players.by_key(key)
-        if row is None:  # written by the other node a moment ago, or deleted since
+        if row is None:  # the other node wrote it a moment ago, or it was deleted since
             raise Denied(Code.UNAVAILABLE, "this node does not know you yet")
         self._tickets.use_up(ticket)
         return identity_of(row)
 
     def _note_seen(self, row: PlayerRow) -> None:
-        """Note that a guest is here: from `created` on its row is kept a while (`retention`)."""
+        """Note that a guest is here: `retention` keeps its row a while, counted from `created`."""
         now = int(time.time())
         if not row.account and row.created < now - SEEN_INTERVAL_S:
             self._players.note_seen(row.key, now)
@@ -319,7 +319,7 @@ class Accounts:
         return Admission(Identity(player, account=False, skeleton=looks), new_secret(), fresh=True)
 
     def _require_free(self, name: str, looks: str) -> None:
-        """Refuse a name while somebody has it; a guest who has gone is forgotten."""
+        """Refuse a name that is in use; forget a guest who had it and is gone."""
         owner = self._by_skeleton.get(looks)
         if owner is None:
             row = self._players.by_skeleton(looks)

@@ -1,4 +1,4 @@
-"""Who a player is, as the database has it, and the secrets by which players are known."""
+"""A player's identity, its row in the database, and the secrets of players."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOKEN_PREFIX = "kb_"
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Somebody whom the server knows."""
+    """A player known to the server."""
 
     player: Player
     account: bool
@@ -28,13 +28,13 @@ class Identity:
 
 
 def identity_of(row: PlayerRow) -> Identity:
-    """Return who stands in a row of the database."""
+    """Return the identity in a row of the database."""
     values = {"player": row.key, "name": row.name, "kind": row.kind}
     return Identity(construct(Player, values), row.account, row.skeleton)
 
 
 def row_of(identity: Identity) -> PlayerRow:
-    """Return what the database is to have of somebody who is here now."""
+    """Return the row for a player who is here now."""
     player = identity.player
     return PlayerRow(
         key=player.player,
@@ -52,10 +52,10 @@ def new_key(prefix: str) -> str:
 
 
 def new_secret() -> str:
-    """Return 256 random bits."""
+    """Return 256 random bits as text."""
     return secrets.token_urlsafe(32)
 
 
 def digest_of(secret: str) -> bytes:
-    """Return all that the database has of a secret."""
+    """Return the digest of a secret, which the database has in its place."""
     return sha256(secret.encode()).digest()

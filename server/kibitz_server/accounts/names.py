@@ -1,20 +1,23 @@
-"""Names: what may be a name, and which names look too much alike.
+"""Names: which texts may be names, and which names look too much alike.
 
-`normalise` is what every name passes that people type. It returns what is shown: NFKC, spaces
+`normalise` checks every name that people type. It returns the name to display: NFKC, spaces
 collapsed, and only letters, digits, the marks that letters carry, spaces, dots, dashes and
 underscores. So there is no NUL, no control or format character, nothing that overrides the
 direction of writing, and nothing invisible.
 
-`skeleton` maps a name to a text that names which look alike have in common (after Unicode
-Technical Standard 39, section 4, and its table of confusables), upper and lower case being the
-same. It is for comparing and never for showing. Names are unique by it.
+`skeleton` maps a name to a text shared by all names that look like it (after Unicode Technical
+Standard 39, section 4, and its table of confusables), regardless of case. It is for comparing and
+never for display. Names are unique by it.
 
-`claim` is asked when a name is given away, and refuses more: names whose letters are of several
-scripts that are not written together (UTS 39, section 5.2, "highly restrictive"), digits of several
-systems, what house bots are called, and what an operator or the server itself would be called,
-however it is spelt. Names that were given away before keep working.
+`claim` checks a name that is about to be given away, and refuses more, however it is spelled:
 
-    BadName     a name that is refused; `str()` is fit for a person (a `ValueError`)
+* letters of several scripts that are not written together (UTS 39, section 5.2, "highly
+  restrictive"), and digits of several systems;
+* names of house bots, and names that suggest an operator or the server itself.
+
+Names that were given away before keep working.
+
+    BadName     a name that is refused; `str()` is a message for a person (a `ValueError`)
 """
 
 from __future__ import annotations
@@ -28,29 +31,29 @@ from confusable_homoglyphs.categories import alias
 from confusable_homoglyphs.confusables import confusables_data
 
 MAX_LENGTH = 32
-"""The longest name, in characters, after it has been normalised."""
+"""The longest name, in characters, after it has been normalized."""
 HOUSE_PREFIX = "house"
-"""What the names of house bots, and of nobody else, begin with."""
+"""The prefix of house bots' names, which no other name may have."""
 RESERVED_WORDS = (
     *("admin", "administrator", "server", "kibitz", "root", "system", "sysop", "operator"),
     *("moderator", "mod", "support", "staff", "official", "referee", "arbiter"),
 )
-"""Names that would be taken for somebody with a say, alone or several of them in a row."""
+"""Words that suggest a person in charge, alone or several of them in a row."""
 SCRIPT_COMBINATIONS = (
     frozenset({"LATIN", "HAN", "HIRAGANA", "KATAKANA"}),
     frozenset({"LATIN", "HAN", "BOPOMOFO"}),
     frozenset({"LATIN", "HAN", "HANGUL"}),
 )
-"""Scripts that one name may be written in together: those of Japanese, Chinese and Korean."""
+"""Scripts that may be mixed in one name: those of Japanese, Chinese and Korean."""
 _SCRIPTLESS = frozenset({"COMMON", "INHERITED"})
 _LEET = str.maketrans("435897", "aesbgt")
-"""Digits that are read as letters; `skeleton` knows 0 and 1."""
+"""Digits that are read as letters; `skeleton` handles 0 and 1."""
 _MAX_DIGITS = 2
-"""Digits after a reserved word that make no name of it: ``admin 7``; ``admin 2024`` is somebody."""
+"""Digits beside a reserved word, at most, that leave it reserved, as in ``admin 7``."""
 _PUNCTUATION = " ._-"
 _WITHOUT_PUNCTUATION = str.maketrans("", "", _PUNCTUATION)
 _PLAIN = re.compile(r"[A-Za-z0-9 ._-]+")
-"""What nearly all names are, each character of which is allowed."""
+"""Matches nearly all names; each of these characters is allowed."""
 _MAX_MARKS = 2
 """More marks than this on one letter reach into the lines above and below."""
 _INVISIBLE = frozenset(
@@ -66,7 +69,7 @@ _INVISIBLE = frozenset(
         ),
     )
 )
-"""Letters and marks that show nothing (the property Default_Ignorable_Code_Point)."""
+"""Letters and marks that are invisible (the property Default_Ignorable_Code_Point)."""
 
 
 class BadName(ValueError):
@@ -74,7 +77,7 @@ class BadName(ValueError):
 
 
 def normalise(name: str) -> str:
-    """Return `name` as it is shown, or raise `BadName` with what is wrong with it."""
+    """Return `name` as it is displayed, or raise `BadName` with the reason."""
     text = unicodedata.normalize("NFKC", name)
     _refuse_characters(text)
     text = " ".join(text.split())
@@ -86,7 +89,7 @@ def normalise(name: str) -> str:
 
 
 def claim(name: str) -> str:
-    """Normalise a name that somebody asks for: as `normalise`, and one that may be given away."""
+    """Return a requested name as `normalise` does; raise `BadName` if it may not be given away."""
     text = normalise(name)
     if not text.isascii() or _has_refused_word(text):
         _refuse_spellings(text)
@@ -95,15 +98,15 @@ def claim(name: str) -> str:
 
 
 def _has_refused_word(text: str) -> bool:
-    """Whether an ASCII name has a word in it that may not be one; nearly none has.
+    """Return whether an ASCII name contains a word that may not be one; nearly none does.
 
-    Character after character is spelt in one way, so all that it may be read as is in there.
+    Each character has one canonical spelling, so the search finds all readings of the name.
     """
     return _refused_word().search(_canonical_spelling(_letters(text))) is not None
 
 
 def _refuse_spellings(text: str) -> None:
-    """Refuse what may be read as the name of a house bot, or of somebody with a say."""
+    """Refuse a text that reads like the name of a house bot, or of a person in charge."""
     spellings = set(_spellings(text))
     if any(spelling.startswith(_house_spelling()) for spelling in spellings):
         raise BadName(f"names that begin with {HOUSE_PREFIX!r} are for house bots: {text!r}")
@@ -118,9 +121,9 @@ def house_name(personality: str, number: int) -> str:
     return normalise(f"{HOUSE_PREFIX} {bot[:room]} {number}")
 
 
-@lru_cache(maxsize=4096)  # the readings of one name have most of theirs in common
+@lru_cache(maxsize=4096)  # the readings of one name share most of their parts
 def skeleton(name: str) -> str:
-    """Return the text that `name` has in common with all names that look like it."""
+    """Return the text that `name` shares with all names that look like it."""
     if name.isascii():
         return name.translate(_ascii_skeletons())
     text = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", name))
@@ -139,7 +142,7 @@ def _refuse_mixture(text: str) -> None:
 
 
 def _spellings(text: str) -> Iterator[str]:
-    """Yield what a name may be read as: without punctuation, and without a number around it."""
+    """Yield the readings of a name: without punctuation, and without a number around it."""
     letters = _letters(text)
     before = [n for n in range(_MAX_DIGITS + 1) if not n or letters[:n].isdecimal()]
     after = [n for n in range(_MAX_DIGITS + 1) if not n or letters[-n:].isdecimal()]
@@ -153,7 +156,7 @@ def _letters(text: str) -> str:
 
 
 def _canonical_spelling(letters: str) -> str:
-    """Return a text that spellings of a word with digits or look-alikes have in common."""
+    """Return the text shared by all spellings of a word with digits or look-alikes."""
     return skeleton(letters.translate(_LEET))
 
 
@@ -203,19 +206,18 @@ def _skeleton_of_char(char: str) -> str:
 
 @cache
 def _ascii_skeletons() -> Mapping[int, str]:
-    """Return the table by which `str.translate` makes the skeleton of an ASCII text."""
+    """Return the table with which `str.translate` makes the skeleton of an ASCII text."""
     return {code: _skeleton_of_char(chr(code)) for code in range(128)}
 
 
 @cache
 def _confusables() -> Mapping[str, str]:
-    """Return for each character of the table of confusables what it looks like.
+    """Return the canonical text for each character of the table of confusables.
 
-    The table pairs characters with the one, or the few (`m` and `rn`), that they look like,
-    and says not which is which; so a class is whatever the pairs connect, and stands for its
-    least member. Upper and lower case join classes, but never two classes with different
-    Latin letters or digits in them: else small Greek nu, which looks like v, would make v
-    and n the same.
+    The table pairs characters with the one, or the few (`m` and `rn`), that they look like, in no
+    particular direction. So a class is everything that pairs connect, represented by its least
+    member. Upper and lower case join classes, but never two classes with different Latin letters or
+    digits in them: otherwise small Greek nu, which looks like v, would make v and n the same.
     """
     classes = _ConfusableClasses()
     pairs = [
@@ -235,12 +237,12 @@ def _confusables() -> Mapping[str, str]:
 
 
 def _without_direction_marks(text: str) -> str:
-    """The table sets right-to-left characters between marks of direction."""
+    """Return a text without the direction marks that the table has around right-to-left text."""
     return text.replace("\N{LEFT-TO-RIGHT MARK}", "")
 
 
 class _ConfusableClasses:
-    """Texts that look alike, in classes that grow together."""
+    """Texts that look alike, in classes that are merged."""
 
     def __init__(self) -> None:
         self._class: dict[str, set[str]] = {}
@@ -257,7 +259,7 @@ class _ConfusableClasses:
             self._class[text] = ours
 
     def latin(self, text: str) -> bool:
-        """Whether a Latin letter or a digit, alone or with marks, is of the class."""
+        """Return whether the class has a Latin letter or a digit, alone or with marks."""
         return any(char.isascii() for member in self._of(text) for char in member)
 
     def spelling(self, text: str) -> str:
@@ -275,6 +277,6 @@ class _ConfusableClasses:
 
 
 def _representative(members: Iterable[str]) -> str:
-    """Small letters come first, so that a skeleton can be read."""
+    """Return the least text, small letters first, so that skeletons are readable."""
     single = (member for member in members if len(member) == 1)
     return min(single, key=lambda member: (not member.islower(), member))

@@ -1,9 +1,9 @@
-"""Tickets: a node lets a player go on at another one, without the secret that it came with.
+"""Tickets: they let a player continue at another node, without sending its secret there.
 
-A ticket names a player, the start of the node that it is for, when it ends and the lobby that the
-player was sent for, with an HMAC-SHA256 (RFC 2104) of a key that all nodes have in common. It is
-good for `VALID_MS` by the clock of the database, and once: its node remembers those that were used
-until they have ended, and a node that is started again takes none from before.
+A ticket names a player, the start of the node that it is for, its end, and the lobby that the
+player was sent for, with an HMAC-SHA256 (RFC 2104) under a key that all nodes share. It is valid
+for `VALID_MS` by the database's clock, and once: the node remembers used tickets until they end,
+and a restarted node accepts none from before.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from collections.abc import Callable
 from typing import Final
 
 VALID_MS: Final = 30_000
-"""Milliseconds that a client has to come with a ticket."""
+"""Milliseconds that a client has to use a ticket."""
 
 
 class BadTicket(Exception):
-    """A ticket that lets nobody in; the message says why."""
+    """An invalid ticket; the message says why."""
 
 
 class Tickets:
-    """Issues and checks tickets at one node, once it knows the common key."""
+    """Issues and checks tickets at one node, once it has the shared key."""
 
     def __init__(self, seconds: Callable[[], float]) -> None:
         """`seconds` is a clock that never runs backwards."""
@@ -32,19 +32,19 @@ class Tickets:
         self._key: bytes | None = None
         self._life = ""
         self._ahead_ms = 0.0
-        """The clock of the database less this machine's."""
+        """The database's clock minus this machine's."""
         self._used: dict[str, int] = {}
-        """Tickets that were used, and when each ends."""
+        """The used tickets, and when each ends."""
 
     def synchronize(self, key: bytes, life: str, now_ms: int) -> None:
-        """Note the common key, what names this start, and the time by the database's clock."""
+        """Set the shared key, the identifier of this start, and the database's time."""
         self._key, self._life = key, life
         self._ahead_ms = now_ms - self._seconds() * 1000
 
     def issue(self, player: str, life: str, lobby: str) -> str | None:
-        """Return a ticket to a lobby at the node whose start `life` names.
+        """Return a ticket to a lobby at the node whose start is `life`.
 
-        None while the key is unknown.
+        Returns None while the key is unknown.
         """
         if self._key is None:
             return None
@@ -52,7 +52,7 @@ class Tickets:
         return f"{text}.{_seal(self._key, text)}"
 
     def player(self, ticket: str) -> str:
-        """Return the key of the player whom a ticket lets in here now. Raises `BadTicket`."""
+        """Return the key of the player of a ticket that is valid here now. Raises `BadTicket`."""
         text, _, seal = ticket.rpartition(".")
         fields = text.split(".")
         if self._key is None or len(fields) != 5 or not ticket.isascii():
@@ -68,7 +68,7 @@ class Tickets:
         return player
 
     def use_up(self, ticket: str) -> None:
-        """Let nobody in with a ticket any more that has let somebody in."""
+        """Invalidate a ticket that was used."""
         now = self._now_ms()
         self._used = {used: ends for used, ends in self._used.items() if ends > now}
         self._used[ticket] = now + VALID_MS
@@ -78,7 +78,7 @@ class Tickets:
 
 
 def lobby_of(ticket: str) -> str:
-    """Return the lobby for which a good ticket was issued."""
+    """Return the lobby of a valid ticket."""
     return ticket.split(".")[3]
 
 

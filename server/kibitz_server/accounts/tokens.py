@@ -1,8 +1,8 @@
-"""The operator's side of accounts: tokens are made, listed and revoked.
+"""The operator's side of accounts: making, listing and revoking tokens.
 
-A server looks tokens up at every hello, so one that is made beside the running server counts from
-the next hello on; one that is revoked counts no more, and `net.token_watch` ends the connections
-that came with it.
+A server looks tokens up at every hello, so a token made beside the running server is valid from the
+next hello on. A revoked token is no longer valid, and `net.token_watch` ends the connections that
+used it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from kibitz_server.storage.opening import open_register
 
 @dataclass(frozen=True, slots=True)
 class IssuedToken:
-    """A token that was just made: the only moment in which its text is known."""
+    """A token that was just made; its text is available only now."""
 
     id: int
     token: str
@@ -66,9 +66,9 @@ class TokenAdmin:
     def issue(
         self, name: str, kind: Literal["bot", "human"], *, days: float | None = None
     ) -> IssuedToken:
-        """Make a token for the account `name`, and the account where there is none.
+        """Make a token for the account `name`, and the account if there is none.
 
-        Raises `BadName`, or `StoreError` where the name belongs to somebody of another kind.
+        Raises `BadName`, or `StoreError` if a player of another kind has the name.
         """
         name = normalise(name)
         token = TOKEN_PREFIX + new_secret()
@@ -98,12 +98,12 @@ class TokenAdmin:
         ]
 
     def revoke(self, id: int) -> bool:
-        """Revoke a token; returns whether there was one to revoke."""
+        """Revoke a token; return whether there was one to revoke."""
         return self._register.revoke(id, int(time.time()))
 
 
 def _account(registration: Registration, name: str, kind: Literal["bot", "human"]) -> Player:
-    """Return the account of a name, which is made where there is none."""
+    """Return the account of a name, after making it if there is none."""
     looks = skeleton(name)
     row = registration.by_skeleton(looks)
     if row is not None and row.account:
@@ -111,8 +111,8 @@ def _account(registration: Registration, name: str, kind: Literal["bot", "human"
         if owner.kind != kind:
             raise StoreError(f"the account {owner.name!r} is a {owner.kind}, not a {kind}")
         return owner
-    claim(name)  # an account that has its name already keeps it
-    if row is not None:  # a guest had the name; from now on it is the account's
+    claim(name)  # an existing account keeps its name
+    if row is not None:  # a guest had the name, which is the account's from now on
         registration.clear_skeleton(row.key)
     player = Player(player=new_key("a"), name=name, kind=kind)
     registration.add_account(row_of(Identity(player, True, looks)))

@@ -1,10 +1,9 @@
-"""A whole server: the one place where everything is constructed, and taken down again.
+"""A whole server: the only package that constructs everything, and shuts it down.
 
     async with running(Config(db=path), games) as server:
         ...                                 # server.url, server.port, await server.drain()
 
-Two of them in one process have nothing in common but the process. `run` is the whole life of a
-server's process.
+Two servers in one process share nothing else. `run` is the whole life of a server's process.
 """
 
 from kibitz_server.app.config import Config

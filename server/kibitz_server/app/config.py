@@ -1,4 +1,4 @@
-"""All that can be chosen about a server.
+"""The configuration of a server.
 
 The fields here, and those of the dataclasses among them, are the keys of the file that
 `kibitz serve --config` reads: none may be renamed.
@@ -34,7 +34,7 @@ UNLIMITED_DOWNLOADS = DownloadLimits(at_once=10**9, an_address=10**9, held_bytes
 
 
 def _read_by(read: Callable[[str], object]) -> AfterValidator:
-    """Return a check that a text is one that `read` takes, so that an error names the key."""
+    """Return a validator that parses a text with `read`, so that an error names the key."""
 
     def check(text: str) -> str:
         read(text)
@@ -45,56 +45,56 @@ def _read_by(read: Callable[[str], object]) -> AfterValidator:
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """All that can be chosen about a server."""
+    """The configuration of a server."""
 
     db: Annotated[Database, BeforeValidator(database_of)]
-    """The database file, which is made where there is none, or the address of a PostgreSQL
+    """The database file, which is created if it does not exist, or the URL of a PostgreSQL
     database: ``postgresql://user@host/name``."""
     host: str = "127.0.0.1"
     """The address to listen on."""
     port: int = 0
     """The port to listen on; 0 for a free one."""
     name: str = "kibitz"
-    """What the server calls itself."""
+    """The server's name."""
     node: str | None = None
-    """The name of one of several servers on a PostgreSQL database; none has it for itself."""
+    """The node's name if several servers share a PostgreSQL database; None for a single server."""
     public_url: str | None = None
-    """Where clients reach this node, such as ``wss://a.example.org``, its path included."""
+    """The URL at which clients reach this node, such as ``wss://a.example.org``, with its path."""
     guests: Guests = "loopback"
-    """Who may come without a token: those on the same machine, anyone, or nobody."""
+    """The clients that need no token: those on the same machine, all, or none."""
     organizer: Annotated[str, Field(min_length=32)] | None = field(default=None, repr=False)
     """The secret of the organizer whose own server this is. Only connections that send it as their
-    token may make guests or watch; everybody else is an entrant, who plays its seats."""
+    token may make guests or watch. All others are entrants, who only play their seats."""
     guests_from: tuple[Annotated[str, _read_by(guest_network)], ...] = ()
-    """Networks from which guests come besides, each with how many at a time: ``192.0.2.7=40``. An
-    address there may have and ask for what so many players may."""
+    """Further networks that admit guests, each with their number at a time: ``192.0.2.7=40``. An
+    address there gets the limits of that many players."""
     operators: tuple[str, ...] = ()
     """Names of the accounts that may abort matches."""
     origins: tuple[Annotated[str, _read_by(listed_origin)], ...] = ()
     """Origins whose pages browsers may connect from, such as ``https://example.org``."""
     hosts: tuple[str, ...] = ()
-    """Names that the server is known by, besides addresses, ``localhost`` and the machine's own
-    name; ``*`` for any."""
+    """Names of the server, besides addresses, ``localhost`` and the machine's own name; ``*`` for
+    any."""
     proxies: tuple[Annotated[str, _read_by(network)], ...] = ()
-    """Addresses or networks of proxies that say truly where a connection comes from."""
+    """Addresses or networks of proxies whose forwarding headers are trusted."""
     notes: bool = False
-    """Whether downloaded records hold what bots noted for themselves, such as tracebacks."""
+    """Whether downloaded records include bots' private notes, such as tracebacks."""
     unlimited: bool = False
     """Whether rate limits and quotas are off, for tests and measurements."""
     tariff: RateLimits = field(default_factory=RateLimits)
-    """Rate limits: what requests cost, and how fast a connection may ask."""
+    """Rate limits: the costs of requests, and the rates of connections."""
     quotas: Quotas = field(default_factory=Quotas)
-    """How many connections and lobbies there may be."""
+    """Limits on the numbers of connections and lobbies."""
     downloads: DownloadLimits = field(default_factory=DownloadLimits)
-    """How much of the server downloads of records may take."""
+    """Limits on downloads of records."""
     patience: TimeoutConfig = field(default_factory=TimeoutConfig)
-    """How long peers may take for what is due from them."""
+    """Timeouts of connections."""
     allowance: SendLimits = field(default_factory=SendLimits)
-    """How much may wait for a slow peer."""
+    """Limits on the output queued for a slow peer."""
     keeping: RetentionPolicy = field(default_factory=RetentionPolicy)
-    """How long closed matches and lobbies, and guests who are away, are kept."""
+    """Retention times of closed matches and lobbies, and of guests who are away."""
     drain_s: float = 10
-    """How long peers may take to leave when the server goes down, before they are aborted."""
+    """Seconds that peers have to leave when the server shuts down, before they are aborted."""
 
     def __post_init__(self) -> None:
         self.access_policy()
@@ -102,7 +102,7 @@ class Config:
         self.identity()
 
     def identity(self) -> NodeIdentity | None:
-        """Return which node this is, if it is one. Raises `ValueError` where that cannot be."""
+        """Return this node's identity, if it is a node. Raises `ValueError` if it is invalid."""
         if self.node is None and self.public_url is None:
             return None
         if self.node is None or self.public_url is None:
@@ -112,11 +112,11 @@ class Config:
         return NodeIdentity(self.node, websocket_url(self.public_url))
 
     def guest_networks(self) -> GuestNetworks:
-        """Return where guests come from besides. Raises `ValueError` where that cannot be."""
+        """Return the networks that admit guests. Raises `ValueError` if one is invalid."""
         return GuestNetworks(map(guest_network, self.guests_from))
 
     def access_policy(self) -> AccessPolicy:
-        """Return whom the server listens to. Raises `ValueError` where that cannot be."""
+        """Return the policy for requests. Raises `ValueError` if a name or address is invalid."""
         return access_policy(
             host=self.host,
             names=self.hosts,
@@ -126,7 +126,7 @@ class Config:
         )
 
     def rate_limits(self) -> RateLimits:
-        """Return what holds: nothing where the server is unlimited, but for an event's entrants."""
+        """Return the rate limits: none if unlimited, except for an event's entrants."""
         if self.unlimited and self.organizer is not None:  # only the organizer opens lobbies there
             return replace(
                 self.tariff,
@@ -140,15 +140,15 @@ class Config:
         return UNLIMITED_RATES
 
     def quota(self) -> Quotas:
-        """Return what holds: nothing where the server is unlimited."""
+        """Return the quotas: none if the server is unlimited."""
         return UNLIMITED_QUOTAS if self.unlimited else self.quotas
 
     def download_limits(self) -> DownloadLimits:
-        """Return what holds: nothing where the server is unlimited."""
+        """Return the limits on downloads: none if the server is unlimited."""
         return UNLIMITED_DOWNLOADS if self.unlimited else self.downloads
 
     def url(self, scheme: str, port: int) -> str:
-        """Return where a client on this machine reaches the server, which listens on `port`."""
+        """Return the URL for clients on this machine of a server that listens on `port`."""
         return f"{scheme}://{_reachable(self.host)}:{port}"
 
 

@@ -1,4 +1,4 @@
-"""The life of a server's process: from its configuration to its signals and its end."""
+"""The life of a server's process: configuration, signals, shutdown."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from kibitz_server.net.site import Site
 LOG = logging.getLogger("kibitz.app")
 _T = TypeVar("_T")
 GC_THRESHOLD = 20_000
-"""New objects between two collections of garbage: a move makes some dozens and no cycles."""
+"""New objects between two garbage collections: a move makes some dozens and no cycles."""
 EXIT_GRACE_S = 20.0
-"""Seconds beyond `drain_s` after which a process that should have ended is ended."""
+"""Seconds beyond `drain_s` after which a process that has not ended is killed."""
 
 
 def run(
@@ -36,20 +36,20 @@ def run(
     compile_command: CompileCommand | None = None,
     started: Callable[[Server], None] | None = None,
 ) -> signal.Signals:
-    """Serve until SIGTERM, SIGHUP or SIGINT, then drain. `started` is told of the running server.
+    """Serve until SIGTERM, SIGHUP or SIGINT, then drain. `started` is called with the server.
 
     `site` has the files of the web pages that are served on the same port; `compile_command`
-    starts what compiles the rules of a game.
+    starts the compilation of a game's rules.
 
-    Returns the signal that ended it. The process ends in any case: also where a disk does not
-    answer, and a thread waits for it.
-    Raises `StoreError` where the database cannot be used, or was taken over by another server.
+    Returns the signal that ended it. The process ends in any case, even if a thread still waits for
+    a disk that does not answer. Raises `StoreError` if the database cannot be used, or another
+    server has taken it over.
     """
     return with_loop(_serve(config, games, launcher, site, compile_command, started))
 
 
 def with_loop(main: Coroutine[None, None, _T]) -> _T:
-    """Run a coroutine on uvloop where there is one, else on asyncio's own loop."""
+    """Run a coroutine on uvloop if it is installed, else on asyncio's own loop."""
     try:
         import uvloop
     except ImportError:
@@ -69,9 +69,9 @@ async def _serve(
     stop = asyncio.Event()
     gc.disable()
     received = _stop_at_signals(stop)
-    # The writer's thread asks for the interpreter once a commit, and should not wait for it.
+    # The writer's thread needs the interpreter once a commit, and should not wait for it.
     sys.setswitchinterval(0.0001)
-    # What the start and the rules of games have made stays for good: no collection walks over it.
+    # Objects made by the start and by games' rules stay for good, so collections skip them.
     served = running(config, games, launcher, site, compile_command, gc.freeze)
     async with served as server:
         gc.freeze()
@@ -88,7 +88,7 @@ async def _serve(
 
 
 def _stop_at_signals(stop: asyncio.Event) -> list[signal.Signals]:
-    """Set `stop` at a signal that ends the server; return the list that such signals go to."""
+    """Set `stop` at a signal that ends the server; return the list of received signals."""
     received: list[signal.Signals] = []
 
     def end(number: signal.Signals) -> None:
@@ -96,7 +96,7 @@ def _stop_at_signals(stop: asyncio.Event) -> list[signal.Signals]:
         stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        # `nohup` has SIGHUP ignored, which stays so.
+        # Under `nohup` SIGHUP is ignored, and stays so.
         if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
             asyncio.get_running_loop().add_signal_handler(number, end, number)
     return received
@@ -113,7 +113,7 @@ async def _wait_any(*events: asyncio.Event) -> None:
 
 
 def _exit_after(seconds: float) -> None:
-    """End the process after a while, whatever its threads wait for; most end long before."""
+    """End the process after a while, even if threads block it; most end long before."""
 
     def end() -> None:
         LOG.critical("the server did not end within %.0f s; it is ended", seconds)

@@ -1,4 +1,4 @@
-"""Builds a server, and takes it down."""
+"""Builds a server, and shuts it down."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ from kibitz_server.storage.opening import open_store
 LOG = logging.getLogger("kibitz.app")
 LISTEN_BACKLOG = 1024
 SEND_BUFFER = 128 * 1024
-"""Bytes that the kernel keeps for a peer that does not read."""
+"""Bytes that the kernel buffers for a peer that does not read."""
 RECEIVE_BUFFER = 64 * 1024
-"""Bytes that it keeps of what a peer sends before it is read, and about the most in one read."""
+"""Bytes that the kernel buffers of a peer's input, and about the most in one read."""
 USER_TIMEOUT_MS = 15_000
-"""Milliseconds after which Linux gives up a peer that acknowledges nothing."""
+"""Milliseconds after which Linux drops a peer that acknowledges nothing."""
 
 
 class Server:
@@ -71,7 +71,7 @@ class Server:
         self._tasks = tasks
         self._store = store
         self.failure: StoreError | None = None
-        """Why the server goes down by itself: its database was taken over by another one."""
+        """The reason why the server shuts down by itself: another one took over its database."""
         self.failed = asyncio.Event()
         self._draining: asyncio.Task[None] | None = None
         store.on_failure = self._fail
@@ -80,26 +80,26 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where clients connect."""
+        """The URL for clients."""
         return self.config.url("ws", self.port)
 
     @property
     def http_url(self) -> str:
-        """Where the plain pages are."""
+        """The URL of the plain pages."""
         return self.config.url("http", self.port)
 
     async def drain(self) -> None:
-        """Take the server down: nothing new, a farewell to everybody, matches suspended.
+        """Shut the server down: accept nothing new, notify all peers, suspend matches.
 
-        What was accepted is on the disk when this returns, and the next start takes up every
-        match. It takes at most `drain_s` and a few seconds, whatever state disk and peers are in.
+        Accepted input is on the disk when this returns, and the next start resumes every match. It
+        takes at most `drain_s` and a few seconds, whatever state disk and peers are in.
         """
         if self._draining is None:
             self._draining = asyncio.ensure_future(self._drain())
         await asyncio.shield(self._draining)
 
     def _fail(self, error: StoreError) -> None:
-        """Go down at once: nothing that is done from now on would be on the disk."""
+        """Shut down at once, as no further change would be on the disk."""
         LOG.critical("%s; the server goes down", error)
         self.failure = error
         self.directory.stop()
@@ -123,7 +123,7 @@ class Server:
         await self._store.close(self.config.drain_s / 2)
 
     async def _leave(self) -> None:
-        """Let other nodes take the lobbies, for nothing more is written here."""
+        """Let other nodes take the lobbies, as this one writes nothing more."""
         if self._store.nodes is None or self.failure is not None:
             return
         try:
@@ -132,7 +132,7 @@ class Server:
             LOG.warning("the other nodes are not told that this one goes: %s", error)
 
     async def _wait_disconnected(self) -> None:
-        """Wait until everybody has left, and abort who has not."""
+        """Wait until all peers have left, and abort those who do not leave in time."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.directory.connections.wait_closed(), self.config.drain_s)
         for peer in list(self.directory.connections.peers):
@@ -150,12 +150,12 @@ async def running(
     compile_command: CompileCommand | None = None,
     rules_loaded: Callable[[], object] = int,
 ) -> AsyncIterator[Server]:
-    """Run a server until the block is left; then it is drained. `site` is served on its port.
+    """Run a server until the block is left, then drain it. `site` is served on its port.
 
-    `compile_command` starts what compiles the rules of a game, beside this process; without it a
-    thread does. `rules_loaded` is called whenever the rules of a game were loaded.
+    `compile_command` starts the compilation of a game's rules in another process; without it a
+    thread compiles them. `rules_loaded` is called whenever the rules of a game were loaded.
 
-    Raises `StoreError` where the database cannot be used, `OSError` where the port cannot.
+    Raises `StoreError` if the database cannot be used, `OSError` if the port cannot.
     """
     tasks = TaskSet()
     rules = Rules(games, tasks.spawn, compile_command, rules_loaded)
@@ -232,7 +232,7 @@ def _peer_context(
     turns: TurnBudget,
     site: Site | None,
 ) -> PeerContext:
-    """Return what the connections of the server share."""
+    """Return the state that the connections of the server share."""
     connections = directory.connections
     records = RecordPages(directory.store, directory.quarantine, notes=config.notes)
     return PeerContext(
@@ -256,7 +256,7 @@ def _peer_context(
 
 
 def _watch_tokens(directory: Directory) -> TokenWatch:
-    """Begin to close the connections whose tokens are revoked."""
+    """Start closing connections whose tokens are revoked."""
     token_watch = TokenWatch(
         directory.loop,
         lambda: directory.connections.peers,
@@ -268,7 +268,7 @@ def _watch_tokens(directory: Directory) -> TokenWatch:
 
 
 def _begin_upkeep(config: Config, directory: Directory, tasks: TaskSet) -> None:
-    """Begin what goes on beside the connections until the server goes down."""
+    """Start the background tasks, which run until the server shuts down."""
     retention = Retention(
         directory.store.expiry,
         config.keeping,
@@ -282,7 +282,7 @@ def _begin_upkeep(config: Config, directory: Directory, tasks: TaskSet) -> None:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Bind the port; what is set here is inherited by every connection (on Linux)."""
+    """Bind the port; on Linux every connection inherits the options set here."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:

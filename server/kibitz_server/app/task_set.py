@@ -10,22 +10,22 @@ LOG = logging.getLogger("kibitz.app")
 
 
 class TaskSet:
-    """The few tasks of a server: house bots and what comes from the disk."""
+    """The few tasks of a server: house bots and reads from the disk."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def spawn(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Run what a function begins; what it raises is logged.
+        """Run the coroutine that a function returns; log its exceptions.
 
-        It is called by its task: one that is cancelled before has nothing that was begun in vain.
+        The task calls the function, so a task that is canceled early leaves no unused coroutine.
         """
         task = asyncio.ensure_future(_guarded(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def close(self, timeout_s: float = 2.0) -> None:
-        """Cancel what still runs, and wait for it a while."""
+        """Cancel the tasks that still run, and wait a while for them to end."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()

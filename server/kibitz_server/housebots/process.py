@@ -1,15 +1,15 @@
-"""House bots: processes that the server starts, listens to, ends and always reaps.
+"""House bots: processes that the server starts, reads, ends and always reaps.
 
-The server knows no bot. Whoever composes it hands over a `BotLauncher`, which says which bots there
-are and how a process of one is started. The process connects like any other client; the
-secret that it comes with is read from a descriptor that it inherits. Neither a command line nor an
-environment has it: processes of the same user can read those of each other.
+The server contains no bots. The program that composes it passes it a `BotLauncher`, which lists the
+bots and returns the command for a process. The process connects like any other client. It reads its
+secret from a descriptor that it inherits, because processes of the same user can read each other's
+command lines and environments.
 
-Of the server's own environment it gets what a list allows and nothing else: tokens, passwords
-and what configures the server are not a bot's to know.
+It gets only listed variables of the server's environment, so that tokens, passwords and the
+server's configuration stay hidden from bots.
 
-Each process leads a process group of its own, so that whatever it started ends with it. Its
-last lines are kept: they go into the match's record when it crashes.
+Each process leads a process group of its own, so that everything it started ends with it. The
+server keeps its last lines of output for the match's record of a crash.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ LOG = logging.getLogger("kibitz.process.house_bots")
 LOG_LINES = 20
 LINE_BYTES = 200
 LIMIT_PREFIX = "ended: "
-"""How the line begins with which a process says that it ends because of one of its limits."""
+"""The beginning of the line in which a process reports that it ends because of a limit."""
 TERM_TIMEOUT_S = 3.0
-"""How long a process may take to end by itself before it is killed."""
+"""Seconds that a process has to end by itself before it is killed."""
 
 ENVIRONMENT_ALLOWED = frozenset(
     {
-        # Where programs, libraries, temporary files and the caches of machine code are.
+        # The paths of programs, libraries, temporary files and the caches of machine code.
         *("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME", "VIRTUAL_ENV"),
         *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "COMSPEC", "PATHEXT"),
         *("LOCALAPPDATA", "USERPROFILE", "PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE"),
-        # How it speaks and how many threads it starts.
+        # Its language and its number of threads.
         *("LANG", "LANGUAGE", "TZ", "PYTHONUTF8", "PYTHONHASHSEED", "PYTHONWARNINGS"),
         *("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"),
-        # What its own code reads; the last is how tests find processes that were left behind.
+        # For its own code; with the last one tests find processes that were left behind.
         *("KIBITZ_CACHE", "KIBITZ_PLAIN", "KIBITZ_CGROUP", "KIBITZ_TEST_RUN"),
     }
 )
-"""Variables of the server's environment that a house bot gets too."""
+"""Variables of the server's environment that a house bot inherits."""
 ENVIRONMENT_PREFIXES = ("LC_", "NUMBA_")
-"""How the names of further ones begin: the locale, and how its code is compiled."""
+"""Prefixes of further ones: the locale, and how its code is compiled."""
 
 
 class HouseBotProcess:
@@ -77,13 +77,13 @@ class HouseBotProcess:
 
     @property
     def log_tail(self) -> str:
-        """What to say of the end: the exit status, and the last lines that it wrote."""
+        """The exit status, and the last lines of output."""
         ended = f"the bot's process ended with status {self.status}"
         return "\n".join([*self._lines, ended])
 
     @property
     def end_reason(self) -> str:
-        """Why the process has ended: its status, and what it said of a limit that it was over."""
+        """The exit status, and the limit that the process reports to have exceeded."""
         ended = f"the process ended with status {self.status}"
         last = self._lines[-1] if self._lines else ""
         if last.startswith(LIMIT_PREFIX):
@@ -93,21 +93,21 @@ class HouseBotProcess:
         return ended
 
     def stop(self) -> None:
-        """Ask the process to end. `work` sees to it that it does."""
+        """Ask the process to end. `run` makes sure that it does."""
         self._stop_requested.set()
 
     def mark_failed(self, reason: str) -> None:
-        """The process could not be started."""
+        """Note that the process could not be started."""
         self._keep_line(reason.encode())
         self.status = 127
 
     async def run(
         self, command: Sequence[str], environment: dict[str, str], secret: str = ""
     ) -> None:
-        """Run the process until it ends. When cancelled, the process is ended first.
+        """Run the process until it ends. If canceled, end the process first.
 
-        Never raises for what the process does; a command that cannot be started counts as a
-        process that ended with status 127.
+        Never raises because of the process; a command that cannot be started counts as a process
+        that ended with status 127.
         """
         if self.stopping:
             return
@@ -119,7 +119,7 @@ class HouseBotProcess:
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=asyncio.subprocess.PIPE,
                     stderr=asyncio.subprocess.STDOUT,
-                    # What a Python program still buffers when it dies would say nothing.
+                    # Output still buffered by a dying Python program would be lost.
                     env={**environment, "PYTHONUNBUFFERED": "1", "KIBITZ_RESUME_FD": str(number)},
                     start_new_session=True,
                     pass_fds=(number,),
@@ -133,7 +133,7 @@ class HouseBotProcess:
             await self._reap(self._process)
 
     async def _collect_output(self, process: asyncio.subprocess.Process) -> None:
-        """Keep the last lines until the process has ended, or is to end."""
+        """Keep the last lines until the process has ended, or is about to."""
         output = process.stdout
         if output is None:
             raise AssertionError("the process was started with a pipe")
@@ -144,7 +144,7 @@ class HouseBotProcess:
             await asyncio.wait((ended, leaving), return_when=asyncio.FIRST_COMPLETED)
             if self.stopping:
                 return
-            # What the process left running may hold the pipe open for ever.
+            # A program left running by the process may hold the pipe open forever.
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(reading, 1.0)
         finally:
@@ -167,7 +167,7 @@ class HouseBotProcess:
             self._lines.append(printable.line(decoded)[:LINE_BYTES])
 
     async def _reap(self, process: asyncio.subprocess.Process) -> None:
-        """End the whole group, politely first, and collect the exit status."""
+        """End the whole group, politely first, and return the exit status."""
         self._signal(signal.SIGTERM)
         try:
             self.status = await asyncio.wait_for(wait_exit.wait_exit(process), TERM_TIMEOUT_S)
@@ -184,7 +184,7 @@ class HouseBotProcess:
 
 
 def inherited_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what a house bot gets of the server's environment."""
+    """Return the part of the server's environment that a house bot inherits."""
     return {
         name: value
         for name, value in environment.items()
@@ -195,7 +195,7 @@ def inherited_environment(environment: Mapping[str, str]) -> dict[str, str]:
 def secret_descriptor(secret: str) -> socket.socket:
     """Return a descriptor from which a secret can be read, once and to the end.
 
-    It is a socket: one of another process cannot be opened in ``/proc``, as a pipe can.
+    It is a socket, because another process could open a pipe in ``/proc``.
     """
     ours, theirs = socket.socketpair()
     with ours:
@@ -246,7 +246,7 @@ class HouseBots:
         self._spawn(partial(self._run, process, personality, command, environment, resume, ended))
 
     def close(self) -> None:
-        """Stop all processes and start none any more."""
+        """Stop all processes and start no more."""
         self._closed = True
         for process in self._running:
             process.stop()

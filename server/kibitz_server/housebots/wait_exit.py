@@ -1,4 +1,4 @@
-"""The end of a child process."""
+"""Waits for the end of a child process."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 RETRY_S = 0.05
-"""How often it is looked whether a process has ended where the system cannot tell."""
+"""Seconds between two polls, on systems without notifications of a process's end."""
 
 
 async def wait_exit(process: Process) -> int:
     """Wait until a process has ended, and return its status.
 
-    `Process.wait` waits for the end of its pipes as well, which something that the process has
-    left running may hold open for ever (python/cpython#119710). This waits for the process alone:
-    where there are descriptors of processes (Linux) the event loop is told, and nothing is polled.
+    `Process.wait` also waits for the end of its pipes, which a program left running by the process
+    may hold open forever (python/cpython#119710). This waits for the process alone. On systems with
+    process descriptors (Linux) the event loop is notified, without polling.
     """
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[int] = loop.create_future()
@@ -36,7 +36,7 @@ async def wait_exit(process: Process) -> int:
 
 @contextmanager
 def _calling_at_exit(loop: AbstractEventLoop, pid: int, look: Callable[[], None]) -> Iterator[None]:
-    """Call `look` in each turn of the loop from a process's end on.
+    """Call `look` in each turn of the loop after a process has ended.
 
     The descriptor stays readable, so `look` is also called once the loop has collected the status,
     which is a few turns after the end.

@@ -1,14 +1,14 @@
-"""The examination of a database: is everything there, and is it what was written?
+"""Checks that everything in a database is there, and is as it was written.
 
-It reads and never writes, from one state of the file, so it may look at a database that a server
-is using. It follows every chain of hashes from the head of a stream through its segments and
-the journal, compares what is kept twice (summaries and the ledger with the results they repeat),
-and asks SQLite about its own structure. It does not play matches again: a link that fits says
-that a line is the one that was written, and the server folds it at the next start.
+It reads one state of the file and never writes, so the database may be in use by a server. It
+follows every chain of hashes from the head of a stream through its segments and the journal. It
+compares data that is stored twice (summaries and the ledger with the results they repeat), and runs
+SQLite's own check of its structure. It does not replay matches: a link that fits proves that a line
+is as it was written, and the server folds it at the next start.
 
-What nobody can tell from a file alone is whether its end is missing. The mark beside it can
-(`storage/sqlite/watermark.py`), so a database that was moved without its mark is only as complete
-as it says.
+The file alone cannot show whether its end is missing. The mark beside it can
+(`storage/sqlite/watermark.py`), so a database moved without its mark may have lost its end
+undetected.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from kibitz_server.storage.sqlite.schema import require_schema
 _Model = TypeVar("_Model", bound=BaseModel)
 About: TypeAlias = Literal["file", "mark", "journal", "match", "lobby", "ledger"]
 MAX_SQLITE_PROBLEMS = 20
-"""Complaints of SQLite's own check that are listed."""
+"""The most problems of SQLite's own check that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that is wrong; `name` is the match, the lobby, or the place in the ledger."""
+    """A problem; `name` is the match, the lobby, or the place in the ledger."""
 
     about: About
     name: str
@@ -59,7 +59,7 @@ class Problem:
 
 @dataclass(slots=True)
 class Findings:
-    """What a database holds, and what is wrong with it."""
+    """The contents and the problems of a database."""
 
     file: str
     matches: int = 0
@@ -69,7 +69,7 @@ class Findings:
     entries: int = 0
     rated: int = 0
     accepted: int = 0
-    """Matches and lobbies that somebody has accepted as lost."""
+    """Matches and lobbies that were accepted as lost."""
     problems: list[Problem] = field(default_factory=list)
 
     @property
@@ -95,13 +95,13 @@ class _Stream:
 
 
 class _Damage(Exception):
-    """What is wrong with one stream."""
+    """A problem of one stream."""
 
 
 def check_database(path: Path, *, marked: bool = True) -> Findings:
-    """Look at all of a database; `marked` is False for a copy, which has no mark.
+    """Check all of a database; `marked` is False for a copy, which has no mark.
 
-    Raises `StoreError` where there is nothing that could be examined.
+    Raises `StoreError` if there is nothing to check.
     """
     path = resolve_path(path)
     findings = Findings(str(path))
@@ -123,7 +123,7 @@ def check_database(path: Path, *, marked: bool = True) -> Findings:
 
 @contextlib.contextmanager
 def _catching_corruption(findings: Findings) -> Iterator[None]:
-    """Go on where SQLite cannot read a part of the file any further."""
+    """Continue if SQLite cannot read the rest of a part of the file."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -135,7 +135,7 @@ def _catching_corruption(findings: Findings) -> Iterator[None]:
 
 
 def _check_mark(db: sqlite3.Connection, path: Path, findings: Findings) -> None:
-    """Look for commits that are missing: before the snapshot, which the mark may be ahead of."""
+    """Look for missing commits before taking the snapshot, as the mark may get ahead of it."""
     try:
         watermark.require(db, path)
     except CommitsMissing as error:
@@ -197,7 +197,7 @@ def _count(stream: _Stream, findings: Findings) -> None:
 def _check_stream(
     db: sqlite3.Connection, stream: _Stream, tail: journal.Tail | None, findings: Findings
 ) -> Result | None:
-    """Follow a stream from its head to its end; return the result that its footer says."""
+    """Follow a stream from its head to its end; return the result in its footer."""
     link = _check_head(stream)
     last = 0
     for first, until, expected, text in db.execute(
@@ -242,7 +242,7 @@ def _key_in(kind: About, head: bytes) -> str | None:
 
 
 def _check_end(stream: _Stream, link: str) -> Result | None:
-    """Compare what closed a stream with its entries, and its line in lists with that."""
+    """Compare the footer of a stream with its entries, and its line in lists with the footer."""
     if stream.kind == "lobby":
         _parsed(LobbyBrief, stream.summary, "summary")
         return None

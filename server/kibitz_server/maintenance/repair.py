@@ -1,7 +1,7 @@
-"""Repair of a damaged database: an operator decides that the rest of it shall count.
+"""Repair of a damaged database: an operator accepts its losses.
 
-Nothing is deleted but lines of the ledger that nobody can read. Damaged matches and lobbies get
-the state ``lost``: they stay as they are, nothing loads them, and no check reports them again.
+Nothing is deleted except unreadable lines of the ledger. Damaged matches and lobbies get the state
+``lost``: they stay as they are, nothing loads them, and no check reports them again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from kibitz_server.storage.sqlite.connection import (
 
 
 def accept_losses(path: Path, findings: Findings) -> None:
-    """Accept what `findings` says of a database that no server has open. Raises `StoreError`."""
+    """Accept the losses in `findings`, of a database that no server has open.
+
+    Raises `StoreError`.
+    """
     path = resolve_path(path)
     with lock(path), contextlib.closing(connect_writer(path)) as db, translate_errors(path):
         journal.recover(db)

@@ -1,19 +1,19 @@
-"""Retention: deletes old closed matches and lobbies, and guests who do not come back.
+"""Retention: deletes old closed matches and lobbies, and guests who do not return.
 
-Everything is deleted a little at a time through the store's own writer, in its ordinary
-batches, so nobody waits for it and a server that is killed in the middle goes on with it. A
-stream is first marked as deleted: from then on nobody finds it. Its entries follow, a few rows a
-batch, and its line in the list of streams goes last, so that its number is not given away while
-there is anything of it.
+Everything is deleted a little at a time through the store's own writer, in its ordinary batches. So
+it delays no one, and a server that is killed in the middle continues after its restart. A stream is
+first marked as deleted, which hides it from all lookups. Its entries follow, a few rows a batch.
+Its line in the list of streams goes last, so that its number is not reused while anything of it is
+left.
 
     closed --old enough, out of the journal--> deleted --its entries are gone--> no row
 
-* A match is as old as its last entry. A stream that the journal still has entries of is left
-  for later: a start reads the journal, and has to find the streams it speaks of.
-* A lobby goes when all its matches are gone, for who hosted it may read their reports.
-* The rating list keeps what it needs in its own table, which nothing is taken from.
-* A guest, or a house bot, goes who was not here for a while and has no seat or lobby anywhere. Its
-  secret is worth nothing from then on. Accounts stay.
+* A match is as old as its last entry. A stream with entries left in the journal is deleted later:
+  a start reads the journal, and must find the streams of its entries.
+* A lobby is deleted after all its matches, as its host may read their reports.
+* The rating list keeps its data in its own table, from which nothing is deleted.
+* A guest, or a house bot, is deleted after a time away without a seat or lobby anywhere. Its secret
+  is invalid from then on. Accounts stay.
 """
 
 from __future__ import annotations
@@ -35,34 +35,34 @@ from kibitz_server.storage.streams import Kind, Waiter
 LOG = logging.getLogger("kibitz.retention")
 DAY_S: Final = 86_400.0
 GUEST_CANDIDATES: Final = 20_000
-"""Guests that are looked at for a portion: more than can be connected, so that some are idle."""
+"""Guests that are checked for a portion: more than can be connected, so that some are idle."""
 Write: TypeAlias = Callable[[Waiter], None]
-"""Writes a portion with the next batch, and has the waiter told of it."""
+"""Writes a portion with the next batch, and notifies the waiter of the result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionPolicy:
-    """What is kept, for how long, and how fast the rest goes."""
+    """The limits on how long data is kept, and the pace of deletion."""
 
     days: float | None = None
-    """Days that closed matches and lobbies are kept; None for ever."""
+    """Days that closed matches and lobbies are kept; None for forever."""
     guest_days: float = 30
-    """Days that a guest may be away who has no seat or lobby."""
+    """Days that a guest without a seat or lobby is kept while away."""
     guests: int = 100_000
-    """Guests and house bots that are kept at most; those who were away longest go before their
-    time."""
+    """The most guests and house bots that are kept; beyond, those away longest are deleted
+    early."""
     every_s: float = 60
-    """Seconds between two looks."""
+    """Seconds between two checks."""
     pause_s: float = 0.05
     """Seconds between two portions."""
     streams: int = 64
-    """Matches or lobbies that are looked at for a portion, and are in one at most."""
+    """The most matches or lobbies that are checked for a portion or deleted in one."""
     rows: int = 16
-    """Rows that a portion deletes."""
+    """The number of rows that a portion deletes."""
 
 
 class _CommitWaiter:
-    """Waits until a portion is on the disk."""
+    """The waiter for a portion to be on the disk."""
 
     __slots__ = ("_done",)
 
@@ -81,7 +81,7 @@ class _CommitWaiter:
 
 
 class Retention:
-    """Forgets, portion by portion, while `run` runs."""
+    """Deletes due data, portion by portion, while `run` runs."""
 
     def __init__(
         self,
@@ -92,8 +92,8 @@ class Retention:
         on_deleted: Callable[[set[str]], None],
         now: Callable[[], float] = time.time,
     ) -> None:
-        """`is_busy` tells whether a player is connected or has a seat or a lobby; `on_deleted` is
-        told the keys of matches and lobbies that nobody finds any more.
+        """`is_busy` returns whether a player is connected or has a seat or a lobby; `on_deleted` is
+        called with the keys of matches and lobbies that lookups no longer find.
         """
         self._expiry = expiry
         self._policy = policy
@@ -102,7 +102,7 @@ class Retention:
         self._now = now
 
     async def run(self) -> None:
-        """Look every now and then, until it is cancelled."""
+        """Check regularly until canceled."""
         while True:
             await asyncio.sleep(self._policy.every_s)
             try:
@@ -113,7 +113,7 @@ class Retention:
                 LOG.exception("what is old cannot be deleted; it is tried again")
 
     async def delete_due(self) -> None:
-        """Delete all that is due now."""
+        """Delete everything that is due now."""
         more = await self.delete_some()
         while more:
             await asyncio.sleep(self._policy.pause_s)
@@ -138,7 +138,7 @@ class Retention:
         return partial(self._expiry.delete_remains, remains) if remains else None
 
     async def _mark_deleted(self) -> Write | None:
-        """Choose what is old, and let nobody find it any more."""
+        """Choose old streams, and hide them from all lookups."""
         if self._policy.days is None:
             return None
         cutoff = int(self._now() - self._policy.days * DAY_S)
@@ -147,7 +147,7 @@ class Retention:
         return partial(self._expiry.mark_deleted, list(old)) if old else None
 
     async def _deletable(self, kind: Kind, cutoff: int) -> dict[int, str]:
-        """Return the first streams, by number, that may go; those that may not are passed over."""
+        """Return the first streams, by number, that may be deleted, skipping those that may not."""
         after = 0
         while True:
             closed = await self._expiry.closed_streams(kind, cutoff, after, self._policy.streams)
@@ -182,12 +182,12 @@ class Retention:
 def _ended(stream: OldStream) -> float:
     """Return about when a match ended, in seconds of the epoch, from its last entry.
 
-    Nothing is known of when a lobby did: that is 0.
+    Returns 0 for a lobby, as its end is unknown.
     """
     if stream.last_line is None:
         return stream.opened
     try:
         at_ms = from_json(stream.last_line)["at_ms"]
     except (ValueError, TypeError, KeyError):
-        return stream.opened  # a damaged entry keeps nothing longer than its beginning does
+        return stream.opened  # with a damaged last entry, a match is as old as its beginning
     return stream.opened + at_ms / 1000 if isinstance(at_ms, int) else stream.opened

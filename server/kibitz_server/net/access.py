@@ -1,27 +1,26 @@
-"""Which HTTP requests are served at all, by their headers; handshakes are such requests too. Pure.
+"""Decides by their headers which HTTP requests are served, handshakes included. Pure.
 
-Three things are decided before a request costs anything.
+Three checks come before a request costs anything.
 
-**Host.** A web page whose name its owner lets point at this server (DNS rebinding) counts for the
-browser as a page of this server, and may read all that is served here. Its requests carry the
-page's own name in `Host`. So `Host` has to be a name that this server is known by, or an
-address: a page can let its name point anywhere, but cannot be called 127.0.0.1.
+**Host.** An attacker can point a web page's name at this server (DNS rebinding). Browsers then
+treat the page as one of this server's, and let it read everything served here. Its requests carry
+the page's own name in `Host`. So `Host` has to be one of this server's names, or an address: a page
+can let its name point anywhere, but cannot be called 127.0.0.1.
 
-**Origin.** Browsers send `Origin` with every websocket handshake (RFC 6455, section 4.1), and
-it has to be the server's own, or one of those that the operator listed. Its own is the one that
-`Host` says, as long as that is a name which the server is known by: where any name will do, a
-page whose name points here would be such an origin. Whether TLS ends at a proxy is not known
-here, so the scheme may be either. `null`, which sandboxed pages and files have, is never let
-in. Programs that are no browsers send none, and are let in without. What has none, but has what
-only browsers send, is treated as `null`. (`Sec-Fetch-Mode` alone proves no browser: the
-WebSocket of Node sends it, and no `Origin`.) A plain page is refused to other sites' scripts;
-following a link to it is not.
+**Origin.** Browsers send `Origin` with every websocket handshake (RFC 6455, section 4.1). It has to
+be the server's own, or one that the operator listed. The server's own origin is the one in `Host`,
+if that is one of the server's names: if any name were accepted, a page whose name points here would
+have such an origin. The scheme may be either, as TLS may end at a proxy. `null`, the origin of
+sandboxed pages and files, is always refused. Programs other than browsers send no origin, and are
+accepted. A request without an origin but with headers that only browsers send is treated as `null`.
+`Sec-Fetch-Mode` alone proves no browser: the WebSocket of Node sends it, and no `Origin`. Scripts
+of other sites cannot read a plain page, but links to it work.
 
-**Where it comes from.** Behind a proxy every connection comes from the proxy's address. Where
-the operator says that the proxy is trusted, the client's address is the rightmost one in
-`X-Forwarded-For`, or `Forwarded` (RFC 7239), that is not a trusted proxy's itself; all to the left
-of it may have been written by the client. From anybody else these headers mean nothing, except
-that a connection from this machine which carries them was not made by somebody on this machine.
+**Client address.** Behind a proxy every connection comes from the proxy's address. If the operator
+trusts the proxy, the client's address is the rightmost one in `X-Forwarded-For` or `Forwarded` (RFC
+7239) that is not a trusted proxy's own. The client may have written everything to the left of it.
+From other senders these headers only show that a connection from this machine was not made by
+somebody on it.
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 NULL_ORIGIN: Final = "null"
 ANY_HOST: Final = "*"
 _DEFAULT_PORTS: Final = {"http": ":80", "https": ":443"}
-"""What a browser leaves out of the origin of a page, and of the `Host` of its requests."""
+"""The ports that a browser leaves out of a page's origin, and of `Host`."""
 _BROWSERS_ONLY: Final = ("Sec-Fetch-Site", "Sec-Fetch-Dest", "Sec-CH-UA", "Cookie", "Referer")
-"""Headers that scripts cannot leave out and other programs have no reason to send."""
+"""Headers that scripts cannot suppress and other programs have no reason to send."""
 _HOST: Final = re.compile(
     r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<name>[^:\[\]/?#@\s]+))(?::[0-9]{1,5})?"
 )
@@ -51,7 +50,7 @@ _FORWARDED_FOR: Final = re.compile(r'(?:^|;)\s*for=(?:"([^"]*)"|([^;",\s]*))', r
 
 @dataclass(frozen=True, slots=True)
 class ClientAddress:
-    """Where a request comes from."""
+    """The address that a request comes from."""
 
     address: str
     local: bool
@@ -59,7 +58,7 @@ class ClientAddress:
 
 
 class BadHeader(ValueError):
-    """A header that makes no sense; `str()` is fit for who sent it."""
+    """An invalid header; `str()` is a message for its sender."""
 
 
 def origin_of(url: str) -> str:
@@ -75,21 +74,21 @@ class AccessPolicy:
     """Names, origins and proxies of one server."""
 
     hosts: frozenset[str] | None = None
-    """Names that the server is known by, in lower case; None for any."""
+    """Names of the server, in lower case; None for any."""
     origins: frozenset[str] = frozenset()
     """Origins whose pages browsers may connect from."""
     proxies: tuple[Network, ...] = ()
-    """Whose forwarding headers are believed."""
+    """Proxies whose forwarding headers are trusted."""
 
     # --- host -------------------------------------------------------------------------------
 
     def knows_host(self, headers: Headers) -> bool:
-        """Whether `Host` names this server. Raises `BadHeader` where there is not one name."""
+        """Return whether `Host` names this server. Raises `BadHeader` unless there is one name."""
         host = _host(headers)
         return self.hosts is None or self._is_named(host)
 
     def _is_named(self, host: str) -> bool:
-        """Whether a host is an address or one of the server's names, of which it has some."""
+        """Return whether a host is an address or one of the server's names, if it has any."""
         if parse_address(host) is not None or host in (self.hosts or ()):
             return True
         return host == "localhost" or host.endswith(".localhost")
@@ -97,9 +96,9 @@ class AccessPolicy:
     # --- origin -----------------------------------------------------------------------------
 
     def allows_handshake(self, headers: Headers, servers: Sequence[str] = ()) -> bool:
-        """Whether a websocket may be opened. Raises `BadHeader`.
+        """Return whether a websocket may be opened. Raises `BadHeader`.
 
-        `servers` are the websocket addresses of others whose pages may open one as well.
+        `servers` are the websocket addresses of other servers whose pages may open one too.
         """
         origin = _origin(headers)
         if origin is None and _is_browser(headers):
@@ -109,7 +108,7 @@ class AccessPolicy:
         return self._allows_origin(origin, headers)
 
     def allows_page(self, headers: Headers) -> bool:
-        """Whether a plain page may be read. Raises `BadHeader`."""
+        """Return whether a plain page may be read. Raises `BadHeader`."""
         origin = _origin(headers)
         if origin is not None:
             return self._allows_origin(origin, headers)
@@ -122,20 +121,20 @@ class AccessPolicy:
         return origin in self.origins or self._is_own(origin, headers)
 
     def _is_own(self, origin: str, headers: Headers) -> bool:
-        """Whether an origin is the one that a page of this server has; pure text is compared."""
+        """Return whether an origin is that of this server's pages, by comparing the text."""
         scheme, _, authority = origin.partition("://")
         port = _DEFAULT_PORTS.get(scheme)
         if port is None or not self._is_named(_host(headers)):
             return False
         return authority.removesuffix(port) == headers["Host"].lower().removesuffix(port)
 
-    # --- where it comes from ------------------------------------------------------------------
+    # --- client address -----------------------------------------------------------------------
 
     def is_proxy(self, address: str) -> bool:
         return self._trusts(parse_address(address))
 
     def client_address(self, headers: Headers, address: str) -> ClientAddress:
-        """Return where a request comes from that arrived from `address`."""
+        """Return the client's address of a request that arrived from `address`."""
         local = is_loopback(address)
         if not self.is_proxy(address):
             return ClientAddress(address, local and not is_forwarded(headers))
@@ -149,7 +148,7 @@ class AccessPolicy:
         return ClientAddress(client, local and client != address and is_loopback(client))
 
     def _client(self, hops: Sequence[str], address: str) -> str:
-        """Return the rightmost hop that is not trusted; the last trusted one where none can be."""
+        """Return the rightmost hop that is not trusted; the last trusted one if there is none."""
         nearest = address
         for hop in reversed(hops):
             parsed = parse_address(hop)
@@ -167,10 +166,10 @@ class AccessPolicy:
 def access_policy(
     *, host: str, names: Iterable[str], origins: Iterable[str], proxies: Iterable[str], machine: str
 ) -> AccessPolicy:
-    """Return what an operator has chosen, or raise `ValueError` with what cannot be.
+    """Return the policy that an operator has chosen, or raise `ValueError` if it is invalid.
 
-    `host` is the address or name to listen on, `names` are others that the server is known by,
-    `machine` is the machine's own name.
+    `host` is the address or name to listen on, `names` are other names of the server, `machine` is
+    the machine's own name.
     """
     known = {name.lower().rstrip(".") for name in (*names, host, machine, f"{machine}.local")}
     listed = frozenset(map(listed_origin, origins))
@@ -179,7 +178,7 @@ def access_policy(
 
 
 def listed_origin(text: str) -> str:
-    """Read an origin that an operator lets in, or raise `ValueError`."""
+    """Parse an origin that an operator allows, or raise `ValueError`."""
     origin = text.lower().rstrip("/")
     if origin == NULL_ORIGIN:
         raise ValueError("the origin 'null' is that of any sandboxed page, and cannot be let in")
@@ -187,7 +186,7 @@ def listed_origin(text: str) -> str:
 
 
 def network(text: str) -> Network:
-    """Read an address or a network such as ``10.0.0.0/8``, or raise `ValueError`."""
+    """Parse an address or a network such as ``10.0.0.0/8``, or raise `ValueError`."""
     try:
         return ipaddress.ip_network(text, strict=False)
     except ValueError:
@@ -197,7 +196,7 @@ def network(text: str) -> Network:
 
 
 def is_forwarded(headers: Headers) -> bool:
-    """Whether a request says that it came through a proxy."""
+    """Return whether a request has the headers of a proxy."""
     names = {name.lower() for name, _ in headers.raw_items()}
     return bool(names & {"forwarded", "via", "x-real-ip"}) or any(
         name.startswith("x-forwarded") for name in names
@@ -234,7 +233,7 @@ def _x_forwarded_for(headers: Headers) -> list[str]:
 
 
 def _forwarded(headers: Headers) -> list[str]:
-    """Return the `for` of each element; one without it is a hop that nobody knows."""
+    """Return the `for` of each element; an element without it is an unknown hop."""
     whole = ",".join(headers.get_all("Forwarded"))
     hops = []
     for element in filter(str.strip, whole.split(",")):

@@ -1,8 +1,8 @@
-"""Network addresses: the same one written in several ways, and who shares one.
+"""Network addresses: different spellings of one address, and addresses of one customer.
 
-A household or a rented server has a whole /64 of IPv6 addresses, so what is counted for an
-address is counted for the /64. An IPv4 address that came through an IPv6 socket is that IPv4
-address (``::ffff:192.0.2.1``).
+A household or a rented server has a whole /64 of IPv6 addresses, so all limits on an address apply
+to its /64. An IPv4 address that came through an IPv6 socket is that IPv4 address
+(``::ffff:192.0.2.1``).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import TypeAlias
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 CUSTOMER_PREFIX_BITS = 64
-"""The prefix of an IPv6 address that one customer has."""
+"""The length of the prefix of IPv6 addresses that one customer has."""
 
 
-@lru_cache(maxsize=1024)  # a connection is asked for its address several times
+@lru_cache(maxsize=1024)  # a connection looks its address up several times
 def parse_address(text: str) -> Address | None:
-    """Read an address, without the zone that a socket may give with it; None for anything else."""
+    """Parse an address, ignoring the zone of a socket's address; return None if it is none."""
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
@@ -34,7 +34,7 @@ def is_loopback(text: str) -> bool:
 
 
 def address_group(text: str) -> str:
-    """Return the name under which an address is counted; text that is no address is its own."""
+    """Return the name under which an address is counted; other text is returned unchanged."""
     address = parse_address(text)
     if address is None:
         return text

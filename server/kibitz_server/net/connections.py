@@ -1,4 +1,4 @@
-"""Every connection of a server: where it comes from, whose it is, and how many there may be."""
+"""Every connection of a server: its address, its player, and the limits on their number."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from kibitz_server.net.peer import Peer
 from kibitz_server.net.rate_limit import Rate, RateLimits, SharedBuckets
 
 CONNECTIONS_A_PERSON = 8
-"""Connections of one address for each of its people, in a guest network: bots and open pages."""
+"""Connections of one address in a guest network, for each of its people: bots and open pages."""
 LEAST_REQUESTS = 30.0
-"""Room in the bucket of a player at however many nodes: more than any request costs."""
+"""The least burst of a player's bucket, however many nodes share it: any request fits."""
 LEAST_COMMENTS = 1.0
 """The same for comments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quotas:
-    """How much of the server one address or player may take."""
+    """Limits on the share of the server that one address or player may use."""
 
     connections: int = 10_000
     connections_an_address: int = 200
-    """This machine is not counted, here and in whatever else an address may have."""
+    """This machine is exempt from all limits on an address."""
     lobbies: int = 8
     """Open lobbies that one player may host ..."""
     lobbies_an_address: int = 32
@@ -45,19 +45,19 @@ class Quotas:
     matches_a_player: int = 100
     """... those that one player plays, in all lobbies of the server ..."""
     matches_in_all: int = 2000
-    """... and those that run on the server; what is beyond that begins when others have ended."""
+    """... and those that run on the server; matches beyond that begin when others have ended."""
     matches_elsewhere: int = 500
-    """Matches of other nodes that a node follows for its own spectators; of what is beyond that
-    these are sent to the node that has it."""
+    """Matches of other nodes that a node follows for its own spectators. Spectators of further ones
+    are redirected to the node that owns the match."""
 
 
 def counted_address(peer: Peer) -> str | None:
-    """Return the address that a connection is counted for; None for this machine."""
+    """Return the address that a connection counts toward; None for this machine."""
     return None if peer.local else address_group(peer.address)
 
 
 def same_program(one: Peer, other: Peer) -> bool:
-    """Whether two connections of a player are one program's: it came back on the other."""
+    """Return whether two connections of a player are one program's, which has reconnected."""
     return one is other or (one.instance is not None and one.instance == other.instance)
 
 
@@ -75,13 +75,13 @@ class Connections:
         self.quotas = quotas
         self.guest_networks = guest_networks or GuestNetworks()
         self._guests: dict[GuestNetwork, Counter[str]] = {}
-        """The guests that are connected from each network, and how often."""
+        """The connected guests of each network, with the number of their connections."""
         self._loop = loop
         self._peers: dict[Peer, None] = {}
-        """In the order in which they came."""
+        """All connections, in order of arrival."""
         self._address_buckets: SharedBuckets[str] = SharedBuckets(rate_limits.address)
         self._counted: dict[Peer, str] = {}
-        """The address that each connection is counted for, where it is for any."""
+        """The address that each connection counts toward, if any."""
         self._by_player: dict[str, list[Peer]] = {}
         """The connections of each player, the newest last."""
         self._account_buckets: SharedBuckets[str] = SharedBuckets(rate_limits.account)
@@ -91,23 +91,23 @@ class Connections:
         self._address_openings: SharedBuckets[str] = SharedBuckets(rate_limits.openings_an_address)
         self._address_comments: SharedBuckets[str] = SharedBuckets(rate_limits.comments_an_address)
         self._elsewhere: Mapping[str, int] = {}
-        """At how many other nodes players are as well."""
+        """The number of other nodes that each player is connected to."""
         self._all_closed: asyncio.Future[None] | None = None
 
     # --- rates of players -------------------------------------------------------------------
 
     def spenders(self) -> set[str]:
-        """Return the players who have a part of their rates here.
+        """Return the players who use a part of their rates here.
 
-        That is who is connected, and who has asked for so much that it has not come back yet: who
-        goes from node to node takes what it has spent along.
+        These are connected players, and those whose bucket has not refilled yet. So switching nodes
+        does not restore a spent rate.
         """
         now = self._loop.time()
         commenting = self._player_comments.in_use_or_missing(now)
         return self._account_buckets.in_use_or_missing(now) | commenting
 
     def share_rates(self, elsewhere: Mapping[str, int]) -> None:
-        """Divide rates of players by the nodes where they are: at how many others is given."""
+        """Divide players' rates by the number of their nodes; `elsewhere` counts the others."""
         former, self._elsewhere = self._elsewhere, elsewhere
         now = self._loop.time()
         if former is elsewhere:
@@ -127,7 +127,7 @@ class Connections:
     def charge_comment(self, peer: Peer, identity: Identity) -> int:
         """Charge a player and an address for a comment.
 
-        Return 0, or, where one of them has said too much, after how many milliseconds it may go on.
+        Return 0 or, if one of them has exceeded its rate, the milliseconds until it may comment.
         """
         now = self._loop.time()
         player = identity.key
@@ -140,13 +140,13 @@ class Connections:
         return max(waits)
 
     def charge_note(self, identity: Identity, characters: int) -> int:
-        """Charge a player for a note; return 0, or after how many milliseconds it may write it."""
+        """Charge a player for a note; return 0, or the milliseconds until it may write it."""
         return self._notes.charge(identity.key, self._loop.time(), cost=characters)
 
     def charge_opening(self, peer: Peer, identity: Identity) -> int:
-        """Charge a player and an address for a lobby that is opened.
+        """Charge a player and an address for opening a lobby.
 
-        Return 0, or after how many milliseconds both may open one.
+        Return 0, or the milliseconds until both may open one.
         """
         now, address = self._loop.time(), counted_address(peer)
         wait_ms = self._openings.charge(identity.key, now)
@@ -173,18 +173,19 @@ class Connections:
         return self._count(peer) and room
 
     def relocate(self, peer: Peer) -> bool:
-        """Count a connection for the address that it turned out to come from.
+        """Count a connection toward the address that it turned out to come from.
 
-        It is known once for all: before, it was counted for none, or for that of no proxy.
+        That address is final. Before, the connection counted toward none, or toward one that is
+        not a proxy's.
         """
         self._discount(peer)
         return peer.local or self._count(peer)
 
     def may_stay(self, peer: Peer) -> bool:
-        """Whether a connection that has its page may be kept for another one.
+        """Return whether a connection that has its page may be kept for another request.
 
-        While half of the connections are in use, of the server's or of its address, none is kept:
-        they are for who comes.
+        None is kept while more than half of the server's or the address's connections are in use:
+        the rest is for new ones.
         """
         if 2 * len(self._peers) > self.quotas.connections:
             return False
@@ -193,7 +194,7 @@ class Connections:
         return 2 * users <= self.quotas.connections_an_address
 
     def _count(self, peer: Peer) -> bool:
-        """Count a connection for its address, which pays for it; return whether it may come."""
+        """Count a connection toward its address, which pays for it; return whether it may stay."""
         address = self._counted[peer] = address_group(peer.address)
         limits, people = self.rate_limits, self.guest_networks.people(peer.address)
         rate = rate_of_people(limits.address, limits.socket, people)
@@ -202,7 +203,7 @@ class Connections:
         return self._address_buckets.users(address) <= most
 
     def address_quotas(self, peer: Peer) -> Quotas:
-        """Return the quotas of which those of an address are the ones of the peer's address."""
+        """Return the quotas, with the limits on an address adjusted to the peer's address."""
         quotas, people = self.quotas, self.guest_networks.people(peer.address)
         if not people:
             return quotas
@@ -218,11 +219,11 @@ class Connections:
     # --- guests -----------------------------------------------------------------------------
 
     def invites_guests(self, peer: Peer) -> bool:
-        """Whether guests are let in from the network that a connection comes from."""
+        """Return whether guests are admitted from the network of a connection."""
         return self.guest_networks.network_of(peer.address) is not None
 
     def room_for_guests(self, peer: Peer) -> int | None:
-        """Return how many guests more may come from the peer's network; None for any number."""
+        """Return how many more guests may come from the peer's network; None for any number."""
         network = self.guest_networks.network_of(peer.address)
         return None if network is None else network.people - len(self._guests.get(network, ()))
 
@@ -241,14 +242,14 @@ class Connections:
             self._address_buckets.release(address, self._loop.time())
 
     def socket_closed(self, peer: Peer) -> None:
-        """A socket is closed."""
+        """Note that a socket is closed."""
         self._peers.pop(peer, None)
         if not self._peers and self._all_closed is not None and not self._all_closed.done():
             self._all_closed.set_result(None)
         self._discount(peer)
 
     def greeted(self, peer: Peer, identity: Identity) -> None:
-        """A connection has said whose it is."""
+        """Note the identity of a connection."""
         peer.greeted(identity)
         now, rate = self._loop.time(), self._account_rate(identity.key)
         peer.share_bucket(self._account_buckets.acquire(identity.key, now, rate))
@@ -256,7 +257,7 @@ class Connections:
         self._count_guest(peer, identity, 1)
 
     def left(self, peer: Peer, identity: Identity) -> bool:
-        """A connection is gone; return whether it was the player's last one."""
+        """Note that a connection is gone; return whether it was the player's last one."""
         peers = self._by_player.get(identity.key, [])
         if peer in peers:
             peers.remove(peer)
@@ -270,7 +271,7 @@ class Connections:
         return peers[-1] if peers else None
 
     def has_several_programs(self, player: str) -> bool:
-        """Whether several programs are connected as one player."""
+        """Return whether several programs are connected as one player."""
         there = [peer for peer in self._by_player.get(player, ()) if not peer.leaving]
         return any(not same_program(there[0], other) for other in there[1:])
 

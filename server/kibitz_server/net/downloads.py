@@ -1,8 +1,8 @@
-"""Downloads: how many records are on their way, to whom, and how many bytes of them are in memory.
+"""Downloads: limits on how many records are sent at a time, and on their bytes in memory.
 
-A record is read from the database a piece at a time, and the next piece only when the
-transport has room again, so a download holds one piece, however long the record is and however
-slow its reader. What all of them hold is counted, and where that is too much nobody else begins.
+A record is read from the database a piece at a time, and the next piece only when the transport has
+room again. So a download holds one piece, however long the record is and however slow its reader.
+While all downloads together hold too much memory, no other one starts.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from collections import Counter
 from dataclasses import dataclass
 
 PIECE_BYTES = 64 * 1024
-"""About how long a piece is; one entry more is the most that it can be longer."""
+"""The approximate length of a piece, which may exceed it by at most one entry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DownloadLimits:
-    """How much of the server downloads may take."""
+    """Limits on the share of the server that downloads may use."""
 
     at_once: int = 200
-    """Records on their way at the same time."""
+    """Records that are sent at the same time."""
     an_address: int = 8
-    """Records on their way to one address, or one for each of the people that it is counted as,
-    where those are more; this machine's own is not counted."""
+    """Records that are sent to one address, or one for each person that it counts as, if those are
+    more; this machine is exempt."""
     held_bytes: int = 16 * 1024 * 1024
-    """Bytes of records in memory; a download that has begun goes on beyond it, by one piece."""
+    """Bytes of records in memory; a download that has begun may exceed it by one piece."""
     piece_s: float = 10
     """Seconds in which a reader has to take a piece."""
     retry_after_s: int = 5
-    """What somebody is told to wait for who cannot begin."""
+    """Seconds after which a refused client should retry."""
 
 
 class Download:
@@ -40,7 +40,7 @@ class Download:
         self._held_bytes = 0
 
     def hold(self, size: int) -> None:
-        """Say how many bytes of it are in memory now."""
+        """Set how many bytes of it are in memory now."""
         self._downloads.held_bytes += size - self._held_bytes
         self._held_bytes = size
 
@@ -50,7 +50,7 @@ class Download:
 
 
 class Downloads:
-    """All that are on their way."""
+    """All downloads that are being sent."""
 
     def __init__(self, limits: DownloadLimits | None = None) -> None:
         self.limits = limits or DownloadLimits()
@@ -60,19 +60,19 @@ class Downloads:
         self._by_address: Counter[str] = Counter()
 
     def full(self) -> bool:
-        """Whether nobody may begin, wherever they come from."""
+        """Return whether no download may start, for any address."""
         return self.count >= self.limits.at_once or self.held_bytes >= self.limits.held_bytes
 
     def address_is_full(self, address: str | None, people: int = 0) -> bool:
-        """Whether an address has as many as it may; None is this machine.
+        """Return whether an address has as many downloads as it may; None is this machine.
 
-        `people` is how many people it is counted as, 0 where it is counted as itself.
+        `people` is how many people the address counts as, 0 if it counts as itself.
         """
         most = max(self.limits.an_address, people)
         return address is not None and self._by_address[address] >= most
 
     def begin(self, address: str | None) -> Download:
-        """Count a download; the caller has asked `full` and `crowded`."""
+        """Count a download, after the caller has checked `full` and `address_is_full`."""
         self.count += 1
         if address is not None:
             self._by_address[address] += 1

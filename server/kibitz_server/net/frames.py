@@ -1,9 +1,9 @@
-"""Cuts what comes on an open websocket into messages (RFC 6455, section 5). Sans-I/O.
+"""Cuts the input of an open websocket into messages (RFC 6455, section 5). Sans-I/O.
 
-The frame that nearly every one is, a whole masked text message, is unmasked here, and so are
-pongs. Every other one is handed over, whole, to the sans-I/O layer of websockets, which answers
-pings, joins fragments and refuses what the RFC forbids; most connections never need it, and have
-none until they do. It always stands at the beginning of a frame, as we do.
+Nearly every frame is a whole masked text message. These are unmasked here, and so are pongs. Every
+other frame goes, whole, to the sans-I/O layer of websockets, which answers pings, joins fragments
+and refuses what the RFC forbids. That layer is created on first use; most connections never need
+it. Like this module, it is always at the beginning of a frame.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from kibitz_protocol.wire.values import MAX_FRAME
 
 try:
     from websockets.speedups import apply_mask
-except ImportError:  # where websockets was installed without its compiled part
+except ImportError:  # websockets was installed without its compiled part
     from websockets.utils import apply_mask
 
 _PONG = 0x8A
 """First byte of an unfragmented pong."""
 _MAX_CONTROL = 125
-"""The longest payload of a control frame."""
+"""The longest payload of a control frame, in bytes."""
 
 
 class Kind(Enum):
-    """What `FrameReader.next` has found."""
+    """The kinds of frames that `FrameReader.next` returns."""
 
     TEXT = "the payload of a whole text message"
     PONG = "the payload of a pong"
@@ -41,27 +41,28 @@ Found: TypeAlias = tuple[Kind, bytes | bytearray]
 
 
 class FrameReader:
-    """What one client sends."""
+    """The input of one client."""
 
     __slots__ = ("_data", "_parts", "_protocol", "_start")
 
     def __init__(self) -> None:
         self._data = b""
         self._start = 0
-        """Where in `_data` the next frame begins."""
+        """The start of the next frame in `_data`."""
         self._parts: list[bytes] | None = None
-        """What has come of a fragmented message."""
+        """The fragments so far of a fragmented message."""
         self._protocol: Protocol | None = None
 
     def feed(self, data: bytes) -> None:
-        """Add what has come."""
+        """Add input."""
         self._data = self._data[self._start :] + data if self._data else data
         self._start = 0
 
     def whole_text(self, data: bytes) -> bytes | None:
-        """Return the payload where `data` is one whole text message and nothing came before it.
+        """Return the payload if `data` is one whole text message and nothing came before it.
 
-        None otherwise, and nothing is taken then: `next` reads it. Nearly every move comes so.
+        Otherwise return None and consume nothing; `next` reads it then. Nearly every move arrives
+        like this.
         """
         size = len(data)
         if self._data or self._parts is not None or size < 8 or data[0] != TEXT:
@@ -69,14 +70,14 @@ class FrameReader:
         length, body = data[1] - MASKED, 6
         if length == 126:
             length, body = data[2] << 8 | data[3], 8
-        elif length == 127:  # eight bytes of length: longer than anything that is read
+        elif length == 127:  # eight bytes of length: longer than the limit
             return None
         if length != size - body or length > MAX_FRAME:
             return None
         return apply_mask(data[body:], data[body - 4 : body])
 
     def next(self, more: bytes = b"") -> Found | None:
-        """Take the next frame, with `more` that has come; None while it is not all there."""
+        """Return the next frame, after adding `more` input; None while it is incomplete."""
         if more:
             self.feed(more)
         data, start = self._data, self._start
@@ -90,7 +91,7 @@ class FrameReader:
         body, end = bounds
         if data[start + 1] < MASKED or end - body > MAX_FRAME:
             self._data = b""
-            return Kind.BROKEN, data[start:]  # it is refused for its header alone
+            return Kind.BROKEN, data[start:]  # refused for its header alone
         if end > len(data):
             self._keep()
             return None
@@ -102,16 +103,16 @@ class FrameReader:
         return Kind.OTHER, data[start:end]
 
     def discard(self) -> None:
-        """Let go of what was fed and not taken: the connection is gone."""
+        """Drop input that was not consumed, as the connection is gone."""
         self._data, self._start, self._parts = b"", 0, None
 
     def _keep(self) -> None:
-        """Let go of what was taken."""
+        """Drop consumed input."""
         self._data = self._data[self._start :]
         self._start = 0
 
     def receive_other(self, data: bytes | bytearray) -> list[Frame]:
-        """Have the library read a frame; return what came of it, fragments of text joined.
+        """Have the library read a frame; return the resulting frames, fragments of text joined.
 
         The replies to it are in `replies`; `is_over` says whether it was the last one.
         """
@@ -123,16 +124,16 @@ class FrameReader:
         return [joined for frame in frames if (joined := self._join(frame)) is not None]
 
     def replies(self) -> list[bytes]:
-        """Return what has to be written because of what was received; b"" for its end."""
+        """Return the replies to write; b"" stands for the end of the output."""
         return [] if self._protocol is None else self._protocol.data_to_send()
 
     @property
     def is_over(self) -> bool:
-        """Whether the other side has closed the websocket, or has broken the protocol."""
+        """Whether the other side has closed the websocket, or has violated the protocol."""
         return self._protocol is not None and self._protocol.state is not State.OPEN
 
     def _join(self, frame: Frame) -> Frame | None:
-        """Return a frame, with all fragments before it; None while more of them follow."""
+        """Return a frame joined with its earlier fragments; None while more fragments follow."""
         if frame.opcode not in (Opcode.TEXT, Opcode.CONT):
             return frame
         self._parts = [*(self._parts or ()), bytes(frame.data)]
@@ -147,6 +148,6 @@ def ping_frame(payload: bytes) -> bytes:
 
 
 def close_frame(code: int, reason: str) -> bytes:
-    """Return a close frame, with as much of the reason as it holds (RFC 6455, section 5.5)."""
+    """Return a close frame, with the reason cut to fit (RFC 6455, section 5.5)."""
     clipped = reason.encode()[: _MAX_CONTROL - 5].decode(errors="ignore")
     return Frame(Opcode.CLOSE, Close(code, clipped).serialize()).serialize(mask=False)

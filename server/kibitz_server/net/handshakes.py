@@ -1,4 +1,4 @@
-"""Answers to who asks for a websocket (RFC 6455, section 4.2)."""
+"""Answers to websocket handshakes (RFC 6455, section 4.2)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from websockets.server import ServerProtocol
 
 LOG = logging.getLogger("kibitz.net")
 _NEGOTIATOR: Any = ServerProtocol(logger=LOG)
-"""It keeps no state between handshakes."""
+"""The library's negotiator, which keeps no state between handshakes."""
 
 
 def handshake_response(request: Request) -> Response:
-    """Return the answer to who wants a websocket: 101, or why it cannot be."""
+    """Return the answer to a handshake: 101, or the reason for a refusal."""
     response: Response = _NEGOTIATOR.accept(request)
     return response
 

@@ -1,13 +1,13 @@
-"""Plain HTTP on the server's port: is it alive, is it ready, its metrics, finished records.
+"""Plain HTTP on the server's port: liveness, readiness, metrics, finished records.
 
     GET /healthz                  200 while the loop turns
     GET /readyz                   200 when matches may start, 503 while starting or draining
-    GET /metrics                  what prometheus collects
+    GET /metrics                  metrics for prometheus
     GET /records/<match>.jsonl    the record of a finished match
-    GET /ws                       426 for whatever asks for no websocket
+    GET /ws                       426 unless the request asks for a websocket
 
-Everything else is 404, and every other method but HEAD is 405. Connections are not kept. A page
-is short and made at once; a record is made while it is sent (`StreamedPage`).
+Everything else is 404, and every method other than GET and HEAD is 405. Connections are not kept. A
+page is short and made at once; a record is made while it is sent (`StreamedPage`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TEXT = "text/plain; charset=utf-8"
 JSON_LINES = "application/jsonl; charset=utf-8"
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 WEBSOCKET_PATH = "/ws"
-"""Where websockets are served, and nothing else."""
+"""The path of websockets, which serves nothing else."""
 _RECORD = re.compile(r"/records/([A-Za-z0-9_-]{1,32})\.jsonl")
 
 _PATH = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*")
@@ -35,10 +35,10 @@ _URL = re.compile(r"https?://(?P<host>[^/?#]*)(?P<path>.*)", re.IGNORECASE | re.
 
 @dataclass(frozen=True, slots=True)
 class PageSource:
-    """What the pages say."""
+    """The contents of the pages."""
 
     ready: Callable[[], bool]
-    """Whether matches may begin."""
+    """Returns whether matches may begin."""
     metrics: Callable[[], bytes]
     record: Callable[[str], Awaitable[AsyncIterator[bytes] | None]]
     """Returns the record of a finished match, piece by piece."""
@@ -52,10 +52,10 @@ class Page:
     allow: bool = False
     retry_after_s: int | None = None
     upgrade: bool = False
-    """Whether a websocket is what is served at this path."""
+    """Whether the path serves a websocket."""
 
     def response(self, *, head: bool = False) -> Response:
-        """Return the page as it travels; without its body for HEAD."""
+        """Return the page as a response; without its body for HEAD."""
         headers = _headers(self.content_type)
         headers["Content-Length"] = str(len(self.body))
         if self.allow:
@@ -72,17 +72,17 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class StreamedPage:
-    """A long page whose pieces are asked for one by one, as its reader takes them.
+    """A long page whose pieces are made one by one, as its reader takes them.
 
-    Its length is not known before. It is sent in chunks (RFC 9112, section 7.1), so who reads it
-    knows whether the end has come; a reader of HTTP/1.0 has to look at the last line.
+    Its length is unknown when it begins. It is sent in chunks (RFC 9112, section 7.1), so readers
+    can tell whether they have all of it; a reader of HTTP/1.0 has to look at the last line.
     """
 
     pieces: AsyncIterator[bytes]
     content_type: str
 
     def head(self, *, chunked: bool) -> bytes:
-        """Return all that comes before the first piece."""
+        """Return everything before the first piece."""
         headers = _headers(self.content_type)
         if chunked:
             headers["Transfer-Encoding"] = "chunked"
@@ -93,7 +93,7 @@ LAST_CHUNK = b"0\r\n\r\n"
 
 
 def chunk(piece: bytes) -> bytes:
-    """Frame a piece, which must not be empty: that would be the end."""
+    """Frame a piece, which must not be empty: an empty chunk is the end."""
     return b"%x\r\n%b\r\n" % (len(piece), piece)
 
 
@@ -145,7 +145,7 @@ def wrong_host() -> Page:
 
 
 def headers_too_large(limit: str) -> Page:
-    """Return the page for headers that are more than a limit, such as "more than 128 headers"."""
+    """Return the page for headers beyond a limit, such as "more than 128 headers"."""
     page = f"{limit}\n".encode()
     return Page(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, page)
 
@@ -160,28 +160,27 @@ def too_many_requests(retry_after_s: int) -> Page:
 
 
 def split_target(target: str) -> tuple[str, str] | None:
-    """Return path and query of a request's target; None where it is none of this server's.
+    """Return path and query of a request's target; None if it is not one of this server's.
 
-    A target is an absolute path of what a path is made of (RFC 9112, section 3.2.1, and RFC 3986,
-    section 3.3); `origin_form` makes such targets of URLs. It is not taken for a URL that has a
-    host.
+    A target is an absolute path of valid characters (RFC 9112, section 3.2.1, and RFC 3986, section
+    3.3); `origin_form` makes such targets of URLs. It is not parsed as a URL that has a host.
     """
     path, _, query = target.partition("?")
     return (path, query) if _PATH.fullmatch(path) and "#" not in query else None
 
 
 def origin_form(request: Request) -> Request:
-    """Return a request for a whole URL as the same request for its path, and any other unchanged.
+    """Return a request for a whole URL as a request for its path, and any other unchanged.
 
-    Servers must accept URLs, which is what clients send to proxies, and must go by the host of
-    the URL and not by that of the header (RFC 9112, section 3.2.2).
+    Servers must accept URLs, which clients send to proxies, and must use the host of the URL rather
+    than that of the header (RFC 9112, section 3.2.2).
     """
     url = _URL.fullmatch(request.path)
     if url is None:
         return request
     headers = request.headers.copy()
     given = len(headers.get_all("Host"))
-    if given == 1:  # where there are two the request is refused, URL or not
+    if given == 1:  # with two the request is refused, URL or not
         del headers["Host"]
     if given == 1 or request.protocol == "HTTP/1.0":
         headers["Host"] = url["host"]
@@ -195,7 +194,7 @@ def is_record(path: str) -> bool:
 
 
 def page_at(method: str, path: str, source: PageSource) -> Page | Awaitable[Page | StreamedPage]:
-    """Return the page that is at a path, at once or in a while."""
+    """Return the page at a path, at once or as an awaitable."""
     if path == WEBSOCKET_PATH:
         return WEBSOCKET_ONLY
     record = _RECORD.fullmatch(path)

@@ -1,4 +1,4 @@
-"""Which pages refuse an HTTP request, by its target and its headers."""
+"""Returns the pages that refuse an HTTP request, by its target and its headers."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from kibitz_server.net import http
 from kibitz_server.net.access import AccessPolicy
 
 _WEBSOCKET_PATHS = frozenset({"/", http.WEBSOCKET_PATH})
-"""Where websockets are served."""
+"""The paths that serve websockets."""
 _SECRET_PARAMETERS = re.compile(r"token|secret|resume|instance|auth|password|key", re.IGNORECASE)
 
 
 def asks_for_websocket(request: Request) -> bool:
-    """Whether a websocket is among the protocols that a request offers to go on with.
+    """Return whether a request offers to upgrade to a websocket.
 
     Any other offer is ignored, and so are those of HTTP/1.0 (RFC 9110, section 7.8): `curl --http2`
     and the HTTP client of the JDK offer HTTP/2 with every request.
@@ -27,13 +27,16 @@ def asks_for_websocket(request: Request) -> bool:
 
 
 def malformed_page(access: AccessPolicy, request: Request) -> http.Page | None:
-    """Return the page for a request that is not one to this server. Raises `BadHeader`."""
+    """Return the page for a request that is malformed or for another server; else None.
+
+    Raises `BadHeader`.
+    """
     headers = request.headers
     if http.split_target(request.path) is None or len(headers.get_all("Authorization")) > 1:
         return http.BAD_REQUEST
     if request.protocol == "HTTP/1.0" and "Host" not in headers:
-        # Health checks send none, and need none. Browsers, in which the names of other sites may
-        # lead here (DNS rebinding), always do.
+        # Health checks send none, and need none. Browsers always send one, and in them the names of
+        # other sites may lead here (DNS rebinding).
         return None
     return None if access.knows_host(headers) else http.wrong_host()
 
@@ -41,7 +44,7 @@ def malformed_page(access: AccessPolicy, request: Request) -> http.Page | None:
 def forbidden_page(
     access: AccessPolicy, request: Request, servers: Sequence[str] = ()
 ) -> http.Page | None:
-    """Return the page for a request that may not be made like this. Raises `BadHeader`.
+    """Return the page for a request that is not allowed; else None. Raises `BadHeader`.
 
     Pages of `servers`, named by their websocket addresses, may open websockets here.
     """

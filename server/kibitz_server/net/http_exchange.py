@@ -1,16 +1,14 @@
 """The HTTP request that every connection begins with, and its answer: a websocket, or a page.
 
-All headers have to come before anything is done, 16 KiB of them at most. The request is parsed
-by websockets, refused by `http_checks` and `access` where it has to be, and charged to its
-address. A page is written and the connection half-closed; a record is written as its reader
-takes it, a piece at a time (`page_sender`). Who asks for a websocket has one from then on, and
-this exchange is over.
+Nothing is done before all headers have arrived, at most 16 KiB of them. websockets parses the
+request, `http_checks` and `access` may refuse it, and its address is charged. A page is written and
+the connection half-closed; a record is written as its reader takes it, a piece at a time
+(`page_sender`). A request for a websocket gets one, and this exchange is over.
 
-After a file of the site the connection is kept for some seconds, for a page of it needs dozens of
-files. Only where nothing speaks against it: the request was the only one that has come (no
-pipelining), has no body and did not come through a proxy, and its address has connections to
-spare. The next request is read when
-the answer is on its way, so a reader that is slow has one answer waiting and no more.
+After a file of the site the connection is kept for some seconds, as a page needs dozens of files.
+It is kept only if no other input has arrived (no pipelining), the request has no body and did not
+come through a proxy, and its address has connections to spare. The next request is read when the
+answer is on its way, so a slow reader never has more than one answer waiting.
 """
 
 from __future__ import annotations
@@ -44,36 +42,36 @@ from kibitz_server.net.turn_budget import TurnBudget
 
 LOG = logging.getLogger("kibitz.net")
 HEADER_BYTES = 16 * 1024
-"""The longest head of a request."""
+"""The longest head of a request, in bytes."""
 PAGE_TIMEOUT_S = 30.0
-"""How long a page may take to be read."""
+"""Seconds that a reader has for a page."""
 KEEP_ALIVE_S = 5.0
-"""How long a connection may wait for its next request."""
+"""Seconds that a connection may wait for its next request."""
 _END_OF_HEAD = b"\r\n\r\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpContext:
-    """What the HTTP exchanges of a server share."""
+    """The state shared by all HTTP exchanges of a server."""
 
     loop: AbstractEventLoop
     pages: http.PageSource
     site: Site | None = None
-    """The files of the web pages, where there are any."""
+    """The files of the web pages, if there are any."""
     metrics: Metrics
     turns: TurnBudget
     rate_limits: RateLimits
     servers: Callable[[], Sequence[str]] = list
-    """The websocket addresses of other servers, whose pages are those of this one."""
+    """The websocket addresses of other servers, whose pages count as this server's."""
     access: AccessPolicy = field(default_factory=AccessPolicy)
     """Which requests are served, by their headers."""
     downloads: Downloads = field(default_factory=Downloads)
     spawn: Callable[[Callable[[], Awaitable[None]]], None]
-    """Runs what cannot be done at once; used for pages that come from the disk only."""
+    """Runs coroutines in the background; used only for pages that come from the disk."""
 
 
 class HttpConnection(Protocol):
-    """The connection that a request has come on (`peer.Peer`)."""
+    """The connection of a request (`peer.Peer`)."""
 
     address: str
     local: bool
@@ -84,25 +82,25 @@ class HttpConnection(Protocol):
 
     @property
     def people(self) -> int:
-        """As how many people its address is counted, 0 where it is counted as itself."""
+        """The number of people that its address counts as, 0 if it counts as itself."""
 
     def in_turn(self, call: Callable[[], None]) -> None:
-        """Call something now, or in a later turn of the loop, and read nothing until then."""
+        """Call a function now, or in a later turn of the loop, and read nothing until then."""
 
     def relocate(self, address: str, local: bool) -> bool:
-        """Take note of where the request comes from; return whether there is room for it."""
+        """Set the address that the request comes from; return whether there is room for it."""
 
     def may_stay(self) -> bool:
-        """Whether its address has connections to spare."""
+        """Return whether its address has connections to spare."""
 
     def expect_request(self, patience_s: float) -> None:
-        """Another request may come within some seconds; then `HttpExchange.end_idle`."""
+        """Wait some seconds for another request, then call `HttpExchange.end_idle`."""
 
     def open_websocket(self, bearer: str | None, response: bytes, rest: bytes) -> None:
-        """Answer, and read frames from now on: `rest` has come already, and `bearer` before."""
+        """Answer, and read frames from now on, beginning with `rest`; `bearer` is the token."""
 
     def leave(self, patience_s: float) -> None:
-        """Heed nothing more; the other side has some seconds to take what is written."""
+        """Ignore further input; the other side has some seconds to read the output."""
 
     def abort(self) -> None: ...
 
@@ -125,26 +123,26 @@ class HttpExchange:
         self._context = context
         self._connection = connection
         self._data = b""
-        """What has come: of the request's head, and after it."""
+        """Input so far: the request's head, and what follows it."""
         self._answered = False
-        """Whether a page was written, or is on its way from the disk."""
+        """Whether a page was written, or is being read from the disk."""
         self._kept = False
-        """Whether the connection has had its answer, and waits for another request."""
+        """Whether the connection was answered and waits for another request."""
         self._relocated = False
-        """Whether a proxy has made the connection: the next request would be somebody else's."""
+        """Whether a proxy made the connection, whose next request may be another client's."""
         self._sender: PageSender | None = None
-        """Sends a record; nothing that the other side says counts any more."""
+        """The sender of a record; further input is ignored."""
         self._eof_received = False
-        """Whether the reader of a record has said all."""
+        """Whether the reader of a record has ended its output."""
 
     def feed(self, data: bytes) -> None:
-        """Wait for all of the head; what follows it is frames already."""
+        """Collect the whole head, then answer; input after the head is already frames."""
         if self._answered:
             return
         self._data += data
         if not self._kept or not self._connection.send_queue.paused:
             self._read_head()
-        elif len(self._data) > HEADER_BYTES:  # the answer before is not read
+        elif len(self._data) > HEADER_BYTES:  # the previous answer is not being read
             self._connection.abort()
 
     def _read_head(self) -> None:
@@ -156,19 +154,19 @@ class HttpExchange:
             self._connection.in_turn(partial(self._answer, end + len(_END_OF_HEAD)))
 
     def eof_received(self) -> bool:
-        """The other side has said all; return whether it may still read."""
+        """Note the end of the other side's output; return whether it may still read."""
         self._eof_received = True
         return self._sender is not None and not self._sender.done
 
     def wake(self) -> None:
-        """The transport has room again, or is lost."""
+        """Go on sending, as the transport has room again or is lost."""
         if self._sender is not None:
             self._sender.wake()
         elif self._kept and self._data and not self._answered and not self._is_lost():
             self._read_head()
 
     def end_idle(self) -> bool:
-        """End a kept connection on which no request came in time; return whether it is one."""
+        """End a kept connection that got no request in time; return whether it is one."""
         if self._kept and not self._answered:
             self._answered = True
             self._end()
@@ -176,17 +174,17 @@ class HttpExchange:
 
     @property
     def is_streaming(self) -> bool:
-        """Whether a record is on its way, each piece of which has a deadline."""
+        """Whether a record is being sent, each piece of which has a deadline."""
         return self._sender is not None
 
     def reply(self, page: http.Page, *, head: bool = False) -> None:
-        """Send a page and half-close; the rest is the other side's."""
+        """Send a page and half-close, leaving the rest to the other side."""
         self._write(page.response(head=head))
 
     # --- answers ----------------------------------------------------------------------------
 
     def _answer(self, end: int) -> None:
-        """Answer the request whose head ends there."""
+        """Answer the request whose head ends at `end`."""
         head, rest, self._data = self._data[:end], self._data[end:], b""
         self._answered = True
         self._context.turns.spend(self._context.rate_limits.http)
@@ -224,7 +222,7 @@ class HttpExchange:
         self._connection.open_websocket(bearer_token(request), response.serialize(), rest)
 
     def _refusal_page(self, request: Request) -> http.Page | None:
-        """Return the page that says why a request is not served. Raises `BadHeader`."""
+        """Return the page that refuses a request, or None. Raises `BadHeader`."""
         access = self._context.access
         malformed = malformed_page(access, request)
         if malformed is not None:
@@ -235,7 +233,7 @@ class HttpExchange:
         return forbidden or self._charge(request.path.partition("?")[0])
 
     def _locate(self, headers: Headers) -> bool:
-        """Find out where a request really comes from; return whether there is room for it."""
+        """Find the client's address of a request; return whether there is room for it."""
         here = self._connection
         place = self._context.access.client_address(headers, here.address)
         if (place.address, place.local) == (here.address, here.local) and not here.proxied:
@@ -244,7 +242,7 @@ class HttpExchange:
         return here.relocate(place.address, place.local)
 
     def _charge(self, path: str) -> http.Page | None:
-        """Charge a request to its address; return the page for who cannot pay."""
+        """Charge a request to its address; return a page if the address is over its limit."""
         now = self._context.loop.time()
         limiter = self._connection.rate_limiter
         cost = self._cost(path)
@@ -266,7 +264,7 @@ class HttpExchange:
         return None if site is None else site(path)
 
     def _serve_page(self, request: Request, *, alone: bool) -> None:
-        """Answer with a page; `alone` where nothing has come after the request's head."""
+        """Answer with a page; `alone` if no input follows the request's head."""
         head = request.method == "HEAD"
         path = request.path.partition("?")[0]
         file = self._site_file(path)
@@ -315,7 +313,7 @@ class HttpExchange:
     async def _stream(
         self, page: http.StreamedPage, address: str | None, head: bool, chunked: bool
     ) -> None:
-        """Send a record and half-close; where it cannot be read its reader misses the end."""
+        """Send a record and half-close; if reading it fails, its reader misses the end."""
         context, here = self._context, self._connection
         download = context.downloads.begin(address)
         piece_s = context.downloads.limits.piece_s
@@ -347,16 +345,16 @@ class HttpExchange:
         self._connection.leave(PAGE_TIMEOUT_S)
 
     def _is_lost(self) -> bool:
-        """Whether nothing more can be written."""
+        """Return whether writing is no longer possible."""
         here = self._connection
         return here.send_queue.closed or here.transport.is_closing()
 
 
 def parse_request(head: bytes) -> Request:
-    """Parse the head of a request, all of which is there.
+    """Parse the complete head of a request.
 
-    Raises `EOFError`, `ValueError` or `NotImplementedError` where it is no request, and
-    `RequestLineTooLong`, `HeaderLineTooLong` or `TooManyHeaders` where it is beyond the library's
+    Raises `EOFError`, `ValueError` or `NotImplementedError` if it is not a request, and
+    `RequestLineTooLong`, `HeaderLineTooLong` or `TooManyHeaders` if it exceeds the library's
     limits.
     """
     lines = iter(head.split(b"\n"))
@@ -366,7 +364,7 @@ def parse_request(head: bytes) -> Request:
         if len(line) > limit:
             raise too_long(f"over {limit} bytes")
         return line
-        yield  # which makes it the coroutine that the parser takes
+        yield  # makes it the coroutine that the parser takes
 
     try:
         next(Request.parse(read_line))
@@ -377,14 +375,14 @@ def parse_request(head: bytes) -> Request:
 
 
 def _too_large_page(data: bytes) -> http.Page:
-    """Return the page for a head that is too long as a whole, or one line of which has no end."""
+    """Return the page for a head that is too long, as a whole or in one endless line."""
     if len(data.partition(b"\r\n")[0]) > MAX_LINE_LENGTH:
         return http.REQUEST_LINE_TOO_LONG
     return http.headers_too_large(f"the headers are longer than {HEADER_BYTES} bytes")
 
 
 def _wants_another(request: Request) -> bool:
-    """Whether who asks may ask again on this connection, and nothing follows the head."""
+    """Return whether a request allows another one on its connection, and has no body."""
     headers = request.headers
     options = ",".join(headers.get_all("Connection")).lower().replace(" ", "").split(",")
     has_body = "Content-Length" in headers or "Transfer-Encoding" in headers
@@ -392,6 +390,6 @@ def _wants_another(request: Request) -> bool:
 
 
 def half_close(transport: Transport) -> None:
-    """Say that nothing more is written."""
+    """End the output of a transport."""
     with contextlib.suppress(OSError, RuntimeError):
         transport.write_eof()

@@ -1,31 +1,29 @@
 """The server's clock: monotonic time without the time during which the event loop did not run.
 
-A server that was stopped (SIGSTOP, a debugger, a container without CPU time) or that is
-overloaded has not read what its players sent, so that time is charged to nobody: not to the
-clock of a turn, not to the grace of a seat, not to a peer that owes a pong. All of these are
-measured on this clock, and it leaves such time out.
+A server that was stopped (SIGSTOP, a debugger, a container without CPU time) or that is overloaded
+has not read its players' input. That time counts against no one: not against the clock of a turn,
+the grace of a seat, or a peer that owes a pong. All of these use this clock, which leaves it out.
 
-How it knows. A callback, the beat, is due every `BEAT_NS`. While it is overdue by more than
-`TOLERANCE_NS`, the loop is behind, and the clock stands: whoever reads it then, in whatever order
-the callbacks of the loop come, reads the time at which the beat should have come. When the beat
-has come the clock goes on from there.
+A callback, the beat, is due every `BEAT_NS`. While it is overdue by more than `TOLERANCE_NS`, the
+loop is behind, and the clock stands: until the beat has run, every reading returns the time at
+which the beat was due. Then the clock goes on from there.
 
     real time   0----25----50--(stopped for 5 s)-----------5050---5075
     beats       |     |     |                                |      |
     clock       0----25----50                               50-----75
 
-After nothing at all has run for `STANDSTILL_NS` the clock goes on from the last time at which
-anything has read it instead, for the loop may have stopped at any time since: what was sent
-before a flag fell is then in time, whenever the server was stopped. That is in doubt for the
-players, by at most one beat, and not twice in a row: a server that is overloaded for good has a
-slow clock, but one that goes on by at least a beat for two callbacks, so every deadline comes.
+If nothing at all has run for `STANDSTILL_NS`, the clock goes on from its last reading instead,
+because the loop may have stopped at any time since. So input sent before a flag fell is in time,
+whenever the server was stopped. This favors the players by at most one beat, and not twice in a
+row. A permanently overloaded server has a slow clock, but it advances by at least a beat for every
+two callbacks, so every deadline comes.
 
-The clocks of all matches stand at the same time, and whoever has the turn may think meanwhile. How
-long the clock stood while a turn was open is in the log with the turn's entry (`lag_ms`), and a
-match forgives so much in all (`kibitz_protocol.wire.lag`). Beyond that it is aborted.
+The clocks of all matches stand at the same time, and players to move may think meanwhile. The log
+has with a turn's entry how long the clock stood during the turn (`lag_ms`). A match forgives a
+limited total (`kibitz_protocol.wire.lag`), beyond which it is aborted.
 
-When the machine is suspended, the monotonic clock of Linux and macOS stands by itself; that of
-Windows goes on, and the beat is as late as the machine slept. Neither is charged.
+When the machine is suspended, the monotonic clock of Linux and macOS stands by itself. That of
+Windows goes on, and the beat is as late as the machine slept. Neither time counts.
 """
 
 from __future__ import annotations
@@ -36,18 +34,18 @@ from collections.abc import Callable
 from typing import Final
 
 BEAT_NS: Final = 25_000_000
-"""Between two beats; together with the tolerance, how exactly a lag is known."""
+"""Time between two beats; with the tolerance, the precision of a measured lag."""
 TOLERANCE_NS: Final = 5_000_000
-"""What a beat may be late without being counted: timers are that coarse."""
+"""The lateness of a beat that does not count, as timers are that coarse."""
 STANDSTILL_NS: Final = 100_000_000
-"""A loop in which nothing has run for so long was not running, whatever its beat says."""
+"""A loop in which nothing has run for this long was stopped, whatever its beat shows."""
 _NEVER: Final = 1 << 62
 _POLLS: Final = 2
-"""Turns of the loop after which what is in the sockets now has been handled."""
+"""Turns of the loop after which all input now in the sockets has been handled."""
 
 
 class ServerClock:
-    """The clock of one server. It leaves nothing out until `start`, nor after `stop`."""
+    """The clock of one server. It leaves nothing out before `start` or after `stop`."""
 
     __slots__ = (
         "_beat_due",
@@ -94,11 +92,11 @@ class ServerClock:
         return (self._now() - self._excluded_ns) / 1e9
 
     def lag_ms(self) -> int:
-        """Return how much was left out so far, as of the last reading."""
+        """Return the time left out so far, as of the last reading."""
         return self._excluded_ns // 1_000_000
 
     def _now(self) -> int:
-        """Return real time, after what it is ahead of the clock was brought up to date."""
+        """Return real time, after updating how far it is ahead of the clock."""
         now = self._read()
         if now > self._beat_due:
             self._leave_out(now)
@@ -106,7 +104,7 @@ class ServerClock:
         return now
 
     def _leave_out(self, now: int) -> None:
-        """Leave out what has passed since the beat was due, or since the last reading."""
+        """Leave out the time since the beat was due, or since the last reading."""
         gap = now - self._last_read
         stopped = self._last_beat_on_time and gap >= STANDSTILL_NS
         self._excluded_ns += gap if stopped else min(gap, now - self._beat_due)
@@ -122,13 +120,13 @@ class ServerClock:
 
 
 class AfterInput:
-    """Calls `call` once everything that is in the sockets now was read and handled.
+    """Calls `call` once all input that is in the sockets now was handled.
 
-    A loop may run a timer that is due without having looked at its sockets since it was: after
-    a stop its wait returns empty-handed. So a deadline that costs somebody something waits for a
-    whole poll. A callback that is scheduled now runs before what the next poll finds; one that
-    this schedules in turn runs after it. (That holds for asyncio's selector loops and for
-    uvloop, which `tests/server/net/test_loop_clock.py` looks at.)
+    A loop may run a due timer without having polled its sockets since it became due: after a stop
+    its wait returns empty-handed. So a deadline with a penalty waits for a whole poll. A callback
+    scheduled now runs before the results of the next poll; one that this callback schedules in turn
+    runs after them. (That holds for asyncio's selector loops and for uvloop;
+    `tests/server/net/test_loop_clock.py` checks it.)
     """
 
     __slots__ = ("_call", "_handle", "_left", "_loop")
@@ -148,12 +146,12 @@ class AfterInput:
         if self._left:
             self._handle = self._loop.call_soon(self._turn)
         else:
-            self._handle = None  # it refers to this one, too: they would wait for a collection
+            self._handle = None  # breaks the reference cycle, which would wait for a collection
             self._call()
 
 
 class Deadline:
-    """Calls `call` when a server's clock has come to `due` and all input from before was read."""
+    """Calls `call` when a server's clock reaches `due` and all earlier input was read."""
 
     __slots__ = ("_call", "_clock", "_due", "_handle", "_loop")
 
@@ -179,7 +177,7 @@ class Deadline:
 
     def _ring(self) -> None:
         now = self._clock()
-        if now < self._due:  # the clock stood for a while, and the loop's timers do not
+        if now < self._due:  # the clock stood for a while, but the loop's timers did not
             self._wait(now)
         else:
             self._handle = AfterInput(self._loop, self._call)

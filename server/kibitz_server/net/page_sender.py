@@ -1,7 +1,7 @@
 """Sends a long page on one connection, piece by piece, each when the transport has room for it.
 
-A piece is asked for when the one before it was written out, so a reader that is slow costs one
-piece of memory (`downloads`). A reader that does not take a piece in time is dropped.
+Each piece is read after the previous one was written out, so a slow reader costs the memory of one
+piece (`downloads`). A reader that does not take a piece in time is dropped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kibitz_server.net.send_queue import SendQueue
 
 
 def download_refusal(downloads: Downloads, address: str | None, people: int) -> http.Page | None:
-    """Return the page that says why nothing is sent now; None where there is room."""
+    """Return the page that refuses a download for now; None if there is room."""
     if downloads.address_is_full(address, people):
         status, body = HTTPStatus.TOO_MANY_REQUESTS, http.TOO_MANY_DOWNLOADS
     elif downloads.full():
@@ -29,7 +29,7 @@ def download_refusal(downloads: Downloads, address: str | None, people: int) -> 
 
 
 class PageSender:
-    """One page on its way."""
+    """The sending of one page."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class PageSender:
         send_queue: SendQueue,
         expect_progress: Callable[[], None],
     ) -> None:
-        """`expect_progress` is called for each piece, which has to be taken in time from then."""
+        """`expect_progress` is called for each piece, and starts its deadline."""
         self._loop = loop
         self._transport = transport
         self._send_queue = send_queue
@@ -46,12 +46,12 @@ class PageSender:
         self.done = False
         """Whether the whole page was written."""
         self._writable: Future[None] | None = None
-        """Is done when the transport has room again, or is lost."""
+        """A future that is done when the transport has room again, or is lost."""
 
     async def send(
         self, page: http.StreamedPage, download: Download, *, head: bool, chunked: bool
     ) -> bool:
-        """Write a page, without its body for HEAD; return False where the connection is lost."""
+        """Write a page, without its body for HEAD; return False if the connection is lost."""
         self._transport.write(page.head(chunked=chunked))
         pieces = cast(AsyncGenerator[bytes, None], page.pieces)
         async with contextlib.aclosing(pieces) as closing:
@@ -59,7 +59,7 @@ class PageSender:
             return self.done
 
     def wake(self) -> None:
-        """The transport has room again, or is lost."""
+        """Go on sending, as the transport has room again or is lost."""
         writable, self._writable = self._writable, None
         if writable is not None and not writable.done():
             writable.set_result(None)
@@ -68,7 +68,7 @@ class PageSender:
         self, pieces: AsyncIterator[bytes], download: Download, chunked: bool
     ) -> bool:
         async for piece in pieces:
-            if self._lost:  # while the piece was read from the disk
+            if self._lost:  # while the piece was being read from the disk
                 return False
             download.hold(len(piece))
             self._expect_progress()
@@ -88,5 +88,5 @@ class PageSender:
 
     @property
     def _lost(self) -> bool:
-        """Whether nothing more can be written."""
+        """Whether writing is no longer possible."""
         return self._send_queue.closed or self._transport.is_closing()

@@ -1,23 +1,24 @@
-"""One websocket connection: an asyncio protocol. There is no coroutine and no task here.
+"""One websocket connection: an asyncio protocol, without coroutines or tasks.
 
-Bytes come in, are cut into frames, decoded, paid for, and end in a synchronous call of the
-handler. What a ready-made server would do is done by parts with one reason to change each:
+Bytes come in, are cut into frames, decoded and paid for, and end in a synchronous call of the
+handler. Separate parts do the work of a ready-made server, each with one reason to change:
 
-* `http_exchange`: the handshake, with limits on its headers, and only from where it may come; a
-  plain HTTP request gets its page and the connection is closed.
-* `frames`: cutting bytes into messages; what the RFC forbids is refused by websockets.
-* `rate_limit`: what comes in, 16 KiB a message; `send_queue`: what waits to go out.
-* `turn_budget`: how much of it is done before the loop looks at its sockets again.
+* `http_exchange`: the handshake, with limits on its headers and its origin; a plain HTTP request
+  gets its page and the connection is closed.
+* `frames`: cutting bytes into messages; websockets refuses what the RFC forbids.
+* `rate_limit`: limits on the input, 16 KiB a message; `send_queue`: the output queue.
+* `turn_budget`: how much is done before the loop looks at its sockets again.
 * `round_trip`: pings, which measure the round trip (`Peer.rtt_ms`); `timeouts`: every deadline.
 
-Closing: a close frame, then half-closed. What still comes is thrown away unread, so that it costs
-nothing and the other side can read why (a lingering close); then aborted when it takes too long.
+To close, the server sends a close frame, then half-closes. It discards further input unread, which
+costs nothing, so that the other side can read the reason (a lingering close). If that takes too
+long, it aborts the connection.
 
     handshake --101--> open --close(), protocol error, close frame--> leaving --> lost
         |                 \\--connection lost--------------------------------------^
         +--page, refusal--> leaving
 
-What a peer does wrong and what it gets:
+Violations by a peer, and the responses:
 
     no handshake in time       aborted              binary frame          closed 1003
     headers too long, too many 431                  text that is no UTF-8 closed 1007
@@ -73,20 +74,20 @@ from kibitz_server.net.timeouts import Timeouts
 
 LOG = logging.getLogger("kibitz.net")
 RETRY_AFTER_MS = 1000
-"""When to ask again for what could not be carried out just now."""
+"""Milliseconds after which a client should retry a request that failed for the moment."""
 
 
 class PeerHandler(Protocol):
-    """Receives what happens on the connections of a server: `handlers.requests.RequestHandlers`."""
+    """The handler of events on a server's connections: `handlers.requests.RequestHandlers`."""
 
     def admit(self, peer: Peer) -> bool:
-        """Whether there is room for another connection from this address."""
+        """Return whether there is room for another connection from this address."""
 
     def relocate(self, peer: Peer) -> bool:
-        """Whether there is, now that its headers say that it comes from another one."""
+        """Return whether there is room, now that its headers name another address."""
 
     def may_stay(self, peer: Peer) -> bool:
-        """Whether there is room for others beside this connection, when it has its page."""
+        """Return whether there is room to keep this connection when it has its page."""
 
     def move(self, peer: Peer, move: Move) -> None:
         """Carry out a move, or refuse it and call `peer.charge_refused_move`."""
@@ -95,30 +96,30 @@ class PeerHandler(Protocol):
         """Carry out a request that was paid for."""
 
     def disconnected(self, peer: Peer) -> None:
-        """The connection is lost or being closed: nothing more comes from it."""
+        """Note that the connection is lost or closing; no more input comes from it."""
 
     def socket_closed(self, peer: Peer) -> None:
-        """The socket is closed."""
+        """Note that the socket is closed."""
 
 
 class Subscription(Protocol):
-    """A match or a lobby that a connection has to do with."""
+    """A match or a lobby that a connection subscribes to."""
 
     def disconnected(self, peer: Peer) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerContext(HttpContext):
-    """What all peers of a server share, from the request on that each begins with."""
+    """The state shared by all peers of a server, from their first request on."""
 
     clock: Callable[[], int]
-    """Monotonic milliseconds: what stamps the arrival of a move."""
+    """Monotonic milliseconds, for the arrival times of moves."""
     handler: PeerHandler
     batcher: WriteBatcher
     timeouts: Timeouts
     send_limits: SendLimits
     guest_networks: GuestNetworks = field(default_factory=GuestNetworks)
-    """Addresses that are counted as many people."""
+    """Addresses that count as many people."""
 
 
 class Peer(asyncio.Protocol):
@@ -156,24 +157,24 @@ class Peer(asyncio.Protocol):
     def __init__(self, context: PeerContext) -> None:
         self._context = context
         self._exchange: HttpExchange | None = HttpExchange(context, self)
-        """Reads what comes before there is a websocket."""
+        """Reads the input before there is a websocket."""
         self._frames: FrameReader | None = None
-        """Reads what comes on the websocket."""
+        """Reads the input of the websocket."""
         self._waiting: Callable[[], None] | None = None
-        """What waits for a later turn of the loop; nothing is read meanwhile."""
+        """A call that waits for a later turn of the loop; nothing is read meanwhile."""
         self._malformed: Bucket | None = None
-        """How many more malformed frames are put up with, once one has come."""
+        """The allowance for malformed frames, once one has arrived."""
         self._plays = False
-        """Whether it has come to play, so that its round trip will matter."""
+        """Whether it has come to play, so that its round trip matters."""
         self._over_limit = False
-        """Whether the last charge was refused, so that even moves are paid for."""
+        """Whether the last charge was refused, so that even moves cost."""
         self._reported_gone = False
         self._aborted = False
         self.leaving = False
         """Whether the connection is being closed."""
         self.round_trip = RoundTrip()
         self.identity: Identity | None = None
-        """Who is there, once hello was answered."""
+        """The player, once hello was answered."""
         self.entrant = False
         """Whether it may do no more than play its seats (`handlers.rights`)."""
         self.bearer: str | None = None
@@ -181,15 +182,15 @@ class Peer(asyncio.Protocol):
         self.token: bytes | None = None
         """The digest of the token that hello was answered for."""
         self.capabilities: Capabilities | None = None
-        """What the bot said in hello that it can do."""
+        """The bot's capabilities, from its hello."""
         self.instance: str | None = None
-        """What its program calls itself, a secret between it and the server."""
+        """The name of its program, a secret between it and the server."""
         self.views: WantedViews = "turn"
-        """Which messages bring the view of a match, as it said in hello."""
+        """The messages that carry the view of a match, from its hello."""
         self.subscriptions: dict[str, Subscription] = {}
-        """The matches and lobbies that hear of it when this connection is lost, by key."""
+        """The matches and lobbies to notify when this connection is lost, by key."""
         self.unanswered: set[int] = set()
-        """The requests that were handed to the handler and are not answered yet."""
+        """The requests that the handler has and that are not answered yet."""
 
     # --- the transport's callbacks ----------------------------------------------------------
 
@@ -201,7 +202,7 @@ class Peer(asyncio.Protocol):
         self.address = str(name[0]) if name else "?"
         self.local = is_loopback(self.address)
         self.proxied = context.access.is_proxy(self.address)
-        """Whether only its headers will say where it comes from."""
+        """Whether its address is known only from its headers."""
         self.send_queue = SendQueue(
             self.transport, context.batcher, context.send_limits, self._too_slow
         )
@@ -221,7 +222,7 @@ class Peer(asyncio.Protocol):
                 if payload is None:
                     self._read_frames(data)
                     return
-                try:  # as `_read_frames` does, for a message that has come alone
+                try:  # as in `_read_frames`, for a message that arrives alone
                     self._handle_text(payload)
                 except Exception:
                     LOG.exception("a frame of %s could not be carried out", self.address)
@@ -231,9 +232,9 @@ class Peer(asyncio.Protocol):
     def eof_received(self) -> bool:
         if self._exchange is not None and self._exchange.eof_received():
             return True
-        # Nothing may be written after our own end of file, and the transport closes only soon.
+        # No writes are allowed after our end of file, and the transport closes only soon.
         self.send_queue.close()
-        self.leave()  # what still waits to be written may wait for ever
+        self.leave()  # output still in the queue may never be read
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -243,7 +244,7 @@ class Peer(asyncio.Protocol):
         self._wake_download()
         self._report_gone()
         self._context.handler.socket_closed(self)
-        if self._frames is not None:  # a peer that is gone may wait long for the garbage collector
+        if self._frames is not None:  # a lost peer may wait long for the garbage collector
             self._frames.discard()
 
     def pause_writing(self) -> None:
@@ -260,7 +261,7 @@ class Peer(asyncio.Protocol):
         if self._exchange is not None:
             self._exchange.wake()
 
-    # --- what handlers do -------------------------------------------------------------------
+    # --- for handlers -----------------------------------------------------------------------
 
     @property
     def rtt_ms(self) -> int:
@@ -307,13 +308,13 @@ class Peer(asyncio.Protocol):
         code: Code = Code.INTERNAL,
         message: str = "the server failed to carry this out",
     ) -> None:
-        """Refuse a request that something has gone wrong with, unless it is answered already."""
+        """Refuse a request that failed, unless it was answered."""
         if request in self.unanswered:
             after = RETRY_AFTER_MS if code is Code.UNAVAILABLE else None
             self.refuse(request, code, message, retry_after_ms=after)
 
     def charge(self, cost: float, request: int) -> bool:
-        """Charge the peer; where that fails, it is refused or closed, and False returned."""
+        """Charge the peer; if it cannot pay, refuse the request or close, and return False."""
         charged = self._charge(cost)
         if charged is ChargeResult.REFUSED:
             after = self.rate_limiter.retry_after_ms(cost, self._context.loop.time())
@@ -322,7 +323,7 @@ class Peer(asyncio.Protocol):
         return charged is ChargeResult.GRANTED
 
     def charge_refused_move(self, cost: float) -> None:
-        """Charge for a move that was refused, which has been answered already."""
+        """Charge for a refused move, which was answered already."""
         self._charge(cost)
 
     def _charge(self, cost: float) -> ChargeResult:
@@ -335,7 +336,7 @@ class Peer(asyncio.Protocol):
         return charged
 
     def lift_limits(self) -> None:
-        """Let requests of this connection cost nothing any more."""
+        """Exempt this connection from limits on its requests."""
         self.rate_limiter = RateLimiter(UNLIMITED, self._context.loop.time())
 
     def share_bucket(self, bucket: Bucket) -> None:
@@ -343,12 +344,12 @@ class Peer(asyncio.Protocol):
         self.rate_limiter.share(bucket)
 
     def greeted(self, identity: Identity) -> None:
-        """Hello is answered: the peer may stay."""
+        """Let the peer stay, as hello was answered."""
         self.identity = identity
         self._context.timeouts.greeted(self)
 
     def close(self, code: int, reason: str = "") -> None:
-        """Send what waits and a close frame; the connection is aborted if that takes too long."""
+        """Send the queue and a close frame; the connection is aborted if that takes too long."""
         if self.leaving:
             return
         self.leaving = True
@@ -361,7 +362,7 @@ class Peer(asyncio.Protocol):
         self.leave()
 
     def abort(self) -> None:
-        """Drop the connection without another word."""
+        """Drop the connection without sending anything more."""
         if not self._aborted:
             self._aborted = True
             self._context.metrics.dropped("aborted")
@@ -369,7 +370,7 @@ class Peer(asyncio.Protocol):
             self.send_queue.close()
             self.transport.abort()
 
-    # --- what timeouts do (timeouts.TimedPeer) ----------------------------------------------
+    # --- for timeouts (timeouts.TimedPeer) --------------------------------------------------
 
     def ping(self) -> None:
         if self._frames is not None and not self.leaving:
@@ -389,10 +390,10 @@ class Peer(asyncio.Protocol):
     def is_unread(self) -> bool:
         return self._waiting is not None
 
-    # --- what the HTTP exchange does (http_exchange.HttpConnection) -------------------------
+    # --- for the HTTP exchange (http_exchange.HttpConnection) -------------------------------
 
     def in_turn(self, call: Callable[[], None]) -> None:
-        """Call something now, or in a later turn of the loop, and read nothing until then."""
+        """Call a function now, or in a later turn of the loop, and read nothing until then."""
         if not self._context.turns.is_spent:
             self._carry_out(call)
             return
@@ -403,24 +404,24 @@ class Peer(asyncio.Protocol):
 
     @property
     def people(self) -> int:
-        """As how many people its address is counted, 0 where it is counted as itself."""
+        """The number of people that its address counts as, 0 if it counts as itself."""
         return self._context.guest_networks.people(self.address)
 
     def relocate(self, address: str, local: bool) -> bool:
-        """Take note of where the request comes from; return whether there is room for it."""
+        """Set the address that the request comes from; return whether there is room for it."""
         self.address, self.local, self.proxied = address, local, False
         return self._context.handler.relocate(self)
 
     def may_stay(self) -> bool:
-        """Whether its address has connections to spare."""
+        """Return whether its address has connections to spare."""
         return self._context.handler.may_stay(self)
 
     def expect_request(self, patience_s: float) -> None:
-        """Another request may come within some seconds."""
+        """Wait some seconds for another request."""
         self._context.timeouts.connected(self, patience_s)
 
     def open_websocket(self, bearer: str | None, response: bytes, rest: bytes) -> None:
-        """Answer, and read frames from now on: `rest` has come already."""
+        """Answer, and read frames from now on, beginning with `rest`."""
         self._exchange = None
         self._frames = FrameReader()
         self.bearer = bearer
@@ -430,7 +431,7 @@ class Peer(asyncio.Protocol):
             self.data_received(rest)
 
     def leave(self, patience_s: float | None = None) -> None:
-        """Heed nothing more; the other side has some seconds to take what is written."""
+        """Ignore further input; the other side has some seconds to read the output."""
         self.leaving = True
         self._context.timeouts.leaving(self, patience_s)
         self._report_gone()
@@ -438,7 +439,7 @@ class Peer(asyncio.Protocol):
     # --- frames -----------------------------------------------------------------------------
 
     def _go_on(self) -> None:
-        """Do what has waited for this turn of the loop, and read on."""
+        """Make the call that waited for this turn of the loop, and read on."""
         call, self._waiting = self._waiting, None
         try:
             if call is not None and not self.leaving:
@@ -450,9 +451,9 @@ class Peer(asyncio.Protocol):
                 self.transport.resume_reading()
 
     def _carry_out(self, call: Callable[[], None]) -> None:
-        """Call something; where it raises, what came after it is carried out all the same.
+        """Call a function; if it raises, later input is handled all the same.
 
-        On a connection that is no websocket yet nothing would be said any more: it is dropped.
+        A connection that is not a websocket yet would never be answered, so it is dropped.
         """
         try:
             call()
@@ -462,7 +463,7 @@ class Peer(asyncio.Protocol):
                 self.abort()
 
     def _read_frames(self, more: bytes = b"") -> None:
-        """Do what frames ask for until one has to wait for its turn; `more` has just come."""
+        """Handle frames until one has to wait for its turn; `more` has just arrived."""
         frames = self._frames
         if frames is None:
             return
@@ -470,7 +471,7 @@ class Peer(asyncio.Protocol):
         while frame is not None:
             try:
                 self._handle_frame(frames, *frame)
-            except Exception:  # a move or a pong: what may wait its turn is caught where it is done
+            except Exception:  # a move or a pong; `_carry_out` catches errors of queued calls
                 LOG.exception("a frame of %s could not be carried out", self.address)
             if self.leaving or self._waiting is not None:
                 return
@@ -488,12 +489,12 @@ class Peer(asyncio.Protocol):
                 self._handle_other(frames, data)
 
     def _handle_charged(self, frames: FrameReader, data: bytes | bytearray) -> None:
-        """A control frame, a fragment, a binary frame, or a violation of the protocol."""
+        """Handle a control frame, a fragment, a binary frame, or a violation of the protocol."""
         if self.charge(self._context.rate_limits.control, 0):
             self._handle_other(frames, data)
 
     def _handle_other(self, frames: FrameReader, data: bytes | bytearray) -> None:
-        """Do what the library says about a frame."""
+        """Handle a frame as the library requires."""
         for frame in frames.receive_other(data):
             if frame.opcode is Opcode.BINARY:
                 self.close(Standard.UNSUPPORTED_DATA, "text frames only")
@@ -508,7 +509,7 @@ class Peer(asyncio.Protocol):
             self.leave()
 
     def _write(self, *pieces: bytes) -> None:
-        """Write after all that has waited; an empty piece is the end."""
+        """Write after the queue; an empty piece is the end."""
         for data in pieces:
             if self.transport.is_closing():
                 return
@@ -520,12 +521,12 @@ class Peer(asyncio.Protocol):
     def _handle_pong(self, data: bytes | bytearray) -> None:
         if self.round_trip.pong(data, self._context.clock()):
             self._context.timeouts.ponged(self, soon=self._plays and self.round_trip.is_new)
-        else:  # nobody asked for it
+        else:  # an unsolicited pong
             self.charge(self._context.rate_limits.control, 0)
 
     def _handle_text(self, payload: bytes | bytearray) -> None:
         try:
-            # Before hello nothing else is validated: whoever has no right to be here costs little.
+            # Before hello nothing else is validated, so strangers cost little.
             message = decode_hello(payload) if self.identity is None else decode_request(payload)
         except DecodeError as error:
             self.in_turn(partial(self._refuse_malformed, payload, error))
@@ -583,6 +584,6 @@ class Peer(asyncio.Protocol):
             self._context.handler.disconnected(self)
 
 
-@lru_cache(maxsize=1)  # all pings of one check are of one moment
+@lru_cache(maxsize=1)  # all pings of one check have the same time
 def _ping_frame(payload: bytes) -> bytes:
     return ping_frame(payload)

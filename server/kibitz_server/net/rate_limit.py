@@ -1,21 +1,21 @@
-"""Rate limits by token buckets: how much a connection may ask for. Pure: `now` is in seconds.
+"""Rate limits by token buckets, for the requests of a connection. Pure: `now` is in seconds.
 
 A connection has a bucket of its own and shares one with every connection of its account and one
 with every connection of its address. A request costs what its model says; a bucket fills at its
-rate up to its burst. A request that finds a bucket empty is refused with the time after which
-it would not be, and still costs something: who goes on regardless sinks into debt, and at the
+rate up to its burst. A request that finds a bucket empty is refused, with the time after which to
+retry, and still costs something. A client that goes on regardless sinks into debt, and at the
 bottom of it the connection is closed.
 
     full = burst ... 0      requests are carried out
          0 ... -burst       requests are refused, rate_limited
             below -burst    the connection is closed
 
-Where nodes serve side by side, a player's rates are divided among those where it is, so that they
-hold over all of them. The moment at which a node hears that a player is elsewhere as well changes
-the rate of its bucket, and nothing else is to be done: no request costs more because of it.
+If nodes serve side by side, they divide a player's rates among the nodes where the player is
+connected, so that the limits hold over all of them. When a node hears that a player is elsewhere as
+well, only the rate of its bucket changes; no request costs more because of it.
 
-A move that answers a turn is free, for turns come no faster than the server opens them: a bot
-in a hundred fast matches is no flood. What a move costs when it is refused is asked for after.
+A move that answers a turn is free, as the server opens turns at its own pace: a bot in a hundred
+fast matches is no flood. The cost of a refused move is charged afterwards.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ K = TypeVar("K")
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """What a bucket gets a second, and how much it holds."""
+    """The amount that a bucket gains each second, and its capacity."""
 
     per_second: float
     burst: float
 
     def divided(self, parts: int, least: float) -> Rate:
-        """Return one of equal parts, in whose bucket there is room for `least` all the same."""
+        """Return one of equal parts, with a burst of at least `least`."""
         return Rate(self.per_second / parts, max(self.burst / parts, min(self.burst, least)))
 
 
@@ -49,7 +49,7 @@ class RateLimits:
     socket: Rate = Rate(20, 40)
     account: Rate = Rate(60, 240)
     address: Rate = Rate(200, 1000)
-    """Not for loopback, where one machine runs all the bots."""
+    """Not applied to loopback, where one machine runs all the bots."""
     comments: Rate = Rate(0.5, 5)
     """Comments of a player, in all matches ..."""
     comments_an_address: Rate = Rate(5, 50)
@@ -57,9 +57,9 @@ class RateLimits:
     notes: Rate = Rate(100, 400_000)
     """Characters of a player's notes, in all matches."""
     openings: Rate = Rate(180 / 3600, 60)
-    """Lobbies that a player opens ..."""
+    """Lobbies opened by a player ..."""
     openings_an_address: Rate = Rate(1800 / 3600, 600)
-    """... and all players of an address."""
+    """... and by all players of an address."""
     lobby_changes: Rate = Rate(1200 / 3600, 1200)
     """Joins, ready flags and rematches in one lobby ..."""
     lobby_changes_a_player: Rate = Rate(120 / 3600, 60)
@@ -69,20 +69,20 @@ class RateLimits:
     arranged: Rate = Rate(4_000_000 / 3600, 4_000_000)
     """Characters of what the host of one lobby arranges."""
     garbage: float = 6
-    """What a malformed frame costs ..."""
+    """The cost of a malformed frame ..."""
     malformed: Rate = Rate(0.1, 10)
     """... and how many a connection may send until it is closed."""
     size: float = 1
-    """What each whole 4 KiB of a request cost besides, for decoding and validation."""
+    """The extra cost of each whole 4 KiB of a request, for decoding and validation."""
     control: float = 0.5
-    """What a ping, a pong or a fragment costs."""
+    """The cost of a ping, a pong or a fragment."""
     http: float = 1
-    """What an HTTP request costs, a handshake too; paid by the address ..."""
+    """The cost of an HTTP request or a handshake; the address pays it ..."""
     static: float = 0.2
-    """What a file of the web pages costs, of which a page needs dozens, and a classroom behind one
-    address thirty times as many ..."""
+    """The cost of a file of the web pages, low because a page needs dozens, and a classroom behind
+    one address thirty times as many ..."""
     record: float = 10
-    """... and what one for a record or the metrics costs."""
+    """... and the cost of a request for a record or the metrics."""
 
 
 class Bucket:
@@ -108,26 +108,25 @@ class Bucket:
         return self._level
 
     def set_rate(self, rate: Rate, now: float) -> None:
-        """Go on at another rate: what was taken, and has not come back yet, stays taken."""
+        """Change the rate; the amount spent and not yet refilled stays spent."""
         self._level = self.level(now) - self.rate.burst + rate.burst
         self.rate = rate
 
 
 class SharedBuckets(Generic[K]):
-    """Buckets that connections share, each kept for as long as it is in use or not full again.
+    """Buckets that connections share, each kept while it is in use or not full again.
 
-    A flooder that comes back finds its bucket as empty as it left it. One that is full says
-    nothing that a new one would not say, and is forgotten; so is the oldest of those that nobody
-    uses, where there are more than `most` of them.
+    A flooder that reconnects finds its bucket as empty as it left it. A full bucket is the same as
+    a new one, and is forgotten. So is the oldest unused bucket if there are more than `most`.
     """
 
     def __init__(self, rate: Rate, most: int = 10_000) -> None:
         self._rate = rate
         self._most = most
         self._used: dict[K, tuple[Bucket, int]] = {}
-        """Each bucket in use, and by how many."""
+        """Each bucket in use, and its number of users."""
         self._idle: dict[K, Bucket] = {}
-        """Those that were in use and may not be full yet, the longest idle first."""
+        """Buckets no longer in use that may not be full yet, the longest idle first."""
 
     def __len__(self) -> int:
         return len(self._used) + len(self._idle)
@@ -137,12 +136,12 @@ class SharedBuckets(Generic[K]):
         return 0 if used is None else used[1]
 
     def in_use_or_missing(self, now: float) -> set[K]:
-        """Return the keys of the buckets that are in use, or not full again."""
+        """Return the keys of the buckets that are in use or not full again."""
         idle = (key for key, bucket in self._idle.items() if bucket.level(now) < bucket.rate.burst)
         return {*self._used, *idle}
 
     def set_rate(self, key: K, rate: Rate, now: float) -> None:
-        """Let the bucket of `key`, if there is one, go on at another rate."""
+        """Change the rate of the bucket of `key`, if there is one."""
         bucket, _ = self._used.get(key, (self._idle.get(key), 0))
         if bucket is not None:
             bucket.set_rate(rate, now)
@@ -150,8 +149,8 @@ class SharedBuckets(Generic[K]):
     def acquire(self, key: K, now: float, rate: Rate | None = None) -> Bucket:
         """Return the bucket of `key`; it is in use until `release`.
 
-        `rate` is the key's own, where it has one; it is to be the same each time, but for what
-        `set_rate` makes of it.
+        `rate` is the key's own, if it has one. Pass the same rate each time, apart from changes by
+        `set_rate`.
         """
         bucket, users = self._used.get(key, (None, 0))
         if bucket is None:
@@ -171,9 +170,9 @@ class SharedBuckets(Generic[K]):
         self._evict(now)
 
     def charge(self, key: K, now: float, rate: Rate | None = None, cost: float = 1) -> int:
-        """Take `cost` from the bucket of `key`, which nobody has to use otherwise.
+        """Take `cost` from the bucket of `key`, which need not be in use.
 
-        Return 0, or after how many milliseconds there is enough; nothing is taken then.
+        Return 0, or the milliseconds until there is enough; nothing is taken then.
         """
         bucket = self.acquire(key, now, rate)
         missing = cost - bucket.level(now)
@@ -183,7 +182,7 @@ class SharedBuckets(Generic[K]):
         return 0 if missing <= 0 else max(1, round(missing / bucket.rate.per_second * 1000))
 
     def _evict(self, now: float) -> None:
-        """Forget those at the front that are full: a bucket fills in burst / rate seconds."""
+        """Forget full buckets at the front: a bucket fills in burst / rate seconds."""
         while self._idle:
             key, bucket = next(iter(self._idle.items()))
             if bucket.level(now) < bucket.rate.burst and len(self._idle) <= self._most:
@@ -224,7 +223,7 @@ class RateLimiter:
         """Pay from the shared buckets only; return whether each of them had enough."""
         paid = True
         for bucket in self._shared:
-            # A shared bucket never sinks far: the flooder's own one closes it, not its kin's.
+            # A shared bucket never sinks far: the flooder's own closes it, not its siblings'.
             if bucket.level(now) < cost:
                 paid = False
             else:
@@ -232,7 +231,7 @@ class RateLimiter:
         return paid
 
     def retry_after_ms(self, cost: float, now: float) -> int:
-        """Return after how many milliseconds a request of this cost would be granted."""
+        """Return the milliseconds until a request of this cost would be granted."""
         wait = 0.0
         for bucket in (self._own, *self._shared):
             missing = cost - bucket.level(now)

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 SAMPLES = 8
-"""How many measurements a round trip is taken from."""
+"""The number of measurements that a round trip is taken from."""
 
 
 class RoundTrip:
-    """What the last pings of one connection took."""
+    """The round trips of a connection's last pings."""
 
     __slots__ = ("_samples", "_sent_at", "ms")
 
     def __init__(self) -> None:
         self._sent_at = 0
-        """When the ping was sent that is not answered yet; 0 for none."""
+        """When the unanswered ping was sent; 0 for none."""
         self._samples: tuple[int, ...] = ()
         self.ms = 0
         """The round trip in milliseconds, 0 before the first pong.
 
-        The shortest of the last few is the one in which neither side was busy with anything else,
-        such as loading a bot: the clock filter of NTP (RFC 5905, section 10)."""
+        It is the shortest of the last few, in which neither side was busy with anything else, such
+        as loading a bot: the clock filter of NTP (RFC 5905, section 10)."""
 
     @property
     def is_new(self) -> bool:
@@ -27,12 +27,12 @@ class RoundTrip:
         return len(self._samples) < SAMPLES
 
     def ping(self, now: int) -> bytes:
-        """Begin a measurement; return what the ping carries."""
+        """Begin a measurement; return the ping's payload."""
         self._sent_at = now
         return now.to_bytes(8, "big")
 
     def pong(self, data: bytes | bytearray, now: int) -> bool:
-        """Take a pong; return whether it answers the last ping, and was not sent unasked."""
+        """Take a pong; return whether it answers the last ping rather than being unsolicited."""
         if not self._sent_at or data != self._sent_at.to_bytes(8, "big"):
             return False
         self._samples = (*self._samples, now - self._sent_at)[-SAMPLES:]

@@ -1,4 +1,4 @@
-"""How much may wait for a connection that reads too slowly: a part of the configuration."""
+"""Limits on the output queued for a slow connection: a part of the configuration."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendLimits:
-    """How much may wait for a peer."""
+    """Limits on the output queued for a peer."""
 
     high_water: int = 32 * 1024
     """Bytes in the transport at which it pauses."""
     frames_bytes: int = 256 * 1024
-    """Bytes of frames that wait for a paused transport; beyond, the peer is too slow."""
+    """Bytes of frames queued for a paused transport; beyond, the peer is too slow."""

@@ -1,30 +1,29 @@
-"""The send queue of a connection, and what becomes of it when the other side reads too slowly.
+"""The send queue of a connection, and its policies for slow readers.
 
 Frames of one turn of the event loop are written together: the first one puts the queue on the
 server's list, and one callback at the end of the turn writes each queue's frames with one call.
-What may be dropped may also wait: of the queues that have nothing else, each turn writes some, so
-that the news of a match with a thousand spectators delays no player by a thousand writes.
+Droppable frames may also wait: each turn writes only some of the queues that have nothing else. So
+the news of a match with a thousand spectators delays no player by a thousand writes.
 
 While the transport cannot take more (it is *paused*), nothing is written, and every kind of
 news has a policy of its own:
 
     answers, a player's news    kept, up to `SendLimits.frames_bytes`; then the peer is too slow
     a match's news, spectator   dropped; when the peer reads again it gets a fresh snapshot, and
-                                the end where the match has ended meanwhile
+                                the end if the match has ended meanwhile
     a lobby's changes           dropped; when the peer reads again it gets the whole lobby
     changes of the hall         dropped; when the peer reads again it gets the whole hall
 
-Sending calls nobody back. A queue that overflows takes no more frames and is reported at the end of
-the turn, so whoever sends to many may loop over its collection of peers: none of them leaves it
-meanwhile.
+Sending calls no callbacks. A queue that overflows takes no more frames and is reported at the end
+of the turn. So a sender may loop over its collection of peers: none of them leaves it meanwhile.
 
-So a slow spectator costs a few names, a slow player a bounded queue, and nobody waits for
-either. A transport that stays paused without any progress is aborted by `timeouts`.
+A slow spectator costs a few references, a slow player a bounded queue. Neither blocks anyone else.
+`timeouts` aborts a transport that stays paused without any progress.
 
-Who is behind with many matches, or begins to watch many at once (`skip`), is told of one after the
-other, about as much at a time as the transport takes without being paused, and the rest when that
-was written: so hundreds of snapshots reach a peer as fast as it reads them, and never wait in
-memory together.
+A peer that is behind with many matches, or starts to watch many at once (`skip`), gets their
+snapshots one after the other. Each time it gets about as many as the transport takes without being
+paused, and the rest when those were written. So hundreds of snapshots reach a peer as fast as it
+reads them, and never wait in memory together.
 """
 
 from __future__ import annotations
@@ -43,24 +42,24 @@ from kibitz_server.net.send_limits import SendLimits
 LOG = logging.getLogger("kibitz.net")
 PATIENT_AT_ONCE = 128
 """Queues with nothing but droppable frames that one turn writes. Each is a system call, so this is
-about a millisecond; a count, unlike a clock, has tests write the same every time."""
+about a millisecond. A count, unlike a clock, makes tests write the same every time."""
 MAX_AWAITED = 16
-"""Snapshots that a queue has asked for and not been sent: a match that waits for the disk sends its
-own later, and all of them may be released by one commit."""
+"""Snapshots that a queue has requested and not received. A match that waits for the disk sends its
+own later, and one commit may release all of them."""
 
 
 class SnapshotSource(Protocol):
-    """Where skipped news came from: it can tell a peer the present state instead."""
+    """A source of skipped news, which can send a peer the present state instead."""
 
     def send_snapshot(self, queue: SendQueue) -> None:
         """Send the present state, now or soon, after calling the queue's `caught_up`.
 
-        A queue that is paused by then is sent nothing: it asks again when it is not.
+        A queue that is paused by then gets nothing: it asks again after it resumes.
         """
 
 
 def message_frame(message: Answer | ServerMessage) -> bytes:
-    """Return a message as a frame, which can be sent to many."""
+    """Return a message as a frame, which can be sent to many peers."""
     return text_frame(encode(message))
 
 
@@ -73,9 +72,9 @@ class WriteBatcher:
         self._loop = loop
         self._ready: list[SendQueue] = []
         self._patient: deque[SendQueue] = deque()
-        """Those that may wait for a later turn."""
+        """Queues that may wait for a later turn."""
         self._overflowed: list[SendQueue] = []
-        """Those whose peers are too slow, and who are not reported yet."""
+        """Queues whose peers are too slow and not reported yet."""
         self._scheduled = False
 
     def add(self, queue: SendQueue) -> None:
@@ -84,19 +83,19 @@ class WriteBatcher:
             self._schedule()
 
     def add_patient(self, queue: SendQueue) -> None:
-        """Write a queue in one of the next turns, after those that came before it."""
+        """Write a queue in one of the next turns, after those already waiting."""
         self._patient.append(queue)
         if not self._scheduled:
             self._schedule()
 
     def add_overflowed(self, queue: SendQueue) -> None:
-        """Report a queue at the end of this turn: now its peer may be one of many in a loop."""
+        """Report a queue at the end of this turn, as a loop over its peers may be running now."""
         self._overflowed.append(queue)
         if not self._scheduled:
             self._schedule()
 
     def flush(self) -> None:
-        """Write what every queue has gathered, and then some of the patient ones."""
+        """Write all queues with urgent frames, and then some of the patient ones."""
         self._scheduled = False
         filled, self._ready = self._ready, []
         _write(filled)
@@ -127,11 +126,11 @@ def _write(queues: list[SendQueue]) -> None:
 
 
 def _ignore() -> None:
-    """Do nothing: the queue is closed."""
+    """Do nothing, as the queue is closed."""
 
 
 class SendQueue:
-    """Frames on their way to one connection."""
+    """The queue of frames to one connection."""
 
     __slots__ = (
         "_batcher",
@@ -154,26 +153,26 @@ class SendQueue:
         limits: SendLimits,
         on_overflow: Callable[[], None],
     ) -> None:
-        """`on_overflow` is called at the end of a turn in which more waits than is allowed."""
+        """`on_overflow` is called at the end of a turn in which the queue exceeds its limit."""
         self._transport = transport
         self._batcher = batcher
         self._limits = limits
         self._on_overflow = on_overflow
         self._frames: list[bytes] = []
         self._queued_bytes = 0
-        """Bytes in `_frames` while paused."""
+        """Bytes in `_frames` while the transport is paused."""
         self._skipped: dict[SnapshotSource, bool] | None = None
-        """Matches and lobbies whose news was dropped, and is until the peer knows how they are:
-        whether each was asked for its present state."""
+        """Matches and lobbies whose news is dropped until the peer gets their present state, and
+        whether each was asked for it."""
         self._patient = False
         """Whether all of `_frames` may wait for a later turn."""
         self._overflowed = False
-        """Whether too much waits, and nothing is taken any more."""
+        """Whether the limit was exceeded, so that the queue takes no more frames."""
         self.paused = False
         self.closed = False
 
     def send(self, frame: bytes) -> None:
-        """Send what must not be dropped: an answer, or a player's news."""
+        """Send a frame that must not be dropped: an answer, or a player's news."""
         if self.closed:
             return
         frames = self._frames
@@ -196,15 +195,15 @@ class SendQueue:
             self._frames.append(frame)
 
     def is_behind(self, source: SnapshotSource) -> bool:
-        """Whether news of a match or a lobby would be dropped now."""
+        """Return whether news of a match or a lobby would be dropped now."""
         return self.paused or (self._skipped is not None and source in self._skipped)
 
     def is_skipped(self, source: SnapshotSource) -> bool:
-        """Whether the peer is about to be told how a match or a lobby is, and not its news."""
+        """Return whether the peer waits for the state of a match or lobby, instead of its news."""
         return self._skipped is not None and source in self._skipped
 
     def skip(self, source: SnapshotSource) -> None:
-        """The peer does not know how a match or a lobby is: `catch_up` has it told."""
+        """Note that the peer lacks the state of a match or a lobby; `catch_up` requests it."""
         if not self.closed:
             if self._skipped is None:
                 self._skipped = {}
@@ -222,23 +221,23 @@ class SendQueue:
             self.catch_up()
 
     def pause(self) -> None:
-        """The transport is full."""
+        """Stop writing, as the transport is full."""
         self.paused = True
         self._queued_bytes = sum(map(len, self._frames))
 
     def resume(self) -> None:
-        """The transport has room again: send what waited, then tell what was skipped."""
+        """Send the queue, then catch up, as the transport has room again."""
         self.paused = False
         self._queued_bytes = 0
         if self._frames:
             self._batcher.add(self)
         if self._skipped is not None:
-            # What was asked and has not told anything may never: its match was loaded again.
+            # Sources that were asked and have not answered may never: their match was reloaded.
             self._skipped = dict.fromkeys(self._skipped, False)
             self.catch_up()
 
     def catch_up(self) -> None:
-        """Have the peer told of what was skipped, as much as fills one write; `flush` goes on."""
+        """Request snapshots of what was skipped, as many as fill one write; `flush` goes on."""
         skipped = self._skipped
         if skipped is None or self.paused or self.closed:
             return
@@ -255,17 +254,17 @@ class SendQueue:
             awaited += source in (self._skipped or ())
 
     def caught_up(self, source: SnapshotSource) -> None:
-        """The peer is told how a match or a lobby is now: what comes after it may follow."""
+        """Note that the peer gets the state of a match or a lobby now, and its later news again."""
         if self._skipped is not None:
             self._skipped.pop(source, None)
             self._skipped = self._skipped or None
 
     def close(self) -> None:
-        """Drop what waits; nothing is sent any more."""
+        """Drop the queue and send nothing more."""
         self.closed = True
         self._frames = []
         self._skipped = None
-        # The owner has the queue: without a reference back both go as soon as the connection does.
+        # The owner refers to the queue. Without a reference back, both are freed at once.
         self._on_overflow = _ignore
 
     def _enqueue(self, frame: bytes) -> None:
@@ -278,6 +277,6 @@ class SendQueue:
             self._batcher.add_overflowed(self)
 
     def report_overflow(self) -> None:
-        """Tell the owner that the peer is too slow, unless it is gone by now."""
+        """Report to the owner that the peer is too slow, unless it is gone by now."""
         if not self.closed:
             self._on_overflow()

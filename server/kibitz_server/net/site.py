@@ -1,11 +1,11 @@
 """Files of a web site on the server's port: conditional, compressed, with strict headers. Pure.
 
-The server knows no site: who starts it hands one in (`Site`). A file whose path changes with its
-content may be kept for ever, any other one is asked for again each time and mostly answered with
-304 (RFC 9110, section 13). Text is compressed once, when it is first asked for so.
+The program that starts the server passes it a site (`Site`). Clients may cache a file forever if
+its path changes with its content. They revalidate any other file each time, and the answer is
+mostly 304 (RFC 9110, section 13). Text is compressed once, when a client first accepts that.
 
-Every file carries a content security policy that lets in nothing from elsewhere and no inline
-script or style: names and comments of others cannot become code, whatever a page does with them.
+Every file carries a content security policy that forbids foreign content and inline scripts and
+styles. So names and comments of others cannot become code, whatever a page does with them.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ SECURITY_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
 }
 _WORTH_COMPRESSING = 256
-"""Bytes from which on a file is compressed."""
+"""The size in bytes from which a file is compressed."""
 _COMPRESSED_FILES = 256
-"""How many compressed files are kept; a site has some dozens."""
+"""The number of compressed files that are kept; a site has some dozens."""
 
 
 class SiteFile(Protocol):
-    """A file as it is served (`kibitz_clients.web.site.WebFile`, which knows no server)."""
+    """A file to serve (`kibitz_clients.web.site.WebFile`, which does not import the server)."""
 
     @property
     def body(self) -> bytes: ...
@@ -47,15 +47,15 @@ class SiteFile(Protocol):
     def content_type(self) -> str: ...
     @property
     def digest(self) -> str:
-        """Tells its content from any other that was at its path."""
+        """A digest that distinguishes its content from any other at its path."""
 
     @property
     def immutable(self) -> bool:
-        """Whether its path is for this content alone."""
+        """Whether its path is used for this content alone."""
 
 
 Site: TypeAlias = Callable[[str], SiteFile | None]
-"""Returns what is served at a path beside the server's own pages, None where there is nothing."""
+"""Returns the file at a path beside the server's own pages, or None."""
 
 
 def site_response(
@@ -63,20 +63,20 @@ def site_response(
 ) -> Response:
     """Return the answer to a request for a file; `keep` the connection for another one.
 
-    `servers` are websocket addresses, to whose origins a page may connect besides its own.
+    `servers` are websocket addresses; pages may connect to their origins besides their own.
     """
     headers = Headers(SECURITY_HEADERS)
     if servers:
         policy = headers.pop("Content-Security-Policy")
         own = "connect-src 'self'"
-        # A source with a path would allow that path alone, and not what is below it.
+        # A source with a path would allow that path alone, without the paths below it.
         origins = sorted({"/".join(url.split("/")[:3]) for url in servers})
         headers["Content-Security-Policy"] = policy.replace(own, " ".join([own, *origins]))
     headers["Connection"] = "keep-alive" if keep else "close"
     headers["Cache-Control"] = (
         "public, max-age=31536000, immutable" if file.immutable else "no-cache"
     )
-    # A weak tag: the compressed file is as good as the other one.
+    # A weak tag: the compressed file is equivalent to the original.
     headers["ETag"] = f'W/"{file.digest}"'
     headers["Vary"] = "Accept-Encoding"
     if _has_newest(request.get_all("If-None-Match"), file.digest):
@@ -101,7 +101,7 @@ def page_response(page: Page, *, head: bool) -> Response:
 
 
 def takes_gzip(accepted: Sequence[str]) -> bool:
-    """Whether `Accept-Encoding` has gzip, by its name or as ``*``, with a weight above 0."""
+    """Return whether `Accept-Encoding` has gzip, by name or as ``*``, with a weight above 0."""
     weights: dict[str, float] = {}
     for item in ",".join(accepted).split(","):
         coding, *parameters = (part.strip().lower() for part in item.split(";"))
@@ -121,7 +121,7 @@ def _weight(parameters: Sequence[str]) -> float:
 
 
 def _has_newest(tags: Sequence[str], digest: str) -> bool:
-    """Whether `If-None-Match` names the file, compared weakly (RFC 9110, section 13.1.2)."""
+    """Return whether `If-None-Match` has the digest, compared weakly (RFC 9110, 13.1.2)."""
     given = {tag.strip().removeprefix("W/") for tag in ",".join(tags).split(",")}
     return "*" in given or f'"{digest}"' in given
 

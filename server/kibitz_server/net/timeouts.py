@@ -1,12 +1,12 @@
 """Timeouts of connections: late handshakes, hellos, pongs, closes and readers; one timer for all.
 
-A timer for every peer would cost more than the peers do. All peers get the same intervals, so
-the dictionaries below are queues in the order of their deadlines: a check looks at the front
-of each and at the few peers that are in trouble. A check pings its share of the peers and no
-more, so that a crowd that came at one moment does not answer at one moment for ever. Those that
-are late together, such as a crowd of handshakes that never end, are ended a few in each turn of the
-loop (`turn_budget`). Nobody is late with what the server has not read: neither while the server
-stood still (`loop_clock`) nor while a request of the peer waits for its turn.
+One timer for every peer would cost too much. All peers get the same intervals, so the dictionaries
+below are queues in the order of their deadlines: a check looks at the front of each and at the few
+peers that are in trouble. A check pings only its share of the peers, so that a crowd that connected
+together does not answer together forever. If many are late together, such as a crowd of handshakes
+that never end, each turn of the loop ends a few of them (`turn_budget`). Input the server has not
+read yet never times out: neither while the server stood still (`loop_clock`) nor while a request of
+the peer waits for its turn.
 
     late with                 deadline           then
     handshake                 handshake_s        aborted
@@ -29,39 +29,39 @@ from kibitz_server.net.loop_clock import AfterInput
 from kibitz_server.net.turn_budget import TurnBudget
 
 ENDING_COST = 0.5
-"""What ending a connection costs, of what a turn of the loop may (`turn_budget`)."""
+"""The cost of ending a connection, in units of the `turn_budget`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeoutConfig:
-    """How long a peer may take, in seconds."""
+    """The timeouts of a peer, in seconds."""
 
     handshake_s: float = 5
     hello_s: float = 10
     ping_every_s: float = 10
     ping_soon_s: float = 0.5
-    """The time between the first pings of who has come to play: they measure the round trip before
-    it matters."""
+    """The time between the first pings of a peer that has come to play, which measure the round
+    trip before it matters."""
     pong_s: float = 18
-    """Long, for a machine that is short of processors may let a healthy client wait for seconds; a
-    host that is gone is noticed by TCP before (`app.server.USER_TIMEOUT_MS`)."""
+    """Long, because a machine short of processors may let a healthy client wait for seconds. TCP
+    detects a host that is gone earlier (`app.server.USER_TIMEOUT_MS`)."""
     close_s: float = 3
     stuck_s: float = 3
-    """How long a peer may leave its full transport untouched."""
+    """The time for which a peer may read nothing from its full transport."""
     sweep_s: float = 0.25
     """The longest time between two checks."""
     pings_a_sweep: int = 10
-    """How many pings are due at a check, on average, before checks come more often: a move waits
+    """The average number of pings due at a check, before checks become more frequent: moves wait
     while a crowd is pinged, and while its pongs are read."""
 
 
 class TimedPeer(Protocol):
-    """What happens to a peer that is late."""
+    """A peer with deadlines."""
 
     def ping(self) -> None: ...
 
     def overdue(self) -> None:
-        """The handshake or the hello did not come."""
+        """End the peer, as its handshake or its hello did not come in time."""
 
     def abort(self) -> None: ...
 
@@ -70,7 +70,7 @@ class TimedPeer(Protocol):
 
     @property
     def is_unread(self) -> bool:
-        """Whether it is not read from, so that what it owes may have come."""
+        """Whether the server does not read from it, so that its input may have arrived."""
 
 
 class Timeouts:
@@ -84,7 +84,7 @@ class Timeouts:
         observe_lag: Callable[[float], None] | None = None,
         seconds: Callable[[], float] | None = None,
     ) -> None:
-        """Measure deadlines in `seconds`, the server's own clock: usually the loop's."""
+        """Measure deadlines in `seconds`, the server's own clock; the loop's by default."""
         self._loop = loop
         self._config = config
         self._turns = turns
@@ -99,7 +99,7 @@ class Timeouts:
         self._timer: TimerHandle | AfterInput | None = None
         self._due = 0.0
         self._interval_s = config.sweep_s
-        """Between this check and the next one."""
+        """The time between this check and the next one."""
 
     def start(self) -> None:
         self._due = self._loop.time() + self._interval_s
@@ -110,29 +110,29 @@ class Timeouts:
             self._timer.cancel()
             self._timer = None
 
-    # --- what peers tell --------------------------------------------------------------------
+    # --- events of peers --------------------------------------------------------------------
 
     def connected(self, peer: TimedPeer, patience_s: float | None = None) -> None:
-        """A request is to come, the first one on the connection or another one."""
+        """Expect a request, the first one on the connection or another one."""
         patience_s = self._config.handshake_s if patience_s is None else patience_s
         self._awaiting_hello[peer] = self._seconds() + patience_s
 
     def opened(self, peer: TimedPeer) -> None:
-        """The handshake is done."""
+        """Note the end of the handshake, and expect a hello."""
         self._awaiting_hello[peer] = self._seconds() + self._config.hello_s
 
     def greeted(self, peer: TimedPeer) -> None:
-        """Hello came."""
+        """Note that hello came."""
         self._awaiting_hello.pop(peer, None)
         self._to_ping[peer] = self._seconds() + self._config.ping_every_s
 
     def begin_measuring(self, peer: TimedPeer) -> None:
-        """Ping the peer at once: from now on its round trip matters."""
+        """Ping the peer at once, as its round trip matters from now on."""
         if self._to_ping.pop(peer, None) is not None:
             self._ping(peer)
 
     def ponged(self, peer: TimedPeer, *, soon: bool = False) -> None:
-        """The ping is answered; the next one follows, `soon` where there were few so far."""
+        """Note a pong and schedule the next ping, `soon` if there were few so far."""
         if self._pinged.pop(peer, None) is None:
             return
         if soon:
@@ -141,7 +141,7 @@ class Timeouts:
             self._to_ping[peer] = self._seconds() + self._config.ping_every_s
 
     def leaving(self, peer: TimedPeer, patience: float | None = None) -> None:
-        """The peer is being closed, and is aborted if that takes too long."""
+        """Abort the peer if closing it takes too long."""
         self.forget(peer)
         patience = self._config.close_s if patience is None else patience
         self._leaving[peer] = self._seconds() + patience
@@ -166,7 +166,7 @@ class Timeouts:
     # --- the check --------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Deal with all that is due."""
+        """Handle everything that is due."""
         now = self._seconds()
         late = [peer for peer, due in self._awaiting_hello.items() if due <= now]
         for peer in (peer for peer in late if not peer.is_unread):
@@ -190,7 +190,7 @@ class Timeouts:
             self._check_stalled(peer, since, backlog, now)
 
     def _next_interval_s(self) -> float:
-        """Return the time to the next check, which is short where many peers are pinged."""
+        """Return the time to the next check, which is short if many peers are pinged."""
         config, often = self._config, len(self._to_ping_soon)
         seldom = len(self._to_ping) + len(self._pinged)
         pings_a_second = seldom / config.ping_every_s + often / config.ping_soon_s
@@ -212,7 +212,7 @@ class Timeouts:
         now = self._loop.time()
         if self._observe_lag is not None:
             self._observe_lag(max(0.0, now - self._due))
-        # A pong that came in time, but to a server that was stopped, is still in the socket.
+        # A pong that came in time while the server was stopped is still in the socket.
         self._timer = AfterInput(self._loop, self._check_and_rearm)
 
     def _check_and_rearm(self) -> None:

@@ -1,7 +1,7 @@
 """Ends the connections of tokens that were revoked or have expired.
 
-The operator revokes a token in the database, beside the running server, which nobody tells of
-it. So it looks there every now and then, as long as anybody is here with a token.
+The operator revokes a token in the database, beside the running server, which gets no notice. So
+the server checks the database regularly while any connection uses a token.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from kibitz_server.net.peer import Peer
 
 LOG = logging.getLogger("kibitz.net")
 CHECK_INTERVAL_S: Final = 2.0
-"""How long a connection may outlive its token."""
+"""Seconds for which a connection may outlive its token."""
 SHARED_INTERVAL_S: Final = 0.4
-"""The same where several servers share the tokens, which each of them has in memory."""
+"""The same if several servers share the tokens, each with a copy in memory."""
 
 
 class TokenWatch:
-    """Looks at everybody who came with a token, every `interval_s`."""
+    """A check of all connections with a token, every `interval_s`."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class TokenWatch:
             self._timer = None
 
     def check(self) -> None:
-        """Send away whoever is here with a token that is void now."""
+        """Close the connections whose token is no longer valid."""
         bearers: dict[bytes, list[Peer]] = {}
         for peer in self._peers():
             if peer.token is not None and not peer.leaving:

@@ -1,13 +1,13 @@
-"""How much of one turn of the event loop requests may take. What is beyond it waits its turn.
+"""Limits the share of a turn of the event loop that requests may use; the rest waits.
 
-A crowd of strangers may ask for more at one moment than their rate limits let through in the long
-run: fifty connections that each spend their whole burst at once are seconds of work. A loop
-that did it all before it looks at its sockets again would let every player wait for all of it. So
-what everybody asks for together in one turn is bounded, in the units in which it is charged
-(`rate_limit`); the rest is done in the turns that follow, in the order in which it came, and
-between two turns the loop reads what has come meanwhile. Moves never wait: turns set their pace.
+A crowd of strangers may ask for more at one moment than their rate limits allow in the long run:
+fifty connections that each spend their whole burst at once are seconds of work. A loop that did it
+all before it looked at its sockets again would delay every player. So all requests of one turn
+together are limited, in the units in which they are charged (`rate_limit`). The rest follow in the
+next turns, in order of arrival, and between two turns the loop reads its new input. Moves never
+wait: turns set their pace.
 
-A connection whose request waits is not read from (`Peer`), so one request of each waits at most.
+A connection whose request waits is not read from (`Peer`), so at most one request of each waits.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from collections.abc import Callable
 
 LOG = logging.getLogger("kibitz.net")
 UNITS_A_TURN = 24.0
-"""What a turn may cost; a unit is 30 to 100 us of work."""
+"""The budget of a turn; a unit is 30 to 100 us of work."""
 
 
 class TurnBudget:
-    """What is left of the present turn of an event loop, and who waits for the next one."""
+    """The rest of the budget of the present turn of an event loop, and the queue of calls."""
 
     __slots__ = ("_armed", "_loop", "_spent", "_units", "_waiting")
 
@@ -37,21 +37,21 @@ class TurnBudget:
 
     @property
     def is_spent(self) -> bool:
-        """Whether what is asked for now has to wait."""
+        """Whether new requests have to wait."""
         return self._spent >= self._units
 
     def spend(self, cost: float) -> None:
-        """Say what something costs that is done in this turn."""
+        """Charge something done in this turn to the budget."""
         self._spent += cost
         self._arm()
 
     def wait(self, call: Callable[[], None]) -> None:
-        """Call something in a later turn, after all that waits already."""
+        """Call a function in a later turn, after all that are waiting."""
         self._waiting.append(call)
         self._arm()
 
     def run(self, cost: float, call: Callable[[], None]) -> None:
-        """Call something now, or in a later turn where this one is spent."""
+        """Call a function now, or in a later turn if this one is spent."""
         if self.is_spent:
             self.wait(lambda: self.run(cost, call))
         else:

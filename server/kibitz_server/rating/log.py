@@ -1,9 +1,9 @@
-"""The rating log: which matches were rated, on the disk, and the rating list that they make.
+"""The rating log: the rated matches on the disk, and the rating list that they make.
 
-A match is entered in the transaction that closes its log, under its own key. So it is there
-exactly when its result is: a server that dies before has neither, and plays the match to its
-end again; one that dies after has both. Nothing is kept beside it: the rating list is folded from
-what is on the disk when somebody asks for it, and each time only from where it got to before.
+A match is entered in the transaction that closes its log, under its own key. So it is there exactly
+when its result is: a server that dies before has neither, and plays the match to its end again; one
+that dies after has both. Nothing else is stored: each request folds the rating list from the disk,
+continuing where the last fold ended.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kibitz_server.storage.interface import Store
 
 LOG = logging.getLogger("kibitz.rating")
 FOLD_BATCH = 500
-"""Matches that are folded without a pause: some 30 ms in a thread."""
+"""Matches folded without a pause: some 30 ms in a thread."""
 
 
 class RatingLog:
@@ -29,16 +29,16 @@ class RatingLog:
         self._store = store
         self._rating_list = RatingList()
         self._folded_to = 0
-        """The last line that the rating list holds."""
+        """The last line in the rating list."""
         self._folding = asyncio.Lock()
 
     def append(self, counted: RatedMatch) -> None:
-        """Count a match; to be called in the same turn of the loop as its `Store.finish`."""
+        """Enter a match; call it in the same turn of the loop as its `Store.finish`."""
         line = counted.model_dump_json().encode()
         self._store.rate(counted.match, line)
 
     async def rating_list(self) -> RatingList:
-        """Return the rating list as the disk has it; to be read before anything is awaited."""
+        """Return the rating list as the disk has it; read it before awaiting anything else."""
         async with self._folding:
             while rows := await self._store.ledger(self._folded_to, FOLD_BATCH):
                 await asyncio.to_thread(self._fold, rows)

@@ -1,31 +1,36 @@
 """The rating list: how strong the players of a server are, by the rated matches they played. Pure.
 
-It is a fold over the *rated* matches in the order in which the store has them, and over nothing
-else: no date and no chance is in it, so the same list always gives the same numbers.
+It is a fold over the *rated* matches in the order of the store. It uses no dates and no random
+numbers, so the same list always gives the same numbers.
 
-A match is rated if all of this holds: its lobby is rated and keeps the conditions of rated play
-(`lobby.rated_conditions`), every seat has a different player who can be found again, and neither
-the server's own trouble nor its operator ended it. Players who can be found again are accounts, and
-house bots with their usual parameters. A house bot is its personality, whichever process plays. A
-bot with other parameters is another player, of whom hosts could make as many as they like, so
-matches with one count for nobody. With a guest in the match nobody is rated. Leaving a match, or
-losing it on time or by illegal moves, counts as the result says.
+A match is rated under these conditions:
+
+* its lobby is rated and keeps the conditions of rated play (`lobby.rated_conditions`);
+* every seat has a different player who can be found again: an account, or a house bot with its
+  usual parameters;
+* neither the server's own trouble nor its operator ended it.
+
+A house bot is its personality, whichever process plays. A bot with other parameters is another
+player, of which hosts could make as many as they like, so matches with one are not rated. Neither
+are matches with a guest. Leaving a match, or losing it on time or by illegal moves, counts as the
+result says.
 
 The model is Plackett-Luce (Weng and Lin, "A Bayesian approximation method for online ranking",
-JMLR 12, 2011, as the package openskill has it) with its usual values: a player's strength is
-believed to be normal with mean `mu` and deviation `sigma`, 25 and 25/3 before the first match,
-and matches of any number of seats move all of their players at once. Each game has a rating list of
-its own. There are no ties in the model, and the paper's formula for them would move two who
-share the second place of six less than who comes fourth; so a match with ties counts as the
-mean of the matches in which those who tied came in one order and the other.
+JMLR 12, 2011, as in the package openskill) with its usual values. A player's strength is assumed to
+be normal with mean `mu` and deviation `sigma`, 25 and 25/3 before the first match. A match updates
+all of its players at once, whatever the number of seats. Each game has a rating list of its own.
+
+The model has no ties. The paper's formula for ties would move two who share the second place of six
+less than the player in fourth place. So a match with ties counts as the mean of the matches in
+which the tied players finished in one order and the other.
 
 `mu` and `sigma` are shown on the scale of Elo: two players who differ by 400 points win in the
-proportion of 10 to 1. The model gives the stronger of two well-known players
-1 / (1 + exp(-d / c)) for a difference of d and c = beta * sqrt(2), with beta = 25/6; so one of
-its units is 400 / (ln(10) * c), about 29.5 points, and its mean of 25 is put at 1500.
+proportion of 10 to 1. For a difference of d, the model gives the stronger of two well-known players
+1 / (1 + exp(-d / c)), where c = beta * sqrt(2) and beta = 25/6. So one of its units is
+400 / (ln(10) * c), about 29.5 points, and its mean of 25 corresponds to 1500.
 
-Lines are in the order of what a player is worth at least, `rating` less two `deviation`s, so
-that nobody leads the rating list after one lucky match.
+Lines are in the order of a conservative estimate, `rating` minus two `deviation`s, so that one
+lucky match does not put a player in the lead.
 """
 
 from __future__ import annotations
@@ -45,11 +50,11 @@ from kibitz_protocol.wire.values import GameName, Key, Strict
 
 MODEL = PlackettLuce()
 INITIAL_RATING = 1500.0
-"""What a player is rated at before the first match."""
+"""The rating of a player before the first match."""
 ELO_PER_UNIT = 400 / (math.log(10) * MODEL.beta * math.sqrt(2))
 """Points of Elo in one unit of the model."""
 PLACEMENT_DEVIATIONS = 2.0
-"""So many deviations below its rating a player is placed."""
+"""The number of deviations that are subtracted from the rating to place a player."""
 
 
 SkillEstimate: TypeAlias = tuple[float, float]
@@ -57,7 +62,7 @@ SkillEstimate: TypeAlias = tuple[float, float]
 
 
 class RatedPlayer(Strict):
-    """Who a seat is on the rating list: an account's key, or a house bot's personality."""
+    """A seat's player on the rating list: an account's key, or a house bot's personality."""
 
     key: str
     name: str
@@ -76,7 +81,7 @@ class RatedMatch(Strict):
 
 @dataclass(slots=True)
 class PlayerRating:
-    """What is believed of one player at one game."""
+    """The estimate of one player's strength at one game."""
 
     entrant: RatedPlayer
     mu: float = MODEL.mu
@@ -103,7 +108,7 @@ class RatingList:
         self._matches: dict[str, int] = {}
 
     def add(self, counted: RatedMatch) -> None:
-        """Let one match move its players, unless an earlier server has rated what is not rated."""
+        """Update a match's players, unless an earlier server rated a match that is not ratable."""
         if any(has_parameters(player) for player in counted.entrants):
             return
         ranks = self._ratings.setdefault(counted.game, {})
@@ -117,7 +122,7 @@ class RatingList:
         self._matches[counted.game] = self.matches(counted.game) + 1
 
     def games(self) -> list[str]:
-        """Return the games of which a match was rated, by name."""
+        """Return the games with rated matches, by name."""
         return sorted(self._ratings)
 
     def matches(self, game: str) -> int:
@@ -136,25 +141,25 @@ class RatingList:
 
 
 def has_parameters(entrant: RatedPlayer) -> bool:
-    """Whether a house bot has parameters, and so is not the player that its personality names."""
+    """Return whether a house bot has parameters, which make it a different player."""
     return entrant.kind == "house" and ":" in entrant.key
 
 
 def rated_players(entrants: Sequence[RatedPlayer | None]) -> list[RatedPlayer] | None:
-    """Return who plays a match on the rating list; None where it cannot be rated."""
+    """Return the players of a match on the rating list; None if it cannot be rated."""
     known = [player for player in entrants if player is not None]
     different = len({player.key for player in known}) == len(entrants)
     return known if different and len(known) > 1 else None
 
 
 def is_ratable(result: Result) -> bool:
-    """Whether a result says something about the players."""
+    """Return whether a result reflects the players' strength."""
     causes = {result.cause, *(seat.cause for seat in result.seats)}
     return causes.isdisjoint(UNDECIDED)
 
 
 def _updated(beliefs: Sequence[SkillEstimate], ranks: Sequence[int]) -> list[SkillEstimate]:
-    """Return what is believed after a match: the mean over the orders that its ties stand for."""
+    """Return the estimates after a match: the mean over the orders that its ties stand for."""
     ways = [_updated_without_ties(beliefs, order) for order in _tie_orders(ranks)]
     if len(ways) == 1:
         return ways[0]
@@ -173,9 +178,9 @@ def _updated_without_ties(
 
 
 def _tie_orders(ranks: Sequence[int]) -> Iterator[list[int]]:
-    """Yield places without ties, so often that in every tie everybody has each place equally often.
+    """Yield places without ties, in which tied players take each of their places equally often.
 
-    Those who tie take turns: ranks 1, 2, 2 are the places 1, 2, 3 and 1, 3, 2.
+    Tied players take turns: ranks 1, 2, 2 are the places 1, 2, 3 and 1, 3, 2.
     """
     groups = [
         [seat for seat, own in enumerate(ranks) if own == rank] for rank in sorted(set(ranks))
