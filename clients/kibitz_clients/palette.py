@@ -1,9 +1,9 @@
 """Colors of the themes, and glyphs of the seats.
 
-The six colors of seats are told apart by people with any common color blindness: they follow Okabe
-and Ito's set, lightened for a dark ground and darkened for a light one, with ivory or gray in place
-of their two blues that look alike at the size of a character. Every seat has a glyph of its own
-besides, so that a board reads without any color.
+People with any common color blindness can distinguish the six colors of seats. They follow Okabe
+and Ito's set, lightened on dark and darkened on light backgrounds. Ivory or gray replaces their two
+blues, which look alike at the size of a character. Every seat also has its own glyph, so that a
+board is readable without color.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from kibitz_games.core.scene import Cell, CellKind, PieceColour
 SEAT_GLYPHS: Final = tuple("●▲■◆★✚○△□◇☆✖◉▼▣◈")
 
 TRAIL_GLYPHS: Final = "◦▵▫⋄⋆+"
-"""Small shapes of the seats' glyphs, for tiles where they were alone."""
+"""Small versions of the seats' glyphs, for tiles that only one seat has visited."""
 PIECE_GLYPHS: Final[dict[PieceColour, str]] = {"black": "●", "white": "○"}
-"""Pieces with a colour of their own; what they are drawn with then tells whose they are."""
+"""The glyphs of pieces with a color of their own; their text color shows the seat."""
 PIECE_TEXT_COLOURS: Final[dict[PieceColour, str]] = {"black": "#101216", "white": "#ffffff"}
-"""The same on the disc of a large piece, which is in the colour of its seat."""
+"""Text colors for such pieces on the disc of a large piece, which has its seat's color."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,25 +30,25 @@ class Palette:
 
     seats: Sequence[str]
     background: str
-    """The screen, and around boards."""
+    """The background of the screen and around boards."""
     surface: str
-    """Title and status lines, dialogs."""
+    """The background of title and status lines, and dialogs."""
     panel: str
-    """Headings of tiles, the line that is typed."""
+    """The background of headings of tiles, and of the input line."""
     selected: str
     """The chosen row of a list."""
     text: str
     dim: str
     hint: str
-    """Legal targets, and what can be done now."""
+    """Legal targets, and available actions."""
     cursor: str
     warning: str
     error: str
     accent: str
     viewpoint: str
-    """The name of the viewpoint that a match is seen from."""
+    """The name of the viewpoint on a match."""
     cells: Mapping[CellKind, str]
-    """The ground of cells."""
+    """The background of cells."""
     grid_lines: str
     """The lines of a board of crossings."""
 
@@ -57,7 +57,7 @@ class Palette:
         return self.seats[seat % len(self.seats)]
 
     def cell_background(self, cell: Cell) -> str:
-        """Return the color of the ground under `cell`."""
+        """Return the background color of `cell`."""
         plain = self.cells[cell.kind]
         return plain if cell.tint is None else blend(plain, self.seat(cell.tint), 0.26)
 
@@ -126,17 +126,17 @@ def seat_glyph(seat: int) -> str:
 
 
 def trail_glyph(seat: int) -> str:
-    """Return the small character that stands for `seat` on the tiles that it has been on."""
+    """Return the small character that marks the tiles that `seat` has visited."""
     return TRAIL_GLYPHS[seat % len(TRAIL_GLYPHS)]
 
 
 def piece_glyph(seat: int, colours: Sequence[PieceColour] = ()) -> str:
-    """Return the character that stands for `seat` beside a board whose pieces have `colours`."""
+    """Return the character for `seat` beside a board whose pieces have `colours`."""
     return PIECE_GLYPHS[colours[seat]] if seat < len(colours) else seat_glyph(seat)
 
 
 def blend(first: str, second: str, share: float) -> str:
-    """Blend two ``#rrggbb`` colours; `share` 0 is all `first`, 1 all `second`."""
+    """Blend two ``#rrggbb`` colors; `share` 0 is all `first`, 1 all `second`."""
     ones, twos = _channels(first), _channels(second)
     return "#" + "".join(
         f"{round(a + (b - a) * share):02x}" for a, b in zip(ones, twos, strict=True)

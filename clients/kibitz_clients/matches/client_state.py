@@ -1,7 +1,6 @@
-"""The client's state: all that one connection was sent of matches, lobbies and own turns.
+"""The client's state: all matches, lobbies and own turns that one connection has received.
 
-Sans-I/O: each message of news is applied to the state with `ClientState.apply`; screens and line
-output show what it holds.
+Sans-I/O: `ClientState.apply` applies each message of news; screens and line output show the state.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from kibitz_protocol.wire.values import Fields
 
 @dataclass
 class ClientState:
-    """All that one connection was sent: matches, lobbies, own turns."""
+    """All that one connection has received: matches, lobbies, own turns."""
 
     games: Mapping[str, Game]
     matches: dict[str, Timeline] = field(default_factory=dict)
@@ -40,7 +39,7 @@ class ClientState:
     """Matches that could not be found again, and why."""
 
     def apply(self, message: News | MatchLost, now: int) -> None:
-        """Take in one message."""
+        """Apply one message."""
         match message:
             case Snapshot(match=match):
                 timeline = self.matches.setdefault(match, Timeline(MatchInfo.of(message)))
@@ -71,19 +70,19 @@ class ClientState:
                 pass
 
     def fill_missing(self, match: str, events: Iterable[Event], wanted: tuple[int, int]) -> None:
-        """Put in earlier events of a match, and its start once they reach back to it."""
+        """Insert earlier events of a match, and its start once they reach back to it."""
         timeline = self.matches[match]
         timeline.fill_missing(events, wanted)
         self._add_start(timeline)
 
     def forget(self, matches: Iterable[str]) -> None:
-        """Drop all that is known of matches."""
+        """Drop all data of these matches."""
         for match in matches:
             for known in (self.matches, self.briefs, self.turns, self.lost):
                 known.pop(match, None)
 
     def next_match(self, lobby: str, after: int) -> MatchBrief | None:
-        """Return the running match of a lobby that follows number `after`, going round."""
+        """Return the running match of a lobby after number `after`, wrapping around."""
         running = [
             brief
             for brief in self.briefs.values()
@@ -107,7 +106,7 @@ class ClientState:
 
 
 def initial_view(game: Game, facts: MatchInfo) -> tuple[Fields, int] | None:
-    """Return a match's start and the seat to act, or None where chance has dealt it."""
+    """Return a match's start and the seat to act, or None if the start was dealt by chance."""
     try:
         if facts.rules_version is not None:
             game = game.at_version(facts.rules_version)

@@ -1,8 +1,8 @@
-"""Clocks as text while they run: what is left of one now, in few characters.
+"""Running clocks as short text.
 
 A turn uses up, in this order, the free time of the move, the main time, the overage bank and
-the byo-yomi periods (see `kibitz_protocol.wire.clocks`). The server sends what a seat has at the
-start of its next turn; a client only counts that down.
+the byo-yomi periods (see `kibitz_protocol.wire.clocks`). The server sends a seat's clock at the
+start of its next turn; a client only counts it down.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from kibitz_protocol.wire.clocks import Clock, TimeControl, until_flag
 
 LOW_TIME_MS = 10_000
-"""From here on tenths of a second are shown."""
+"""The time below which tenths of a second are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClockReading:
-    """What is left of a clock: of the part that runs, and until the flag falls."""
+    """The time left on a clock: in the part that runs, and until the flag falls."""
 
     text: str
     left_ms: int
@@ -28,7 +28,7 @@ class ClockReading:
 
 
 def read_clock(control: TimeControl, clock: Clock, elapsed_ms: int = 0) -> ClockReading | None:
-    """Return how `clock` reads `elapsed_ms` into its turn, or None where there is no clock."""
+    """Return how `clock` reads `elapsed_ms` into its turn, or None without a clock."""
     if not control.limited:
         return None
     left = max(0, until_flag(control, clock) - max(0, elapsed_ms))
@@ -36,7 +36,7 @@ def read_clock(control: TimeControl, clock: Clock, elapsed_ms: int = 0) -> Clock
 
 
 def _text(control: TimeControl, clock: Clock, elapsed: int) -> str:
-    """Write the part that runs, and after a plus what is in reserve behind it."""
+    """Write the part that runs, then a plus and the reserve after it."""
     parts = [control.move_ms, clock.main_ms, clock.bank_ms]
     for index, part in enumerate(parts):
         taken = min(part, elapsed)

@@ -1,4 +1,4 @@
-"""What the clients are given to connect with: a function, so that a session can be made anew."""
+"""The type of functions that open sessions for the clients, which can so replace a lost one."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ from typing import TypeAlias
 from kibitz_protocol.client.client import Client
 
 Connector: TypeAlias = Callable[[], AbstractAsyncContextManager[Client]]
-"""Makes a connection when it is entered."""
+"""A factory of clients, each of which connects when entered."""

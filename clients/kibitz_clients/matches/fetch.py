@@ -19,20 +19,20 @@ from kibitz_protocol.wire.server_address import page_url
 
 TIMEOUT_S: Final = 15.0
 MAX_BYTES: Final = 64 * 1024 * 1024
-"""The longest record that is read; the longest match takes a hundredth of it."""
+"""The largest record that is read, a hundred times that of the longest match."""
 MAX_ATTEMPTS: Final = 5
 RETRYABLE_STATUSES: Final = frozenset({429, 503})
-"""What a server answers that will have time for a record later."""
+"""HTTP statuses of a server that is too busy to send a record now."""
 MAX_WAIT_S: Final = 10.0
 
 RecordFetcher: TypeAlias = Callable[[str, str], Awaitable[Record]]
-"""Takes the server's websocket address and a match; raises `OSError` and `RecordError`."""
+"""A function of the server's websocket address and a match; raises `OSError` and `RecordError`."""
 
 
 async def fetch_record(url: str, match: str) -> Record:
     """Fetch the record of `match` from the server at the websocket address `url`.
 
-    Raises `OSError` where the server does not give it, `RecordError` where it is no record.
+    Raises `OSError` if the server does not send it, `RecordError` if it is not a valid record.
     """
     address = record_url(url, match)
     body = await asyncio.to_thread(download, address)
@@ -40,20 +40,20 @@ async def fetch_record(url: str, match: str) -> Record:
 
 
 async def save_record(url: str, match: str, path: Path) -> Path:
-    """Store the record of `match` at `path` and return that; raises `OSError`."""
+    """Store the record of `match` at `path` and return the path; raises `OSError`."""
     body = await asyncio.to_thread(download, record_url(url, match))
     return write_atomically(path, body, durable=False)
 
 
 def record_url(url: str, match: str) -> str:
-    """Return where the record of a match is: plain HTTP beside the websocket."""
+    """Return the HTTP address of the record of a match, next to the websocket's."""
     return page_url(url, f"records/{urllib.parse.quote(match)}.jsonl")
 
 
 def download(address: str, pause: Callable[[float], None] = time.sleep) -> bytes:
-    """Return all that a server has at `address`; one that is busy is asked again. Blocks.
+    """Download `address`, retrying while the server is busy. Blocks.
 
-    Raises `OSError`, also where what came is not all.
+    Raises `OSError`, also for an incomplete response.
     """
     for attempt in range(1, MAX_ATTEMPTS + 1):
         try:
@@ -80,5 +80,5 @@ def _download_once(address: str) -> bytes:
 
 
 def _retry_after_s(after: str | None) -> float:
-    """Return the seconds of a Retry-After header; a server may ask for no more than a while."""
+    """Return the seconds of a Retry-After header, capped."""
     return min(float(after), MAX_WAIT_S) if after and after.isdecimal() else 1.0

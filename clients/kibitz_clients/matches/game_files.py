@@ -1,4 +1,4 @@
-"""Matches from files: kibitz records, and files of other programs that a game reads.
+"""Matches from files: kibitz records, and formats of other programs that a game can read.
 
 A match of another program becomes a record in memory. It has no clock and no hash, and ends with a
 result only where the rules end it.
@@ -18,15 +18,15 @@ from kibitz_protocol.wire.records import Footer, Moved, Player, Result, SeatResu
 
 _NO_SEED = "0" * 64
 _NO_TIME = "1970-01-01T00:00:00Z"
-"""What records of other programs have for the seed and the time, which they do not tell."""
+"""The placeholder time of records from other programs, whose files have none."""
 
 
 def read_match(
     path: str | os.PathLike[str], games: Callable[[], Mapping[str, Game]], *, torn: bool = False
 ) -> Record:
-    """Return the record in a file, or the record of the match that another program saved.
+    """Return the record in a file, converted if another program saved it.
 
-    The end of the file's name says what it is; `games` is asked only for files of others. Raises
+    The file's extension determines the format; `games` is called only for foreign formats. Raises
     `RecordError` with path, line and what was expected there, and `OSError` as `open`.
     """
     suffix = Path(path).suffix.lower()

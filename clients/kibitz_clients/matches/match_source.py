@@ -1,4 +1,4 @@
-"""Requests of a client beside the news: earlier events, and records of finished matches."""
+"""Requests for data that news does not bring: earlier events, and records of finished matches."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from kibitz_protocol.client.errors import RefusedError
 
 
 async def fetch_events(connection: Client, state: ClientState, match: str) -> bool:
-    """Fetch some of the events of a match that `state` misses; return False if it misses none.
+    """Fetch some events of a match that are missing in `state`; return False if none are.
 
-    Where the server refuses them they are not asked for again: the host may keep the past from
+    Events that the server refuses are not requested again, since the host may hide the past from
     spectators. Raises any other `KibitzError` of the connection.
     """
     wanted = state.matches[match].missing()
@@ -33,7 +33,7 @@ async def fetch_timeline(
 ) -> Timeline:
     """Fetch the record of a finished match and replay it.
 
-    Raises `OSError` and `RecordError` as `fetch`, `GameError` for a game that is not known here.
+    Raises `OSError` and `RecordError` as `fetch`, `GameError` for an unknown game.
     """
     record = await fetch(connection.url, match)
     game = state.games.get(record.setup.game)

@@ -1,7 +1,7 @@
 """A finished match from its record: the same frames that its viewers saw live.
 
-A record holds entries, not views; the game's own rules fold them, so a record that does not
-follow the rules is found at the line where it leaves them.
+A record holds entries, not views; the game's own rules fold them, so an invalid record fails at the
+first line that breaks the rules.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kibitz_protocol.wire.recordfile import Record, RecordError
 
 @dataclass(frozen=True, slots=True)
 class LoadedRecord:
-    """A record, the game that it is of, and its frames."""
+    """A record, its game, and its frames."""
 
     game: Game
     record: Record
@@ -35,7 +35,7 @@ def load_record(
 ) -> LoadedRecord:
     """Read a record file, or one of another program (`game_files`), and replay it.
 
-    It shows the match as `seat` saw it; by default everything is shown. Raises `RecordError` with
+    The frames show the match as `seat` saw it, by default everything. Raises `RecordError` with
     path, line and what was expected there, `OSError`, and `ValueError` for a seat that the match
     does not have.
     """
@@ -50,7 +50,7 @@ def load_record(
 def build_timeline(
     game: Game, record: Record, path: str = "record", viewpoint: Viewpoint = None
 ) -> Timeline:
-    """Return the frames of a record as somebody saw them; `path` is what errors name."""
+    """Return the frames of a record as seen from a viewpoint; `path` is used in errors."""
     timeline = Timeline(MatchInfo.of(record.setup))
     try:
         table = Replayer(game, record.setup, viewpoint)
@@ -74,7 +74,7 @@ def build_timeline(
 
 
 def events(game: Game, record: Record, viewpoint: Viewpoint = None) -> Iterator[Event]:
-    """Yield the events that a viewer was sent; by default one who may see everything."""
+    """Yield the events as sent to a viewer, by default to one who may see everything."""
     table = Replayer(game, record.setup, viewpoint)
     for entry in record.entries:
         yield table.apply(entry)

@@ -1,8 +1,8 @@
-"""A match as a viewer follows it: a list of frames that grows while they step through it.
+"""A match as a viewer follows it: a list of frames that grows while the viewer steps through it.
 
-Everything here is sans-I/O. Messages are applied; what is missing (a spectator comes late, a
-connection was lost) is named by `Timeline.missing` for the caller to ask the server for, and
-`Timeline.fill_missing` puts it in. `now` is an integer of milliseconds of the caller's clock.
+Everything here is sans-I/O. Messages are applied as they come. `Timeline.missing` names events that
+are missing (after a late start or a lost connection), the caller requests them from the server, and
+`Timeline.fill_missing` inserts them. `now` is in integer milliseconds of the caller's clock.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from kibitz_protocol.wire.records import (
 from kibitz_protocol.wire.values import Fields, Options
 
 MAX_HISTORY_REQUEST = 200
-"""How many events are asked for at once."""
+"""The most events per request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchInfo:
-    """What is fixed about a match, except that a seat's player may be replaced."""
+    """The fixed facts of a match, except that a seat's player may be replaced."""
 
     match: str
     lobby: str | None
@@ -53,7 +53,7 @@ class MatchInfo:
     time_control: TimeControl
     you: int | None = None
     rules_version: int | None = None
-    """Under which the match is played, None where that was not said yet."""
+    """The version of the rules in this match, None while it is unknown."""
 
     @classmethod
     def of(cls, source: Snapshot | Setup) -> MatchInfo:
@@ -99,8 +99,8 @@ class MatchInfo:
 class Frame:
     """A match right after entry `seq`, as one viewer sees it.
 
-    `entry` is None for the start and for the state in which a late viewer found the match;
-    `view` is None where the viewer does not know it.
+    `entry` is None for the start and for the state at which a late viewer joined; `view` is None
+    if the viewer does not know it.
     """
 
     seq: int
@@ -110,7 +110,7 @@ class Frame:
     entry: Entry | None = None
     clocks: tuple[Clock, ...] | None = None
     mover: int | None = None
-    """The seat that has moved, where the entry is hidden but a turn has passed."""
+    """The seat that has moved, if the entry is hidden but a turn has passed."""
 
     @property
     def comment(self) -> Comment | None:
@@ -118,36 +118,36 @@ class Frame:
 
     @property
     def is_step(self) -> bool:
-        """Whether there is anything to see in stepping to it."""
+        """Whether stepping to it shows anything new."""
         return self.mover is not None or not isinstance(self.entry, Hidden | Noted)
 
     @property
     def is_turn(self) -> bool:
-        """Whether the entry was somebody's turn: a move, seen or not, or a turn that passed."""
+        """Whether the entry was a turn: a move, visible or not, or a turn that passed."""
         skipped = isinstance(self.entry, Flagged) and self.ply > self.entry.ply
         return skipped or self.mover is not None or isinstance(self.entry, Moved)
 
 
 class Timeline:
-    """The frames of one match, oldest first, with everything that goes with the newest."""
+    """The frames of one match, oldest first, with the current state of the newest."""
 
     def __init__(self, info: MatchInfo) -> None:
         self.info = info
         self.result: Result | None = None
         self.record: str = ""
-        """Where the finished match's record is, on the server's HTTP side."""
+        """The HTTP path of the finished match's record on the server."""
         self.seed: str = ""
         self.away: dict[int, int | None] = {}
-        """Seats whose players are gone, and when their grace ends, where that is known."""
+        """Seats whose players are disconnected, and the end of their grace period if known."""
         self.viewpoint: int | None = None
-        """From whose viewpoint a record is seen (`replayer.Viewpoint`); None shows everything."""
+        """The viewpoint on a record (`viewer_events.Viewpoint`); None shows everything."""
         self.frames_seen_by: Callable[[int | None], list[Frame]] | None = None
-        """Returns the frames as somebody else saw them, where that is known and may differ."""
+        """The frames from another viewpoint, if those are known and may differ."""
         self._frames: dict[int, Frame] = {}
         self._order: list[int] = []
-        # Numbers that the server does not give out: they are not asked for again.
+        # Numbers that the server refused, and that are not requested again.
         self._unavailable: set[int] = set()
-        # When the present turn began, as far as this client knows.
+        # The start of the present turn, if this client knows it.
         self._turn_began = 0
 
     # ---------------------------------------------------------------------------- reading
@@ -174,7 +174,7 @@ class Timeline:
         return self._frames.get(seq)
 
     def clock_readings(self, now: int, frame: Frame | None = None) -> list[ClockReading | None]:
-        """Return how every seat's clock reads; the newest frame's count down with `now`."""
+        """Return every seat's clock reading; clocks of the newest frame run down with `now`."""
         shown = frame or self.newest
         control = self.info.time_control
         clocks = shown.clocks or (full_clock(control),) * len(self.info.seats)
@@ -188,7 +188,7 @@ class Timeline:
     # ---------------------------------------------------------------------------- folding
 
     def snapshot(self, snapshot: Snapshot, now: int) -> None:
-        """Go on from here; frames that are known already stay."""
+        """Continue from a snapshot; known frames are kept."""
         self.info = MatchInfo.of(snapshot)
         self.result = snapshot.result
         self.away = {seat: self.away.get(seat) for seat in snapshot.away}
@@ -207,7 +207,7 @@ class Timeline:
         self._insert(frame)
 
     def event(self, event: Event, now: int) -> None:
-        """Add what has just happened."""
+        """Add a new event."""
         before = self.newest if self._order else None
         self._insert(self._frame_of(event))
         self._apply_entry(event.entry, now)
@@ -215,34 +215,34 @@ class Timeline:
             self._turn_began = now
 
     def turn(self, turn: YourTurn, now: int) -> None:
-        """Set the own clock as the server says in `your_turn`."""
+        """Set the player's own clock from `your_turn`."""
         self._set_left(turn.left_ms, turn.clocks, turn.seat, now)
 
     def _set_left(self, left: int | None, clocks: list[Clock] | None, seat: int, now: int) -> None:
-        """Set when the present turn began, by what the server says is left of it."""
+        """Set the start of the present turn from the time that the server says is left."""
         if left is not None and clocks is not None and seat != TERMINAL:
             whole = until_flag(self.info.time_control, clocks[seat])
             self._turn_began = now - (whole - left)
 
     def finished(self, finished: Finished) -> None:
-        """Take the result; the last frame now shows what was hidden."""
+        """Set the result; the last frame now shows hidden information."""
         self.result = finished.result
         self.record, self.seed = finished.record, finished.seed
         self.away = {}
         last = self._frames.get(finished.seq)
         if last is not None:
-            # Empty where the server's game failed to show the end.
+            # Empty if the server's game failed to render the end.
             self._insert(replace(last, view=finished.view or last.view, to_act=TERMINAL))
 
     def set_viewpoint(self, viewpoint: int | None) -> None:
-        """Show the match as another viewer saw it; `frames_seen_by` must be there."""
+        """Show the match as another viewer saw it; `frames_seen_by` must be set."""
         if self.frames_seen_by is None:
             raise AssertionError("only a record knows what others saw")
         self._replace(self.frames_seen_by(viewpoint))
         self.viewpoint = viewpoint
 
     def unmask(self, recorded: Timeline) -> None:
-        """Take over what the record of this match shows, now that it is over."""
+        """Replace hidden frames by those of the finished match's record."""
         self._replace(recorded.frames)
         self.viewpoint, self.frames_seen_by = recorded.viewpoint, recorded.frames_seen_by
 
@@ -258,7 +258,7 @@ class Timeline:
     # ------------------------------------------------------------------ what was missed
 
     def missing(self) -> tuple[int, int] | None:
-        """Return the first number and the count of the oldest events that are not known."""
+        """Return the first number and the count of the oldest missing events."""
         known = itertools.chain(
             (seq for seq in self._order if seq and self._frames[seq].entry is not None), ()
         )
@@ -271,7 +271,7 @@ class Timeline:
         return first, min(after - first, MAX_HISTORY_REQUEST)
 
     def fill_missing(self, events: Iterable[Event], wanted: tuple[int, int]) -> None:
-        """Put in the answer to `wanted`; what it does not contain is not asked for again."""
+        """Insert the answer to `wanted`; events that it lacks are not requested again."""
         first, count = wanted
         for event in sorted(events, key=lambda event: event.entry.seq):
             if event.entry.seq <= self._order[-1]:
@@ -285,7 +285,7 @@ class Timeline:
         return frame is not None and frame.entry is not None
 
     def _carry_views_forward(self) -> None:
-        """Where an entry changed nothing that is seen, the view before it still holds."""
+        """Reuse the previous view for frames whose entry changed nothing visible."""
         for before, seq in itertools.pairwise(self._order):
             if self._frames[seq].view is None and seq == before + 1:
                 self._frames[seq] = replace(self._frames[seq], view=self._frames[before].view)
@@ -308,7 +308,7 @@ class Timeline:
         self._find_mover(frame.seq + 1)
 
     def _find_mover(self, seq: int) -> None:
-        """Notice that a hidden entry was a move: a turn has passed with it."""
+        """Mark a hidden entry as a move if a turn has passed with it."""
         frame, before = self._frames.get(seq), self._frames.get(seq - 1)
         if frame is None or before is None or not isinstance(frame.entry, Hidden):
             return
@@ -331,7 +331,7 @@ class Timeline:
 
 
 class TimelineCursor:
-    """The position of a viewer on a timeline: at a frame, or live, which follows the newest."""
+    """The position of a viewer on a timeline: a frame, or live, which follows the newest."""
 
     def __init__(self, timeline: Timeline) -> None:
         self.timeline = timeline
@@ -360,12 +360,12 @@ class TimelineCursor:
             self._seq = earlier[-1].seq
 
     def step_forward(self) -> None:
-        """Step on; from the last frame on, live."""
+        """Go to the next step; after the last one, go live."""
         later = [step for step in self.timeline.steps if step.seq > self.frame.seq]
         self._seq = later[0].seq if len(later) > 1 else None
 
     def go_to_first(self) -> None:
-        """Go to the oldest step; where there is no other, that is live."""
+        """Go to the oldest step, or go live if it is the only one."""
         steps = self.timeline.steps
         if steps:
             self.go_to(steps[0].seq)
@@ -374,7 +374,7 @@ class TimelineCursor:
         self._seq = None
 
     def go_to(self, seq: int) -> None:
-        """Show the frame `seq`; the newest one is live."""
+        """Show the frame `seq`, or go live if it is the newest."""
         self._seq = None if seq == self._last_step().seq else seq
 
     def _last_step(self) -> Frame:

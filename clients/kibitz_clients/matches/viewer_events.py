@@ -1,8 +1,8 @@
-"""A recorded match played again: entries in, and out the events of one viewer, with every view.
+"""The replay of a recorded match: turns its entries into the events of one viewer, with all views.
 
-The server's match state decides what is legal and what a result is; the replayer only repeats what
-was decided. It shows a match as the server showed it while it ran, by the rules of
-`kibitz_protocol.wire.visibility`, so that a finished match can be seen from each seat's viewpoint.
+The server's match state decides legality and results; the replayer only repeats its decisions. It
+shows a match as the server showed it live, by the rules of `kibitz_protocol.wire.visibility`, so
+that a finished match can be seen from each seat's viewpoint.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from kibitz_protocol.wire.values import Fields
 from kibitz_protocol.wire.visibility import PUBLIC, Viewer, changes_view, redact
 
 Viewpoint: TypeAlias = Viewer | None
-"""From whose viewpoint a record is seen: a seat from 0, `PUBLIC`, or None, who sees everything."""
+"""The viewpoint on a record: a seat from 0, `PUBLIC`, or None, which shows everything."""
 
 
 class NoSuchSeatError(ValueError):
-    """A match has no such seat; a sentence."""
+    """The match has no such seat; the message is a sentence."""
 
 
 class Replayer:
-    """The rules at one recorded match, in the version that it was played by.
+    """The rules of one recorded match, in the version that it was played by.
 
     Raises `GameError`, `ValidationError` for a setup that the game does not offer, and
     `ValueError` for a seat that the match does not have.
@@ -63,7 +63,7 @@ class Replayer:
         return TERMINAL if self._over else self._position.to_act
 
     def view(self) -> Fields:
-        """Return what the viewer knows now."""
+        """Return the viewer's present view."""
         game, state = self._game, self._position.state
         seen: Model
         if self._viewpoint is None or not game.info.hidden:
@@ -73,7 +73,7 @@ class Replayer:
         return seen.to_wire()
 
     def apply(self, entry: Entry) -> Event:
-        """Apply an entry. Raises `GameError` or `ValidationError` where the rules forbid it."""
+        """Apply an entry. Raises `GameError` or `ValidationError` if the rules forbid it."""
         if self.to_act == TERMINAL:
             raise GameError(f"expected no entry after the end, not {entry.kind!r}")
         self._apply(entry)
@@ -88,10 +88,10 @@ class Replayer:
         )
 
     def _visible_entry(self, entry: Entry) -> Entry:
-        """Return what the viewer is told of an entry.
+        """Return the part of an entry that the viewer may see.
 
-        A game without hidden information has one viewpoint only, and its record holds what all may
-        know after the end, comments included.
+        A game without hidden information has only one viewpoint, and its record is public after the
+        end, including comments.
         """
         if self._viewpoint is None or not self._game.info.hidden:
             return entry
@@ -136,7 +136,7 @@ class Replayer:
         self._flagged = False
 
     def _flag(self, entry: Flagged) -> None:
-        """Let a flag fall; where the game skips the turn then, that is all that happens in it."""
+        """Apply a fallen flag, which passes the turn if the game skips."""
         self._set_clock(entry.seat, EMPTY_CLOCK)
         self._flagged = self._game.info.on_flag != "skip"
         if not self._flagged:

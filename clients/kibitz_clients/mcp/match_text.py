@@ -1,7 +1,7 @@
-"""A match as text for one of its viewers: who plays, what has happened, the board, what is legal.
+"""A match as text for one of its viewers: players, recent steps, the board, legal moves.
 
-Names and comments are other people's words: they are shown on one line, with what does not print
-escaped, and are never more than data.
+Names and comments are untrusted data: they are shown on one line, with unprintable characters
+escaped.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from kibitz_protocol import printable
 from kibitz_protocol.wire.messages import YourTurn
 
 MOST_STEPS: Final = 12
-"""How many of the newest steps are told."""
+"""The most steps that are listed, newest last."""
 MOST_MOVES: Final = 300
-"""How many legal moves are listed beside a board; `legal_text` lists all."""
+"""The most legal moves that are listed with a board; `legal_text` lists all."""
 
 
 def match_text(timeline: Timeline, game: Game | None, now: int) -> str:
-    """Return a match as its viewer knows it, without what is legal."""
+    """Return a match as its viewer knows it, without the legal moves."""
     facts, frame = timeline.info, timeline.newest
     where = f", number {facts.number} of lobby {facts.lobby}" if facts.lobby else ""
     names = player_names(timeline)
@@ -41,7 +41,7 @@ def match_text(timeline: Timeline, game: Game | None, now: int) -> str:
 
 
 def turn_text(turn: YourTurn, options: Sequence[MoveOption]) -> str:
-    """Return what may be played at a turn, in the game's notation."""
+    """Return the legal moves of a turn in the game's notation, abridged."""
     return legal_text(turn, options[:MOST_MOVES]) + (
         f" ... and {len(options) - MOST_MOVES} more, which legal_moves lists"
         if len(options) > MOST_MOVES
@@ -50,7 +50,7 @@ def turn_text(turn: YourTurn, options: Sequence[MoveOption]) -> str:
 
 
 def legal_text(turn: YourTurn, options: Sequence[MoveOption]) -> str:
-    """Return all legal moves of a turn, or the rule where this client cannot list them."""
+    """Return all legal moves of a turn, or the rule if this client cannot list them."""
     if options:
         return f"legal moves: {' '.join(option.text for option in options)}"
     if turn.legal_rule:
@@ -59,7 +59,7 @@ def legal_text(turn: YourTurn, options: Sequence[MoveOption]) -> str:
 
 
 def result_text(timeline: Timeline, game: Game | None) -> str:
-    """Return how a match ended: a line for each seat; nothing while it runs."""
+    """Return how a match ended, a line for each seat; empty while it runs."""
     if timeline.result is None:
         return ""
     lines = descriptions.result_lines(timeline.info, timeline.result)
@@ -68,7 +68,7 @@ def result_text(timeline: Timeline, game: Game | None) -> str:
 
 
 def player_names(timeline: Timeline) -> list[str]:
-    """Return the players' names by seat; the viewer's own has ``(you)`` behind it."""
+    """Return the players' names by seat, with ``(you)`` after the viewer's own."""
     facts = timeline.info
     names = [printable.line(player.name) for player in facts.seats]
     return [f"{name} (you)" if seat == facts.you else name for seat, name in enumerate(names)]
@@ -86,7 +86,7 @@ def _state(timeline: Timeline, game: Game | None, names: Sequence[str]) -> str:
 
 
 def _steps(timeline: Timeline, game: Game | None, names: Sequence[str]) -> list[str]:
-    """Return what happened after the viewer's own last move, oldest first."""
+    """Return the steps after the viewer's own last move, oldest first."""
     you = timeline.info.you
 
     def is_later(frame: Frame) -> bool:
@@ -120,5 +120,5 @@ def _board(frame: Frame, game: Game | None, names: Sequence[str]) -> str:
         try:
             return scene_text(game.scene(game.View.model_validate(frame.view)), names)
         except (GameError, ValidationError):
-            pass  # of a newer version of the game than the one installed here
+            pass  # from a newer version of the game than the installed one
     return f"position as JSON: {json.dumps(frame.view)}"

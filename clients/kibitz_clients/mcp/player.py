@@ -1,7 +1,7 @@
-"""One player on one connection, for a program that asks in calls: a method for each tool.
+"""One player on one connection, controlled by calls: a method for each tool.
 
-Every method returns text for the program to read, or raises `CallError` with a sentence. What was
-told of matches is in a `ClientState`, which a task keeps up to date while nobody asks.
+Every method returns text for the calling program, or raises `CallError` with a sentence. A
+`ClientState` has the matches; a task keeps it up to date between calls.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ from kibitz_protocol.wire.messages import LobbyClosed, YourTurn
 from kibitz_protocol.wire.records import Comment
 
 MOST_SECONDS: Final = 600.0
-"""The longest that one call waits."""
+"""The longest wait of one call."""
 PROGRESS_SECONDS: Final = 5.0
-"""Seconds between two notifications of a call that waits."""
+"""Seconds between two progress notifications of a waiting call."""
 ANSWER_SECONDS: Final = 20.0
-"""How long a call waits for the server's answer. Requests outlast a restart of the server, but an
-agent has to be told meanwhile."""
+"""The timeout of a call for the server's answer. Requests outlast a restart of the server, but
+agents need an answer before."""
 KEPT_MATCHES: Final = 20
-"""Finished matches that can still be looked at."""
+"""Finished matches that are kept for `look`."""
 MOST_WORDS: Final = 200
-"""Characters of a comment on a move at most (`records.Comment.text`)."""
+"""The most characters of a comment on a move (`records.Comment.text`)."""
 _T = TypeVar("_T")
 Progress = Callable[[float], Awaitable[None]]
-"""Is told how many seconds a call has waited."""
+"""A callback with the seconds that a call has waited."""
 
 
 Explain = Callable[[Exception], str]
-"""Makes a sentence of an error for whoever made a call."""
+"""A function that turns an error into a sentence for the caller."""
 
 
 class CallError(Exception):
-    """A call that cannot be carried out; the message is a sentence for whoever made it."""
+    """A call that cannot be carried out; the message is a sentence for the caller."""
 
 
 class ToolPlayer:
-    """A player whose moves are made by calls, at any number of matches at once.
+    """A player whose moves are made by calls, in any number of matches at once.
 
-    `connection` is None until `keep_connected` has one. A call that needs the server has it try
-    again, so that an agent may be started before the server.
+    `connection` is None until `keep_connected` has one. Calls that need the server trigger a new
+    attempt, so that an agent can start before the server.
     """
 
     def __init__(
@@ -69,24 +69,24 @@ class ToolPlayer:
         self._now = now
         self._state = ClientState(games)
         self._changed = asyncio.Event()
-        """Set with the next news; a call that waits takes the one that is there now."""
+        """The event that the next news sets; a waiting call uses the current one."""
         self._notices: list[str] = []
-        """Sentences that were not told yet."""
+        """Sentences that no call has returned yet."""
         self._told: dict[str, None] = {}
-        """Finished matches whose end was told, oldest first."""
+        """Finished matches whose end a call has returned, oldest first."""
         self._ended: str | None = None
-        """Why there is no connection any more."""
+        """The reason why the connection ended."""
         self._attempt: asyncio.Future[str | None] | None = None
-        """The attempt to connect that is under way; its result is why there is no connection."""
+        """The current attempt to connect; its result is the reason for a failure."""
         self._wanted = asyncio.Event()
-        """Set while an attempt to connect is asked for."""
+        """The event that requests an attempt to connect."""
 
-    # --- what the server tells ----------------------------------------------------------------
+    # --- connection and news ------------------------------------------------------------------
 
     async def keep_connected(self, connect: Connector, explain: Explain) -> None:
-        """Connect when a call wants it, and follow the news until the session ends.
+        """Connect when a call needs it, and follow the news until the session ends.
 
-        `explain` makes a sentence of what kept a connection from coming about.
+        `explain` turns the error of a failed attempt into a sentence.
         """
         while self._connection is None:
             await self._wanted.wait()
@@ -109,7 +109,7 @@ class ToolPlayer:
     async def server(self) -> Client:
         """Return the connection, after an attempt to connect if there is none.
 
-        Raises `CallError` with what kept it from coming about.
+        Raises `CallError` with the reason if that fails.
         """
         if self._connection is None:
             if self._ended is not None:
@@ -120,14 +120,14 @@ class ToolPlayer:
         return self._connection
 
     def begin_to_connect(self) -> asyncio.Future[str | None]:
-        """Have `keep_connected` try once, and return the attempt."""
+        """Make `keep_connected` try once, and return the attempt."""
         if self._attempt is None:
             self._attempt = asyncio.get_running_loop().create_future()
             self._wanted.set()
         return self._attempt
 
     async def follow(self) -> None:
-        """Take in the news until the session ends."""
+        """Process the news until the session ends."""
         assert self._connection is not None, "follow() needs a connection"
         try:
             async for message in self._connection.news():
@@ -139,7 +139,7 @@ class ToolPlayer:
         self._notify()
 
     def take_in(self, message: News | MatchLost) -> None:
-        """Take in one message of the server."""
+        """Process one message from the server."""
         self._state.apply(message, self._now())
         match message:
             case LobbyClosed(lobby=lobby, reason=reason):
@@ -149,7 +149,7 @@ class ToolPlayer:
         self._notify()
 
     def end(self, why: str) -> None:
-        """Answer calls that wait, and those that come, with the sentence `why`."""
+        """Answer waiting and future calls with the sentence `why`."""
         self._ended = why
         self._notify()
 
@@ -177,7 +177,7 @@ class ToolPlayer:
         return "\n".join(lines) or "there is no lobby and no match; somebody has to host one"
 
     def list_games(self) -> str:
-        """Return the games whose rules are known here."""
+        """Return the installed games."""
         return "\n".join(
             f"{game.info.name}: {game.info.summary} Players: "
             f"{', '.join(map(str, game.info.seats))}."
@@ -185,7 +185,7 @@ class ToolPlayer:
         )
 
     async def join(self, lobby: str, invite: str | None) -> str:
-        """Take a seat in a lobby and say ready."""
+        """Take a seat in a lobby and get ready."""
         server = await self.server()
         await self._ask(server.join(lobby, invite=invite))
         await self._ask(server.ready(lobby))
@@ -199,7 +199,7 @@ class ToolPlayer:
     # --- matches ------------------------------------------------------------------------------
 
     def matches(self) -> list[str]:
-        """Return the matches that are played or watched, and those that ended lately."""
+        """Return the matches that are played or watched, and recently finished ones."""
         return [*self._state.matches]
 
     async def watch(self, match: str) -> str:
@@ -216,16 +216,16 @@ class ToolPlayer:
         return text if turn is None else f"{text}\n{self._turn_text(turn)}"
 
     def legal_moves(self, match: str) -> str:
-        """Return every legal move of the own turn."""
+        """Return every legal move of the player's turn."""
         turn = self._turn(match)
         return match_text.legal_text(turn, self._options(turn))
 
     async def wait_for_turn(
         self, match: str | None, seconds: float, progress: Progress | None = None
     ) -> str:
-        """Wait until it is the own turn, in one match or in any, or something has ended.
+        """Wait for the player's turn, in one match or in any, or for the end of a match.
 
-        Returns what there is, which may be that nothing happened in that time.
+        Returns the news, or says that nothing happened before the timeout.
         """
         server = await self.server()
         if match is not None:
@@ -239,7 +239,7 @@ class ToolPlayer:
         return self._take_due(match)
 
     async def play(self, match: str, move: str, comment: str = "") -> str:
-        """Play a move at the own turn."""
+        """Play a move on the player's turn."""
         server = await self.server()
         turn = self._turn(match)
         action = self._parse(turn, move)
@@ -253,14 +253,14 @@ class ToolPlayer:
         return f"you have played {action.text} in match {match}"
 
     async def resign(self, match: str) -> str:
-        """Give a match up."""
+        """Resign a match."""
         server = await self.server()
         self._timeline(match)
         await self._ask(server.resign(match))
         return f"you have resigned match {match}"
 
     async def comment(self, match: str, text: str) -> str:
-        """Say something of a match."""
+        """Comment on a match."""
         server = await self.server()
         self._timeline(match)
         await self._ask(server.comment(match, text))
@@ -269,7 +269,7 @@ class ToolPlayer:
     # --- inside -------------------------------------------------------------------------------
 
     def _restore(self, turn: YourTurn) -> None:
-        """Put a turn back whose move may not have been made, unless the match has gone on."""
+        """Restore a turn whose move may have failed, unless the match has moved on."""
         timeline = self._state.matches.get(turn.match)
         if timeline is None or timeline.over:
             return
@@ -288,7 +288,7 @@ class ToolPlayer:
         return [key for key, timeline in matches if timeline.over and key not in self._told]
 
     def _take_due(self, match: str | None) -> str:
-        """Return what there is to tell, which is told once, except for turns."""
+        """Return the pending news; each is returned once, except for turns."""
         parts, self._notices = self._notices, []
         for key in self._untold() if match is None else [match]:
             if not self._state.matches[key].over:
@@ -382,7 +382,7 @@ class ToolPlayer:
 
 
 def _parse_json(move: str) -> MoveOption:
-    """Read a move of a game that is not installed here, as it travels."""
+    """Read a move in wire format, for games that are not installed."""
     try:
         fields = json.loads(move)
     except ValueError:
@@ -407,9 +407,9 @@ async def tool_player(
     games: Mapping[str, Game],
     explain: Explain = descriptions.explain_error,
 ) -> AsyncIterator[ToolPlayer]:
-    """Give a player that connects by itself, and follows the news for the length of the block.
+    """Provide a player that connects by itself and follows the news during the block.
 
-    There may be no server: calls that need one say so then, with what `explain` says of the error.
+    The server may be unreachable; calls that need it then say so, with the text of `explain`.
     """
     player = ToolPlayer(None, games)
     player.begin_to_connect()

@@ -1,6 +1,6 @@
 """The tools and resources of the Model Context Protocol, on the official SDK.
 
-The descriptions of tools are for models, which know nothing else of kibitz.
+The descriptions of tools are for models, which have no other information about kibitz.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pydantic import Field
 from kibitz_clients.mcp.player import MOST_SECONDS, CallError, ToolPlayer
 
 Rules = Callable[[str], str | None]
-"""Returns the rules of a game in Markdown, None where there is no such game."""
+"""A function from a game's name to its rules in Markdown, or None for an unknown game."""
 INSTRUCTIONS: Final = """\
 You are a player on a board-game server. Find a lobby with list_lobbies and take a seat with \
 join_lobby, or watch a match. Read the rules of its game once. Then call wait_for_turn, choose one \
@@ -138,13 +138,13 @@ def _add_match_tools(server: MCPServer, player: ToolPlayer) -> None:
 
 
 async def _connected(player: ToolPlayer, made: Callable[[], str]) -> str:
-    """Return what is made of the news of a server, which has to be there."""
+    """Return the text that `made` makes of the news, once there is a connection."""
     await player.server()
     return made()
 
 
 async def _told(answer: Awaitable[str]) -> str:
-    """Return an answer, or its error as the SDK wants errors that are for the model to read."""
+    """Return an answer; convert errors to the SDK's type for errors that the model reads."""
     try:
         return await answer
     except CallError as error:

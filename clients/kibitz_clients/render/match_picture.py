@@ -22,7 +22,7 @@ def export_svg(
 ) -> str:
     """Return a picture of a recorded match after `ply` plies (the end when None) as SVG.
 
-    It shows what `seat` knew then, or everything when None. Raises `RecordError`, `OSError`,
+    It shows what `seat` knew then, or everything if None. Raises `RecordError`, `OSError`,
     and `ValueError` for a ply or a seat that the match does not have.
     """
     return draw_svg(load_record(path, games, seat), ply)
@@ -38,7 +38,7 @@ def draw_svg(recorded: LoadedRecord, ply: int | None = None) -> str:
 def frame_scene(game: Game, frame: Frame, players: Sequence[Player] = ()) -> Scene:
     """Draw what a frame shows, with the names of `players`, by seat, in its text.
 
-    There is nothing on the board where the viewer does not know it.
+    The board is empty if the viewer does not know it.
     """
     if frame.view is None:
         return Scene("square", (), (), ("this position is not known",))

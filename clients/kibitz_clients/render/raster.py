@@ -1,6 +1,6 @@
-"""Pictures of pixels: SVG as PNG, and a sequence of SVGs as an animated GIF.
+"""Raster pictures: SVG as PNG, and a sequence of SVGs as an animated GIF.
 
-The libraries that draw them are an extra (`kibitz[pictures]`), since only an export needs them.
+The libraries for them are an extra (`kibitz[pictures]`), since only exports need them.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any, Final
 
 INSTALL: Final = "pip install 'kibitz[pictures]'"
 GIF_WIDTH: Final = 480
-"""Pixels across a GIF, which has a picture for each step."""
+"""The width of a GIF in pixels."""
 STEP_MS: Final = 700
 LAST_MS: Final = 4_000
-"""How long a step of a GIF is shown, and the last one before it begins again."""
+"""Milliseconds for a step of a GIF, and for the last one before it repeats."""
 PAPER: Final = "#fffdf8"
-"""What is behind a picture where it is shorter than another one of its GIF."""
+"""The background that fills up pictures shorter than others of their GIF."""
 
 
 class MissingLibraryError(RuntimeError):
@@ -24,9 +24,9 @@ class MissingLibraryError(RuntimeError):
 
 
 def png(svg: str, width: int | None = None) -> bytes:
-    """Return a picture as PNG, `width` pixels across or as wide as it says.
+    """Return a picture as PNG, `width` pixels wide or in its own size.
 
-    Its words are drawn in the fonts of this machine. Raises `MissingLibraryError`.
+    Text is drawn in the fonts of this machine. Raises `MissingLibraryError`.
     """
     try:
         import resvg_py
@@ -36,7 +36,7 @@ def png(svg: str, width: int | None = None) -> bytes:
 
 
 def gif(svgs: Iterable[str]) -> bytes:
-    """Return pictures one after the other as an animated GIF. Raises `MissingLibraryError`."""
+    """Return a sequence of pictures as an animated GIF. Raises `MissingLibraryError`."""
     try:
         from PIL import Image
     except ImportError:
@@ -49,7 +49,7 @@ def gif(svgs: Iterable[str]) -> bytes:
 
 
 def _on_paper(picture: Any, height: int) -> Any:
-    """Return a picture with nothing transparent in it, and as high as the others."""
+    """Return a picture on an opaque background, padded to `height`."""
     from PIL import Image
 
     page = Image.new("RGB", (picture.width, height), PAPER)

@@ -3,9 +3,9 @@
     server browser ──enter──> lobby ──enter──> match     b goes back, q quits, ? shows the keys
     wall ──────────1 2 3 ...─────────────────> match
 
-The application reads the news in one task and applies it to a `ClientState`; the screens draw what
-the state holds and are refreshed when it has changed. `ScreenNavigation` goes from one to another,
-and `ServerRequests` carries out what they ask of the server.
+The application reads the news in one task and applies it to a `ClientState`; the screens draw the
+state and are refreshed when it changes. `ScreenNavigation` switches screens, and `ServerRequests`
+carries out their requests to the server.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ THEMES: Final = (
 THEME_VARIABLE: Final = "KIBITZ_THEME"
 """The environment variable with the name of the theme that the client starts with."""
 _GREETING_TIMEOUT_S: Final = 10.0
-"""How long a sentence of greeting stays on the screen."""
+"""How long a greeting stays on the screen."""
 
 
 def _no_rules(game: str) -> str | None:
@@ -99,10 +99,10 @@ def monotonic() -> int:
 class KibitzApp(App[str]):
     """Watches and plays over `connect`, or shows `recorded`, from frame `at` on.
 
-    `match` and `lobby` say where to begin; with neither it is the server browser. `wall` shows all
-    matches at once instead, those of the lobby or of the server. `play` takes a seat in the lobby.
-    `failure` is what ended the application and its result the sentence about it; both are None
-    when the person quit.
+    `match` and `lobby` set the first screen, by default the server browser. `wall` shows all
+    matches of the lobby or of the server at once instead. `play` takes a seat in the lobby.
+    `failure` is the error that ended the application and its result the sentence about it; both
+    are None if the person quit.
     """
 
     TITLE = "kibitz"
@@ -156,11 +156,11 @@ class KibitzApp(App[str]):
         self._first_screen: Callable[[], BaseScreen] = ServerBrowserScreen
         if wall is not None:
             self._first_screen = functools.partial(WallScreen, wall, lobby)
-        # What a person has to hear once the connection stands.
+        # Notices to show once the connection is open.
         self._greetings = greetings
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Return what every line of every screen passes on its way to the terminal."""
+        """Return the filters for every line of every screen."""
         return [*super().get_line_filters(), self._printable_filter]
 
     @property
@@ -169,7 +169,7 @@ class KibitzApp(App[str]):
 
     @property
     def palette(self) -> Palette:
-        """The colors of what the theme's variables do not reach: texts and boards."""
+        """The colors that the theme's variables do not cover: texts and boards."""
         return palette.DARK if self.current_theme.dark else palette.LIGHT
 
     def action_switch_theme(self) -> None:

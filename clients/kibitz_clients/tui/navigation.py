@@ -1,4 +1,4 @@
-"""Navigation between the screens: which one is shown, and what is asked of the server for it."""
+"""Navigation between the screens, with the requests that each screen needs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kibitz_protocol.wire.messages import Finished, LobbyClosed, MatchStarted, S
 from kibitz_protocol.wire.refusals import Code
 
 _OWN_END_S = 10.0
-"""How long is said how an own match ended, over the one that has taken its place."""
+"""How long the result of one's own match is shown over the match that follows."""
 
 
 class ScreenNavigation(Navigation):
@@ -49,9 +49,9 @@ class ScreenNavigation(Navigation):
         self.follow = follow
         # Lobbies that were entered.
         self._entered: set[str] = set()
-        # Matches that a wall shows, and goes on showing when one of them was looked at.
+        # Matches that a wall shows, and continues to show after one of them was opened.
         self._on_wall: set[str] = set()
-        # The match that was asked for and is shown as soon as its snapshot has come.
+        # The requested match, which is shown as soon as its snapshot arrives.
         self._awaited: str | None = None
 
     async def open_initial(

@@ -1,7 +1,7 @@
 """A Textual line filter: no segment of a screen holds control characters or escape sequences.
 
-Text of others is made safe where it is put together (`printable.line`). This filter takes out what
-was forgotten there, so that a careless widget can do no harm.
+Untrusted text is made safe where it is formatted (`printable.line`). This filter catches omissions,
+so that a careless widget does no harm.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kibitz_protocol import printable
 
 
 class PrintableFilter(LineFilter):
-    """Replaces characters that are not safe, without changing how wide a line is."""
+    """A filter that replaces unsafe characters without changing the width of a line."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """Return the segments with safe text only."""

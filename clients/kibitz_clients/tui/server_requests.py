@@ -20,19 +20,19 @@ from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
 from kibitz_protocol.wire.messages import YourTurn
 
 OnAnswer: TypeAlias = Callable[[str], None]
-"""Takes what became of a request: a sentence, or nothing when it was done."""
+"""A callback with the outcome of a request: a sentence, empty if it succeeded."""
 OnLists: TypeAlias = Callable[[list[LobbyBrief], list[MatchBrief]], None]
-"""Takes the lobbies and the matches of the server."""
+"""A callback with the lobbies and the matches of the server."""
 
 
 def ignore_answer(_: str) -> None:
-    """Ignore what became of a request."""
+    """Ignore the outcome of a request."""
 
 
 class ServerRequests:
-    """What the screens ask of the server; `refresh` draws them again when the state has grown.
+    """The requests of the screens to the server; `refresh` redraws them after new data.
 
-    `established` is the connection once it stands, and None before.
+    `established` is the connection once it is open, and None before.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class ServerRequests:
 
     @property
     def online(self) -> bool:
-        """Whether the connection stands, and is not being made again."""
+        """Whether the connection is open, and not being reestablished."""
         return self.established is not None and self.established.online
 
     @property
@@ -61,11 +61,11 @@ class ServerRequests:
         return None if self.established is None else self.established.player
 
     def send(self, request: Awaitable[object], answered: OnAnswer = ignore_answer) -> None:
-        """Carry out a request, and pass what became of it to `answered`."""
+        """Carry out a request, and pass its outcome to `answered`."""
         self._app.run_worker(_report(request, answered), group="requests")
 
     def send_move(self, match: str, turn: YourTurn, choice: MoveOption, answered: OnAnswer) -> None:
-        """Play; a refusal gives the turn back where it still stands."""
+        """Play a move; a refusal restores the turn if it still lasts."""
 
         def on_answer(sentence: str) -> None:
             newest = self._state.matches[match].newest
@@ -76,7 +76,7 @@ class ServerRequests:
         self.send(self.connection.move(match, turn.ply, choice.action), on_answer)
 
     def ask_lists(self, show: OnLists, refused: OnAnswer) -> None:
-        """Ask for the lobbies and the matches, once at a time."""
+        """Request the lobbies and the matches, one request at a time."""
         if self.online:
             self._app.run_worker(self._ask_lists(show, refused), group="lists", exclusive=True)
 
@@ -97,14 +97,14 @@ class ServerRequests:
             self._app.run_worker(self._ask_history(match), group=f"history {match}", exclusive=True)
 
     async def _ask_history(self, match: str) -> None:
-        """Fetch what happened before this client came, oldest first."""
+        """Fetch the events before this client joined, oldest first."""
         # The task that reads the news reports what ends the session.
         with contextlib.suppress(KibitzError):
             while await fetch_events(self.connection, self._state, match):
                 self.refresh()
 
     def unmask_finished(self, timeline: Timeline) -> None:
-        """Fetch what was hidden from a match that is over now."""
+        """Fetch the hidden information of a match that is now over."""
         game = self._state.games.get(timeline.info.game)
         if game is not None and game.info.hidden:
             self.send(self._fetch_unmasked(timeline))

@@ -1,8 +1,7 @@
 """A recorded match as one HTML file: the viewer of the browser client with the match inside.
 
-The file needs no server and loads nothing. Its script and its styles are allowed by their hashes
-alone, and what others have written (names, comments, notes) is data, which the viewer puts on the
-page as text.
+The file needs no server and loads nothing. Its policy allows only its own script and styles, by
+their hashes. Untrusted text (names, comments, notes) is data, which the viewer shows as text.
 """
 
 from __future__ import annotations
@@ -86,7 +85,7 @@ def _digest(text: str) -> str:
 
 
 def _script_json(data: Any) -> str:
-    """Write JSON that ends no script element, whatever is in its texts."""
+    """Write JSON that cannot end a script element, whatever its texts contain."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -95,7 +94,7 @@ def _script_json(data: Any) -> str:
 
 
 class _Contents:
-    """What is in the file of one record."""
+    """The contents of the file of one record."""
 
     def __init__(self, recorded: LoadedRecord, ply: int | None, seat: int | None) -> None:
         self._recorded = recorded
@@ -212,7 +211,7 @@ _KEPT: Final = (
     *("seq", "kind", "seat", "ply", "at_ms", "elapsed_ms", "comment", "text", "cause"),
     *("detail", "player", "author", "reason", "refused"),
 )
-"""Of an entry, what the viewer shows."""
+"""The fields of an entry that the viewer shows."""
 
 
 def _scene(game: Game, view: Fields) -> Scene:

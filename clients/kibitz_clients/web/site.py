@@ -23,16 +23,16 @@ STATIC_FILES: Final = Path(__file__).with_name("static")
 SHELL: Final = "app.html"
 ENTRY: Final = "main.js"
 _PLACE: Final = b"%STATIC%"
-"""Stands in the shell for the folder of the files ..."""
+"""The placeholder in the shell for the folder of the files ..."""
 _PRELOADS: Final = b"%PRELOADS%"
-"""... and this for hints at the modules that the first one needs."""
+"""... and the one for preload hints of the modules that the first one needs."""
 _CONTENT_TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-"""What is served; other files of the folder, such as types, are not."""
+"""The types of files that are served; others of the folder, such as declarations, are not."""
 APP_PATHS: Final = re.compile(
     r"/(?:host|wall|event|ladder|sign-in|(?:lobby|match)/[A-Za-z0-9_-]{1,64})?"
 )
@@ -75,21 +75,21 @@ class WebSite:
         }
 
     def file(self, path: str) -> WebFile | None:
-        """Return what is at a path, None where there is nothing."""
+        """Return the file at a path, or None if there is none."""
         if APP_PATHS.fullmatch(path):
             return self._shells[path.count("/") - 1]
         return self._files.get(path)
 
     @property
     def paths(self) -> list[str]:
-        """Where files are, besides the paths of the application."""
+        """Return the paths of all files, without those of the application."""
         return sorted(self._files)
 
 
 def web_site(folder: Path = STATIC_FILES, rules: Mapping[str, str] | None = None) -> WebSite:
-    """Read the browser client. Raises `OSError` where it is not there.
+    """Read the browser client. Raises `OSError` if it is missing.
 
-    `rules` has a page for each game, as the HTML of what a page's body holds.
+    `rules` has a page for each game, as the HTML of the page's body.
     """
     pages = {f"rules/{game}.html": text.encode() for game, text in (rules or {}).items()}
     return WebSite(read_files(folder) | pages)
@@ -143,7 +143,7 @@ def _web_file(name: str, body: bytes, *, immutable: bool) -> WebFile:
 
 
 def _digest(files: Mapping[str, bytes]) -> str:
-    """Return what tells these files from any others."""
+    """Return a digest that identifies these files."""
     whole = hashlib.sha256()
     for name, body in sorted(files.items()):
         whole.update(f"{name} {len(body)}\n".encode() + body)

@@ -71,7 +71,7 @@ def stopped_programme(reason: str) -> str:
 
 
 def move_text(game: Game | None, action: Action) -> str:
-    """Write an action as its game does, or as its fields where the game is not known."""
+    """Write an action in the notation of its game, or as its fields if the game is unknown."""
     if game is not None:
         try:
             return game.format_move(game.Move.model_validate(action))
@@ -88,7 +88,7 @@ def step_text(game: Game | None, frame: Frame) -> str:
 
 
 def acting_seat(frame: Frame) -> int | None:
-    """Return the seat whose doing a step was; of a hidden move too, since turns are known."""
+    """Return the seat that acted in a step; known for hidden moves too, since turns are public."""
     if frame.mover is not None or frame.entry is None:
         return frame.mover
     return entry_seat(frame.entry)
@@ -142,12 +142,12 @@ def _entry_text(game: Game | None, happened: Entry) -> str:
 
 
 def entry_seat(happened: Entry) -> int | None:
-    """Return the seat whose doing an entry is; a comment is no seat's, and names its author."""
+    """Return the seat that an entry is by; None for a comment, which names its author."""
     return None if isinstance(happened, Hidden | Aborted | Commented) else happened.seat
 
 
 def comment_text(comment: Comment) -> str:
-    """Write what a bot said of its move: value, depth, nodes, the line it expects, its text."""
+    """Write a bot's remark on its move: value, depth, nodes, expected line, text."""
     parts = []
     if comment.value is not None:
         parts.append(_value_text(comment.value))
@@ -163,7 +163,7 @@ def comment_text(comment: Comment) -> str:
 
 
 DECIDED_VALUE = 1e6
-"""What a search says of a play that is won, as a value; of a lost one, the negative."""
+"""The value that a search gives to a won play; a lost one has the negative."""
 
 
 def _value_text(value: float) -> str:
@@ -201,7 +201,7 @@ def _end_reason(result: Result) -> str:
 
 
 def points_text(ended: SeatResult) -> str:
-    """Write what a seat has by the game's own count; nothing where the game does not count."""
+    """Write a seat's points by the game's own count; empty if the game does not count."""
     return "" if ended.points is None else f"{ended.points:,g}"
 
 
@@ -222,7 +222,7 @@ def result_lines(facts: MatchInfo, result: Result) -> list[str]:
 def result_summary(facts: MatchInfo, result: Result, game: Game | None = None) -> str:
     """Say in one line who won and how: ``● ada wins with five in a row, 31 plies``.
 
-    Where `game` is not known, how it ended is said in the word of the result.
+    If `game` is None, the ending is described by the result's own word.
     """
     best = [seat for seat, ended in enumerate(result.seats) if ended.rank == 1]
     if result.cause in UNDECIDED:
@@ -239,13 +239,13 @@ def result_summary(facts: MatchInfo, result: Result, game: Game | None = None) -
 
 
 def ending_text(result: Result, game: Game | None) -> str:
-    """Say how a match ended, in the words of the game where it has some for that."""
+    """Say how a match ended, in the words of the game if it has some for that."""
     known = {} if game is None or result.cause is not Cause.RULES else game.reason_texts
     return known.get(result.reason) or end_reason(result)
 
 
 def _how(facts: MatchInfo, result: Result, game: Game | None) -> str:
-    """Say how a match ended, behind who won it."""
+    """Say how a match ended, for use after the winner."""
     text = ending_text(result, game)
     if text != end_reason(result):
         return f" {text}"
@@ -258,7 +258,7 @@ def _how(facts: MatchInfo, result: Result, game: Game | None) -> str:
 
 
 def explain_error(error: BaseException, url: str = "") -> str:
-    """Say what went wrong in one sentence, with what to do about it where that is known."""
+    """Explain an error in one sentence, with a remedy if one is known."""
     return printable.line(_explain_error(error, url))
 
 
@@ -278,7 +278,7 @@ def _explain_error(error: BaseException, url: str) -> str:
 
 
 def engine_text(engine: Engine | None) -> str:
-    """Say what plays in a seat: its name, then version, parameters and hashes; "" for None."""
+    """Describe the engine in a seat: name, version, parameters and hashes; "" for None."""
     if engine is None:
         return ""
     settings = ", ".join(f"{name}={value}" for name, value in engine.parameters.items())

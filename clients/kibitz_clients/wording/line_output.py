@@ -35,7 +35,7 @@ from kibitz_protocol.wire.records import UNDECIDED, Commented, Moved, Result, Se
 from kibitz_protocol.wire.refusals import Code
 
 LineSink = Callable[[str], None]
-"""Takes one line, without its end."""
+"""A callback with one line, without its end."""
 
 
 async def follow_lines(
@@ -109,15 +109,15 @@ class LineWriter:
     games: Mapping[str, Game]
     as_json: bool = False
     lobby_names: dict[str, str] = field(default_factory=dict)
-    """What lobbies are called; by their code where the name is not known."""
-    # How far each match was written, and whether its result was.
+    """The names of lobbies; lobbies with unknown names are shown by their key."""
+    # The last frame written of each match, and whether its result was written.
     _written: dict[str, int] = field(default_factory=dict)
     _ended: set[str] = field(default_factory=set)
     _failures: dict[str, list[HouseTrouble]] = field(default_factory=dict)
     _stops: dict[str, str] = field(default_factory=dict)
 
     def new_lines(self, timeline: Timeline) -> list[str]:
-        """Return the lines about what a timeline holds and was not written yet."""
+        """Return the lines for the frames of a timeline that were not written yet."""
         match = timeline.info.match
         lines = [] if match in self._written else [self._start_line(timeline)]
         written = self._written.setdefault(match, -1)
@@ -135,13 +135,13 @@ class LineWriter:
         self._written[timeline.info.match] = seq
 
     def ended_line(self, brief: MatchBrief) -> str:
-        """Return the line about a match of which only the end is known."""
+        """Return the line about a match if only its end is known."""
         timeline = Timeline(MatchInfo.from_brief(brief))
         assert brief.result is not None, "only a match that has ended has a line of its own"
         return self._result_line(timeline, brief.result)
 
     def lobby_trouble(self, view: LobbyView) -> list[str]:
-        """Return the lines about what went wrong in a lobby, each only once."""
+        """Return the lines about problems in a lobby, each only once."""
         return [*self._house_bot_failures(view), *self._stop_of(view)]
 
     def _stop_of(self, view: LobbyView) -> list[str]:
@@ -262,7 +262,7 @@ class LineWriter:
 
 
 class _MatchStream:
-    """Follows one match, or all matches of a lobby, and knows when all of them are over."""
+    """A follower of one match, or of all matches of a lobby, until all of them are over."""
 
     def __init__(
         self,
@@ -310,7 +310,7 @@ class _MatchStream:
             self._ended[timeline.info.match] = timeline.info.to_brief(timeline.result)
 
     async def handle(self, message: News | MatchLost) -> None:
-        """Apply one message, fetch what is missing before it, and write what is new."""
+        """Apply one message, fetch missing events before it, and write the new lines."""
         # Text has no ticking clocks, so the time of a message does not matter.
         self._state.apply(message, 0)
         match message:
@@ -357,7 +357,7 @@ class _MatchStream:
         return self._ended.keys() >= self._requested and UNDECIDED.isdisjoint(causes)
 
     def _note_end(self, brief: MatchBrief) -> None:
-        """Note how a match ended, and write it where its course is not followed."""
+        """Note how a match ended, and write it if its course is not followed."""
         if brief.match not in self._ended and brief.match not in self._requested:
             self._out(self._writer.ended_line(brief))
         self._ended.setdefault(brief.match, brief)
@@ -369,7 +369,7 @@ class _MatchStream:
         try:
             await self._connection.watch(brief.match)
         except RefusedError as error:
-            if error.code is Code.OVER:  # it was shorter than the way to the server and back
+            if error.code is Code.OVER:  # it ended before the request arrived
                 with contextlib.suppress(OSError, RecordError):
                     return await self._write_record(brief.match)
             self._state.lost[brief.match] = error.message

@@ -1,7 +1,7 @@
 """Move input: choosing a legal move by the cells of the board, or by typing it.
 
-No rule is known here. `your_turn` lists the legal actions, or the game does; `Game.move_cells`
-names the cells that each is picked by, and a `MoveSelector` narrows the list with every cell.
+This module has no rules. `your_turn`, or the game, lists the legal actions. `Game.move_cells` gives
+the cells that pick each of them, and a `MoveSelector` narrows the list with every cell.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WireAction: TypeAlias = Mapping[str, bool | int | str]
 
 @dataclass(frozen=True, slots=True)
 class MoveOption:
-    """A legal action with the places that it is picked by, in order."""
+    """A legal action with the places that pick it, in order."""
 
     action: WireAction
     text: str
@@ -35,8 +35,8 @@ class MoveOption:
 def move_options(game: Game, turn: YourTurn) -> tuple[MoveOption, ...]:
     """Return the legal actions of a turn.
 
-    Where the server does not list them, they are those of a position as the player sees it;
-    empty where this client's rules cannot tell.
+    If the server does not list them, they are computed from the position as the player sees it;
+    empty if this client's rules cannot do that.
     """
     made = []
     for fields in _legal_by_rules(game, turn) if turn.legal is None else turn.legal:
@@ -123,10 +123,10 @@ def parse_typed(
 ) -> MoveOption | str:
     """Return the move that `text` writes, or a sentence on why it is none.
 
-    What the game itself reads comes first, then any spelling of a legal move: in any case, with
-    any separators or, where that is one word, with none; a beginning that only one move has
-    will do for words. Where the server does not list the legal moves, whatever the game can
-    read is a move for the server to judge. `turn` has the position that reasons are found in.
+    The game's own notation takes precedence, then any spelling of a legal move: in any case, with
+    any separators, or with none if that gives one word. An unambiguous beginning suffices for
+    words. If the server does not list the legal moves, any move that the game can read is left for
+    the server to judge. `turn` has the position for explaining why a move is illegal.
     """
     text = text.strip()
     try:
@@ -146,12 +146,12 @@ def parse_typed(
 
 
 MAX_SUGGESTIONS: Final = 3
-"""How many legal moves are named to who wrote none."""
+"""The most legal moves that are suggested after invalid input."""
 _TOKENS: Final = re.compile(r"[^\W\d_]+|\d+")
 
 
 def _spelling_matches(game: Game, picker: MoveSelector, text: str) -> list[MoveOption]:
-    """Return the moves that a text spells; those that it begins where it spells none."""
+    """Return the moves that a text spells, or else those that it is the beginning of."""
     pieces = _TOKENS.findall(text.lower())
     one_word = re.fullmatch(r"[^\W_]+", text) is not None
     if not pieces:
@@ -170,7 +170,7 @@ def _spelling_matches(game: Game, picker: MoveSelector, text: str) -> list[MoveO
 
 
 def _is_prefix(pieces: Sequence[str], way: Sequence[str], *, one_word: bool) -> bool:
-    """Whether a spelling begins so. A number is never half of another one."""
+    """Return whether a spelling begins with `pieces`; never if the last of them is a number."""
     if not pieces[-1].isalpha():
         return False
     if one_word and "".join(way).startswith("".join(pieces)):
@@ -215,7 +215,7 @@ def _cells_of(game: Game, move: Model) -> tuple[str, ...]:
 def _with_suggestions(
     why: str, picker: MoveSelector, text: str, touches: tuple[str, ...] = ()
 ) -> str:
-    """Add the legal moves to a reason that are most like what was written."""
+    """Add the legal moves that are most similar to the input to a reason."""
 
     def likeness(choice: MoveOption) -> tuple[int, float]:
         shared = sum(one == other for one, other in zip(touches, choice.cells, strict=False))
@@ -226,7 +226,7 @@ def _with_suggestions(
 
 
 HEX_ROW_SCALE: Final = 1.7
-"""Units of y count so many of x on a hexagonal lattice, where rows are closer."""
+"""Units of x per unit of y on a hexagonal lattice."""
 
 
 def neighbour_towards(scene: Scene, place: str | None, across: int, down: int) -> str | None:
@@ -246,7 +246,7 @@ def neighbour_towards(scene: Scene, place: str | None, across: int, down: int) -
 
 
 def most_central(scene: Scene, places: frozenset[str]) -> str | None:
-    """Return the one of `places` that is nearest to the middle of the board, to begin at."""
+    """Return the one of `places` that is nearest to the middle of the board."""
     if not scene.cells:
         return None
     steep = HEX_ROW_SCALE if scene.lattice == "hex" else 1.0

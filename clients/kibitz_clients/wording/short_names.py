@@ -1,4 +1,4 @@
-"""Names of a match's players in little room."""
+"""Shortened names of a match's players."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from rich.cells import cell_len, set_cell_size
 
 ELLIPSIS: Final = "…"
 HOUSE: Final = "house "
-"""What names of the server's own bots begin with, which tells the least."""
+"""The prefix of the server's own bots, the least informative part of their names."""
 
 
 def shorten(name: str, room: int) -> str:
-    """Return a name, or as much of its beginning and its end as fits into `room` columns."""
+    """Return a name cut to `room` columns: first its house prefix, then its middle."""
     if cell_len(name) <= room:
         return name
     bare = name.removeprefix(HOUSE)

@@ -52,7 +52,7 @@ def terminal_width() -> int:
 def results_table(
     briefs: Iterable[MatchBrief], records: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Return a line a match: its plies, what ended it and how the players are placed.
+    """Return one line per match: its plies, the cause of its end, and the placings.
 
     With `records`, paths by match, a column has the record of each match that was fetched.
     """

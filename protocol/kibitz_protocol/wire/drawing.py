@@ -7,8 +7,8 @@ paint: the changes of the stage. To apply a paint,
 2. replace or add each cell of `cells`, by its name,
 3. replace `labels`, `marks`, `text` and `colours` of the stage if the paint has them.
 
-Coordinates are lattice units, x to the right and y downwards. On a ``square`` lattice neighbours
-are one unit apart both ways. On a ``hex`` lattice neighbours in a row are two units of x apart and
+Coordinates are lattice units, x to the right and y downwards. On a ``square`` lattice neighbors
+are one unit apart both ways. On a ``hex`` lattice neighbors in a row are two units of x apart and
 rows are one unit of y apart, which must be drawn sqrt(3) times as long.
 
 The client decides what a place or a mark looks like, and ignores words that it does not know.

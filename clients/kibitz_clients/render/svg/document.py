@@ -1,8 +1,8 @@
 """A scene as a self-contained SVG picture: a board on a page, with words around it.
 
-What a board is made of follows from the kinds of its cells: hollows are in wood with marbles,
-crossings carry stones, tiles carry vehicles, numbers stand on cards (`themes/`). The text is the
-same for the same scene, byte for byte: no fonts are embedded, no times, no random identifiers.
+The kinds of a board's cells determine its material: wood with marbles for hollows, stones on
+crossings, vehicles on tiles, cards for numbers (`themes/`). The output is deterministic: it has no
+embedded fonts, times or random identifiers.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from kibitz_games.core.scene import Scene
 from kibitz_protocol import printable
 
 FONTS: Final = "Georgia, 'Times New Roman', 'Liberation Serif', 'DejaVu Serif', serif"
-"""Named one by one: rasterisers do not know which font is the system's serif."""
+"""Explicit font names, because rasterizers cannot resolve the system's serif font."""
 HEADER: Final = 62.0
 LEGEND_ROW: Final = 34.0
 TEXT_ROW: Final = 20.0
 LETTER_WIDTH: Final = 7.2
-"""Pixels of a letter of the scene's text, on average: lines are broken by it."""
+"""The average width of a letter in pixels, for line breaks."""
 MIN_WIDTH: Final = 420.0
-"""Pixels that the words need beside each other."""
+"""The minimum width in pixels, for the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """The words around the board. `players` are in seat order; `notes` stand after them."""
+    """The text around the board. `players` are in seat order, followed by `notes`."""
 
     title: str = ""
     subtitle: str = ""
@@ -51,7 +51,7 @@ def render_svg(scene: Scene, caption: Caption | None = None) -> str:
 
 
 class _Page:
-    """Where everything is on the page, and the elements from back to front."""
+    """The layout of the page, and its elements from back to front."""
 
     def __init__(self, scene: Scene, caption: Caption) -> None:
         self.scene = scene
@@ -61,7 +61,7 @@ class _Page:
         self.header = HEADER if caption.title or caption.subtitle else 0.0
         most = max(1, min(len(caption.players), int((self.width - 48) // 180), 3))
         rows = math.ceil(len(caption.players) / most)
-        # As few columns as these rows need: four players are two by two.
+        # As few columns as these rows need: four players are shown two by two.
         self.columns = math.ceil(len(caption.players) / max(1, rows)) or 1
         legend = rows * LEGEND_ROW + 22 if rows else 0.0
         room = int((self.width - 52) / LETTER_WIDTH)
@@ -97,7 +97,7 @@ class _Page:
     def _definitions(self) -> Iterator[str]:
         yield "<defs>"
         yield primitives.gradient("paper", ((0, "#fffdf8"), (1, "#f3ead8")), "linear")
-        # Themes may share the colours of the seats: each is defined once.
+        # Themes may share the colors of the seats: each is defined once.
         made = (renderer.definitions(self._seats()) for renderer in self.renderers)
         yield from dict.fromkeys(chain.from_iterable(made))
         yield "</defs>"
@@ -122,7 +122,7 @@ class _Page:
             yield primitives.text(26, self.below + 16 + row * TEXT_ROW, line, 14)
 
     def _note(self, seat: int) -> str:
-        """Return what stands below a player's name: the colour of the pieces, and more."""
+        """Return the line below a player's name: the color of the pieces, and more."""
         colours, notes = self.scene.colours, self.caption.notes
         parts = [colours[seat] if seat < len(colours) else "", *notes[seat : seat + 1]]
         return ", ".join(part for part in parts if part)

@@ -1,4 +1,4 @@
-"""Where the cells and labels of a scene are on the page, in pixels."""
+"""The positions of a scene's cells and labels on the page, in pixels."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from kibitz_clients.render.svg.primitives import Point
 from kibitz_games.core.scene import Cell, Label, Scene
 
 HALF_PITCH: Final = 22.0
-"""Pixels of half the distance between neighbours on a hexagonal lattice."""
+"""Half the distance between neighbors on a hexagonal lattice, in pixels."""
 EDGE_MARGIN: Final = 44.0
 """Pixels between the outermost places and the edge of the drawing."""
 LABEL_MARGIN: Final = 18.0
-"""Pixels more where coordinates stand there."""
+"""Additional pixels at edges with coordinates."""
 CARD_PITCH: Final = (62.0, 46.0)
-"""Pixels between neighbours in a row of cards, and between the lines."""
+"""Pixels between neighbors in a row of cards, and between the lines."""
 LABEL_DISTANCE: Final = 38.0
 """Pixels from the outermost places to the coordinates beside them."""
 
 
 class BoardLayout:
-    """The cells of a board in pixels. Buttons are no part of a picture."""
+    """The cells of a board in pixels, without buttons."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
@@ -52,12 +52,12 @@ class BoardLayout:
         self.points = {cell.name: self.point_at(cell.x, cell.y) for cell in self.cells}
 
     def point_at(self, x: float, y: float) -> Point:
-        """Return where a place of the lattice is."""
+        """Return the position of a place of the lattice."""
         left, top = self._origin
         return left + (x - self.left) * self.pitch_x, top + (y - self.top) * self.pitch_y
 
     def label_point(self, label: Label) -> Point:
-        """Return the middle of a label: near the board where it stands beside it."""
+        """Return the middle of a label; labels beside the board are moved close to it."""
         x, y = self.point_at(label.x, label.y)
         left, top = self.point_at(self.left, self.top)
         right, bottom = self.point_at(self.right, self.bottom)

@@ -1,4 +1,4 @@
-"""Primitives of the pictures: colours, the emblems of the seats, and SVG elements."""
+"""Primitives of the pictures: colors, the emblems of the seats, and SVG elements."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from kibitz_clients.palette import blend
 from kibitz_protocol import printable
 
 PIECE_COLOURS: Final = ("#e4531d", "#2f86d4", "#f2c51d", "#149a70", "#b7609f", "#f8f4ea")
-"""Colours of the seats on wood: the terminal's, a little deeper."""
+"""Colors of the seats on wood: those of the terminal, slightly darker."""
 INK: Final = "#3a2c1c"
 FAINT_INK: Final = "#7a6546"
-"""Ink of the smaller words."""
+"""The color of small text."""
 
 _EMBLEMS: Final = (
     (),
@@ -42,7 +42,7 @@ Point: TypeAlias = tuple[float, float]
 
 
 def piece_colour(seat: int) -> str:
-    """Return the colour of a seat's pieces on wood."""
+    """Return the color of a seat's pieces on wood."""
     return PIECE_COLOURS[seat % len(PIECE_COLOURS)]
 
 
@@ -60,7 +60,7 @@ def piece_gradients(seats: Iterable[int]) -> Iterator[str]:
 
 
 def round_piece(seat: int, x: float, y: float, radius: float, marked: bool = True) -> Iterator[str]:
-    """Draw a marble, with the emblem of its seat unless something else goes there."""
+    """Draw a marble, with the emblem of its seat if `marked`."""
     dark = blend(piece_colour(seat), "#000000", 0.55)
     yield shadow(x, y, radius)
     yield circle((x, y), radius, f'fill="url(#seat{seat})" stroke="{dark}" stroke-width="0.7"')
@@ -77,7 +77,7 @@ def shadow(x: float, y: float, radius: float) -> str:
 
 
 def emblem(seat: int, x: float, y: float, size: float, colour: str, opacity: float = 1.0) -> str:
-    """Draw the sign of a seat: what its glyph is in the terminal."""
+    """Draw the emblem of a seat, the counterpart of its glyph in the terminal."""
     shape = _EMBLEMS[seat % len(_EMBLEMS)]
     more = "" if opacity == 1.0 else f' opacity="{number(opacity)}"'
     attributes = f'fill="{colour}"{more}'
@@ -139,7 +139,7 @@ def text(
     weight: str = "normal",
     style: str = "normal",
 ) -> str:
-    """Write words; `y` is their baseline."""
+    """Write text; `y` is its baseline."""
     attributes = (
         f'font-size="{size}" fill="{fill}" text-anchor="{anchor}" '
         f'font-weight="{weight}" font-style="{style}"'

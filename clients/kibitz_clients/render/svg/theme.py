@@ -1,8 +1,8 @@
-"""Board themes: what the cells of some kinds are made of, as data for the one renderer.
+"""Board themes: the look of some kinds of cells, as data for the common renderer.
 
-A `Theme` names the kinds of cells that it draws (wood: hollows; tiles: floor, fog, rock) and has
-tables for whatever differs in measures and colours only, such as the highlights (`MarkStyle`), and
-small functions for whatever has a shape of its own: the board below the cells, a cell, a piece.
+A `Theme` names the kinds of cells that it draws (wood: hollows; tiles: floor, fog, rock). It has
+tables for elements that differ only in sizes and colors, such as the highlights (`MarkStyle`), and
+small functions for elements with shapes of their own: the board below the cells, a cell, a piece.
 
 `BoardRenderer` draws the cells of one theme from back to front. A scene whose cells belong to
 several themes has a renderer for each.
@@ -23,7 +23,7 @@ from kibitz_games.core.scene import Cell, CellKind, Mark, MarkKind
 
 @dataclass(frozen=True)
 class Board:
-    """The cells of a scene that one theme draws, and where they are on the page."""
+    """The cells of a scene that one theme draws, and their positions on the page."""
 
     layout: BoardLayout
     cells: Sequence[Cell]
@@ -35,7 +35,7 @@ class Board:
 
     @cached_property
     def has_vehicles(self) -> bool:
-        """Whether pieces have a heading here, even if the viewer knows it of none of them."""
+        """Whether pieces here have headings, even if the viewer knows none of them."""
         return any(cell.heading is not None or cell.kind == "wreck" for cell in self.cells)
 
 
@@ -43,7 +43,7 @@ class Board:
 class MarkStyle:
     """One element that is drawn at a highlighted cell, under the pieces.
 
-    `attributes` are those of the SVG element; ``{colour}`` in them stands for the colour of the
+    `attributes` are those of the SVG element; ``{colour}`` in them stands for the color of the
     mark. A `circle` has the radius `size`; a `cell` has the shape of the cell, `size` pixels
     smaller on every side.
     """
@@ -55,36 +55,36 @@ class MarkStyle:
 
 CellPainter: TypeAlias = Callable[[Board, Cell, Point], Iterator[str]]
 CellShape: TypeAlias = Callable[[Board, Point, str, float], str]
-"""Takes the board, the middle, the attributes, and by how many pixels it is smaller."""
+"""A function of the board, the middle, the attributes, and the inset in pixels."""
 PathPainter: TypeAlias = Callable[[Sequence[Point], str], Iterator[str]]
-"""Takes the points of the cells of a mark, in order, and its colour."""
+"""A function of the points of a mark's cells, in order, and its color."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Theme:
-    """What the cells of some kinds look like. What is None is not drawn."""
+    """The look of some kinds of cells. Parts that are None are not drawn."""
 
     kinds: frozenset[CellKind]
     definitions: Callable[[Board, Sequence[int]], Iterator[str]]
-    """Yields gradients and shapes, for the pieces of the given seats too."""
+    """A function that yields gradients and shapes, also for the pieces of the given seats."""
     backdrop: Callable[[Board], Iterator[str]] | None = None
-    """Yields the board below the cells."""
+    """A function that yields the board below the cells."""
     cell: CellPainter | None = None
     piece: CellPainter
-    """Yields what stands on a cell."""
+    """A function that yields the piece on a cell."""
     legend_piece: Callable[[Board, int, Point], Iterator[str]]
-    """Yields a piece of a seat for the legend, around a point."""
+    """A function that yields a seat's piece for the legend, around a point."""
     marks: Mapping[MarkKind, Sequence[MarkStyle]]
     """The highlights under the pieces."""
     mark_colour: Callable[[Mark], str]
     cell_shape: CellShape | None = None
-    """Draws the outline of a cell, for marks in its shape."""
+    """A function that draws the outline of a cell, for marks in its shape."""
     paths: Mapping[MarkKind, PathPainter]
     """The highlights over the pieces."""
 
 
 def darkened(share: float) -> Callable[[Mark], str]:
-    """Return a `mark_colour`: the seat's colour, darker by `share`, or ink without a seat."""
+    """Return a `mark_colour`: the seat's color, darker by `share`, or ink without a seat."""
 
     def colour(mark: Mark) -> str:
         return INK if mark.seat is None else blend(piece_colour(mark.seat), "#000000", share)
@@ -100,7 +100,7 @@ class BoardRenderer:
         self._board = Board(layout, cells)
 
     def definitions(self, seats: Sequence[int]) -> Iterator[str]:
-        """Yield gradients and shapes, for the pieces of `seats` too."""
+        """Yield gradients and shapes, also for the pieces of `seats`."""
         return self._theme.definitions(self._board, seats)
 
     def board(self) -> Iterator[str]:
@@ -119,7 +119,7 @@ class BoardRenderer:
                     yield self._mark(style, at, style.attributes.format(colour=colour))
 
     def pieces(self) -> Iterator[str]:
-        """Yield what stands on the cells."""
+        """Yield the pieces on the cells."""
         return self._each_cell(self._theme.piece)
 
     def paths(self) -> Iterator[str]:

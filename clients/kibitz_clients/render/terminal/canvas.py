@@ -1,11 +1,10 @@
-"""A scene as terminal cells: characters with colours, and where each cell of the board is.
+"""A scene as terminal cells: colored characters, and the positions of the board's cells.
 
 Each cell of the board is a tile of `TileSize.columns` by `TileSize.rows` terminal cells. On a
 hexagonal lattice every second row is shifted by half a tile, so the tiles fill the board without
-holes and their background colours show its shape. The last column of a tile is the gutter between
-it and its neighbour. The text of a cell stands in the middle of its tile (`cell_style` says which);
-brackets beside it show what has just happened or is being chosen, so a board reads without colour
-too.
+holes and their background colors show its shape. The last column of a tile is the gutter between
+it and its neighbor. The text of a cell, from `cell_style`, is in the middle of its tile. Brackets
+beside it show the last move or the current choice, so a board is readable without color.
 """
 
 from __future__ import annotations
@@ -49,17 +48,17 @@ _HULLS: Final = (
     ("▐███▌", "▝█▄█▘", "  ┃  "),
     (" ▄▄▄▄", "━━ ██", " ▀▀▀▀"),
 )
-"""Pieces that face north, east, south and west, on such tiles."""
+"""Pieces that face north, east, south and west, on tiles of that size."""
 
 TILE_KINDS: Final = frozenset({"floor", "fog", "seen", "rock", "wreck", "gone"})
 _SEPARATED_KINDS: Final = TILE_KINDS | {"number", "button"}
-"""Cells that stand apart from their neighbours, the gutter showing between them."""
+"""Kinds of cells that are separated from their neighbors by a visible gutter."""
 _CARD: Final = ("╭───╮", "│   │", "╰───╯")
 
 
 @dataclass(frozen=True, slots=True)
 class TileSize:
-    """The size of a tile, in terminal cells, its gutter included."""
+    """The size of a tile, in terminal cells, including its gutter."""
 
     columns: int
     rows: int
@@ -78,12 +77,12 @@ SQUARE_TILE_SIZES: Final = (
     TileSize(3, 1),
     TileSize(2, 1),
 )
-"""From the largest to the smallest; the last one is used where none fits."""
+"""Tile sizes from the largest to the smallest; the last one is used if none fits."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnBoard:
-    """A drawn board: rows of (character, style), and which place each cell belongs to."""
+    """A drawn board: rows of (character, style), and the place that each terminal cell shows."""
 
     rows: list[list[tuple[str, Style]]]
     places: dict[tuple[int, int], str] = field(repr=False)
@@ -101,7 +100,7 @@ class DrawnBoard:
         return self.places.get((column, row))
 
     def segments(self, row: int) -> list[Segment]:
-        """Return a row with neighbouring cells of one style joined."""
+        """Return a row with adjacent cells of the same style joined."""
         joined: list[Segment] = []
         for text, style in self.rows[row]:
             if joined and joined[-1].style is style:
@@ -139,7 +138,7 @@ def fit_tile_size(scene: Scene, width: int, height: int) -> TileSize:
 
 
 def fitting_tile_size(scene: Scene, width: int, height: int) -> TileSize | None:
-    """Return the largest scale at which `scene` fits with no text cut, None where it does not."""
+    """Return the largest scale at which `scene` fits with no text cut, or None."""
     for scale in _tile_sizes(scene):
         columns, rows = board_size(scene, scale)
         uncut = all(text_width(cell) <= _text_columns(scene, cell, scale) for cell in scene.cells)
@@ -175,10 +174,9 @@ def draw(
 
 
 class _Layout:
-    """Where tiles and labels go.
+    """The positions of tiles and labels.
 
-    A label that stands outside of all places takes no tile: it has a margin of its own, as
-    wide as the longest label there.
+    Labels outside of all places take no tile; they share a margin as wide as the longest of them.
     """
 
     def __init__(self, scene: Scene, scale: TileSize) -> None:
@@ -190,10 +188,10 @@ class _Layout:
         self.top = min(cell.y for cell in scene.cells)
         self.right = max(cell.x for cell in scene.cells)
         self.bottom = max(cell.y for cell in scene.cells)
-        # What keys on the right are moved up by: a gap of a whole tile is more than enough.
+        # Keys on the right are moved this much closer, since a gap of a whole tile is too wide.
         self.beside = max(cell.x for cell in board)
         self.gap = scale.columns - 1 if self.right >= self.beside + 2 else 0
-        # Where tiles are narrow, brackets at the edge stand beside the board.
+        # On narrow tiles, brackets at the edge stand beside the board.
         spare = int(any(text_width(c) + 2 > _text_columns(scene, c, scale) for c in scene.cells))
         labels = scene.labels
         step = 2 if self.hexagonal else 1
@@ -241,7 +239,7 @@ class _Layout:
 
 
 def _fills_tile(scene: Scene, cell: Cell) -> bool:
-    """Whether a place fills its tile, gutter and all: a tile of the square lattice."""
+    """Return whether a place fills its tile including the gutter: a tile of the square lattice."""
     return scene.lattice == "square" and cell.kind in TILE_KINDS
 
 
@@ -262,7 +260,7 @@ class _Canvas:
         self.blank = _style(colors.dim, colors.background)
         self.grid = [[(" ", self.blank)] * layout.width for _ in range(layout.height)]
         self.places: dict[tuple[int, int], str] = {}
-        # Where brackets stand that belong to the place on their left.
+        # The brackets that belong to the place on their left.
         self.closing: set[tuple[int, int]] = set()
 
     def label(self, label: Label) -> None:
@@ -292,12 +290,12 @@ class _Canvas:
             self._emblem(column, row, cell_style, inner)
 
     def _tile_columns(self, cell: Cell, cell_style: CellStyle) -> int:
-        """Return the columns of a tile; a key is as wide as its text, where that is wider."""
+        """Return the columns of a tile; a key is at least as wide as its text."""
         room = _text_columns(self.scene, cell, self.layout.scale)
         return max(room, cell_len(cell_style.text)) if cell_style.key else room
 
     def _shape(self, cell_style: CellStyle) -> tuple[str, ...]:
-        """Return the rows of a drawing five columns wide, where there is room for one."""
+        """Return the rows of a drawing five columns wide, if there is room for one."""
         inner, rows = self.layout.scale.inner, self.layout.scale.rows
         if inner < 5 or rows < 2:
             return ()
@@ -322,7 +320,7 @@ class _Canvas:
     def _write_text(
         self, column: int, row: int, cell_style: CellStyle, style: Style, inner: int
     ) -> None:
-        """Write the text of a tile in its middle; a text that does not fit says only that."""
+        """Write the text of a tile in its middle, or a placeholder if it does not fit."""
         text = cell_style.text if cell_len(cell_style.text) <= inner else "…"
         at = column + (inner - cell_len(text)) // 2
         self._write(at, self.layout.middle(row), text, style)
@@ -332,7 +330,7 @@ class _Canvas:
             self._write(column + inner - 1, self.layout.middle(row), "▕", edge)
 
     def _grid_lines(self, column: int, row: int, cell_style: CellStyle) -> None:
-        """Draw the lines that meet at a place, as far as its tile goes."""
+        """Draw the lines that meet at a place, up to the edge of its tile."""
         inner, rows = self.layout.scale.inner, self.layout.scale.rows
         middle, centre = self.layout.middle(row), column + (inner - 1) // 2
         up, right, down, left = cell_style.lines or (False,) * 4
@@ -345,7 +343,7 @@ class _Canvas:
                 self._write(x, middle, "─", style)
 
     def gutters(self, made: Mapping[str, CellStyle]) -> None:
-        """Fill the column between neighbours, so that the board has no stripes."""
+        """Fill the column between neighbors, so that the board has no stripes."""
         step = 2 if self.layout.hexagonal else 1
         at = {(cell.x, cell.y): cell for cell in self.scene.cells}
         for (x, y), cell in at.items():
@@ -368,7 +366,7 @@ class _Canvas:
             self._write(column, self.layout.middle(row), "─", style)
 
     def highlight(self, cell: Cell, cell_style: CellStyle) -> None:
-        """Write the brackets of a place, on narrow tiles into the gutter."""
+        """Write the brackets of a place, in the gutter on narrow tiles."""
         if not cell_style.highlighted:
             return
         column, row = self.layout.corner(cell.x, cell.y)

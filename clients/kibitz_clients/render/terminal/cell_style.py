@@ -1,12 +1,12 @@
-"""The theme of boards in a terminal: how each cell of a scene looks there, as data.
+"""The theme of boards in a terminal: the look of each cell of a scene, as data.
 
-`_KINDS` and `_MARKS` are the tables of the cells and of the highlights; `Overlay` is what is added
-while a person chooses. Every kind of cell reads without colour too:
+`_KINDS` and `_MARKS` are the tables of the cells and of the highlights; `Overlay` is added while a
+person chooses. Every kind of cell is recognizable without color:
 
     ``·`` floor    `` `` seen    ``░`` fog    ``▓`` rock    ``▒✕▒`` wreck    ``×`` gone
     ``┼`` point    ``▏↑▕`` button             ``:`` floor and ``.`` seen that are in sight
 
-and so do pieces, by the glyph of their seat, or where the game gives them a colour by that:
+and so are pieces, by the glyph of their seat, or by their color if the game sets one:
 
     ``●`` black              ``○`` white
 
@@ -30,14 +30,14 @@ from kibitz_clients.palette import Palette
 from kibitz_games.core.scene import Cell, CellKind, Mark, MarkKind, Scene
 
 Shape: TypeAlias = Literal["", "peg", "hole", "dot", "ring", "hull"]
-"""What is drawn where there is room for more than a character."""
+"""The drawing of a cell with room for more than a character."""
 Sides: TypeAlias = tuple[bool, bool, bool, bool]
 """Whether there is a line up, right, down, left."""
 
 
 @dataclass(frozen=True, slots=True)
 class _KindStyle:
-    """How an empty cell of some kind looks."""
+    """The look of an empty cell of some kind."""
 
     text: str = ""
     fill: str = " "
@@ -63,13 +63,13 @@ _KINDS: Final[Mapping[CellKind, _KindStyle]] = {
 
 @dataclass(frozen=True, slots=True)
 class _MarkStyle:
-    """How a highlight changes a cell: another text where the cell is free, or edges and colour."""
+    """The change of a cell by a highlight: another text if the cell is free, or edges and color."""
 
     text: str = ""
     shape: Shape = ""
     edges: tuple[str, str] | None = None
     tint: float = 0.0
-    """The share of the seat's colour in the background."""
+    """The share of the seat's color in the background."""
 
 
 _MARKS: Final[Mapping[MarkKind, _MarkStyle]] = {
@@ -80,16 +80,16 @@ _MARKS: Final[Mapping[MarkKind, _MarkStyle]] = {
     "vision": _MarkStyle(tint=0.14),
 }
 _VISIBLE_TEXTS: Final[Mapping[str, str]] = {"·": ":", "": "."}
-"""What the texts of free cells become where a seat sees them."""
+"""Replacements of the texts of free cells that are in a seat's sight."""
 _ARROWS: Final = "↑↗→↘↓↙←↖"
 _CROSSINGS: Final = "·╵╶└╷│┌├╴┘─┴┐┤┬┼"
-"""By the sum of 1 for a line up, 2 right, 4 down, 8 left."""
+"""Line characters by the sum of 1 for a line up, 2 right, 4 down, 8 left."""
 _DIRECTIONS: Final = ((0, -1), (1, 0), (0, 1), (-1, 0))
 
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """What the person at the terminal is doing, drawn over the scene."""
+    """The current input of the person at the terminal, drawn over the scene."""
 
     cursor: str | None = None
     picked: tuple[str, ...] = ()
@@ -103,7 +103,7 @@ NO_OVERLAY: Final = Overlay()
 
 @dataclass(slots=True)
 class CellStyle:
-    """How one cell is drawn."""
+    """The style of one cell."""
 
     background: str
     text: str
@@ -117,13 +117,13 @@ class CellStyle:
     bold: bool = False
     shape: Shape = ""
     fill: str = " "
-    """What the rest of the cell is filled with."""
+    """The character that fills the rest of the cell."""
     lines: Sides | None = None
     """The lines that meet here, on a board of crossings."""
     box: bool = False
-    """Whether it stands apart from its neighbours: a card or a button."""
+    """Whether it is separated from its neighbors: a card or a button."""
     key: bool = False
-    """Whether it is pressed rather than stood on."""
+    """Whether it is a button to press."""
     heading: int | None = None
 
     @property
@@ -134,8 +134,8 @@ class CellStyle:
 def text_width(cell: Cell) -> int:
     """Return the columns that the text of a cell needs.
 
-    Buttons make room for themselves, and an empty cell that can be drawn without its text has that
-    only where there is room.
+    Buttons make room for themselves, and empty cells can be drawn without their text if it is
+    optional; both need one column.
     """
     if _has_piece(cell):
         return cell_len(_piece_text(cell))
@@ -146,7 +146,7 @@ def text_width(cell: Cell) -> int:
 def cell_styles(
     scene: Scene, overlay: Overlay, room: int, colors: Palette = palette.DARK
 ) -> dict[str, CellStyle]:
-    """Return the style of every cell; `room` is how many columns it has for its text."""
+    """Return the style of every cell; `room` is the number of columns for its text."""
     cells = {cell.name: cell for cell in scene.cells}
     points = {(cell.x, cell.y) for cell in scene.cells if cell.kind == "point"}
     styles = {name: _base_style(cell, points, room, colors) for name, cell in cells.items()}
@@ -207,12 +207,12 @@ def _crossing(lines: Sides) -> str:
 
 
 def _has_piece(cell: Cell) -> bool:
-    """Return whether a piece stands on a cell, be it nobody's."""
+    """Return whether a piece is on a cell, even one without an owner."""
     return cell.owner is not None or cell.colour is not None
 
 
 def _put_piece(style: CellStyle, cell: Cell, colors: Palette) -> None:
-    """Show the piece on a cell, in the colour of its seat."""
+    """Show the piece on a cell, in the color of its seat."""
     style.text, style.bold = _piece_text(cell), True
     style.foreground = colors.text if cell.owner is None else colors.seat(cell.owner)
     style.heading = cell.heading
@@ -242,7 +242,7 @@ def _apply_mark(style: CellStyle, cell: Cell, mark: Mark, colors: Palette) -> No
     colour = colors.text if mark.seat is None else colors.seat(mark.seat)
     drawn = _MARKS[mark.kind]
     if drawn.text and _may_replace_text(cell):
-        # A cell that a move comes from stays marked as such where its path passes again.
+        # The start of a move stays marked as such even if its path crosses it again.
         if mark.kind == "from" or style.text != _MARKS["from"].text:
             style.text, style.foreground, style.shape = drawn.text, colour, drawn.shape
         return
@@ -255,7 +255,7 @@ def _apply_mark(style: CellStyle, cell: Cell, mark: Mark, colors: Palette) -> No
 
 
 def _may_replace_text(cell: Cell) -> bool:
-    """Return whether a highlight may be drawn in place of what is there."""
+    """Return whether a highlight may replace the text of a cell."""
     return not _has_piece(cell) and not cell.glyph and cell.kind not in {"gone", "rock", "wreck"}
 
 

@@ -1,8 +1,8 @@
-"""A scene in as few terminal cells as it takes: two rows of the board on each line.
+"""A scene in as few terminal cells as possible: two rows of the board on each line.
 
 For boards that do not fit at any tile size of `canvas`. A place is the upper or the lower half of a
-terminal cell, in the colour of what it is; a piece is the glyph of its seat, so that pieces are
-told apart without colours too. Labels and texts are left out.
+terminal cell, in the color of its kind. A piece is the glyph of its seat, so that pieces can be
+distinguished without colors. Labels and texts are omitted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ROOM: Final = 1
 
 
 def suits(scene: Scene) -> bool:
-    """Return whether a scene says all that matters with pieces and colours: no numbers on cards."""
+    """Return whether pieces and colors suffice to show a scene: it has no numbers on cards."""
     return all(cell.owner is not None or text_width(cell) == 1 for cell in scene.cells)
 
 

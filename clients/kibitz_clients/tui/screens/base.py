@@ -1,4 +1,4 @@
-"""What every screen has: the application that it belongs to, and its static texts."""
+"""The bases of all screens: their application, and their static texts."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from kibitz_clients.tui.server_requests import ServerRequests
 _R = TypeVar("_R")
 
 RulesLookup: TypeAlias = Callable[[str], str | None]
-"""Returns the rules of a game in Markdown, None where there are none."""
+"""A function from a game's name to its rules in Markdown, or None if there are none."""
 
 
 class Navigation(Protocol):
-    """Goes from screen to screen."""
+    """The navigation between screens."""
 
     follow: bool
     """Whether the next match opens when one ends."""
@@ -46,13 +46,13 @@ class Navigation(Protocol):
 
 
 class Application(Protocol):
-    """What the screens need of the application; `KibitzApp` has it."""
+    """The interface of the application to its screens; `KibitzApp` implements it."""
 
     client_state: ClientState
     requests: ServerRequests
     navigation: Navigation
     recorded: Timeline | None
-    """The record that is shown; None where matches are live."""
+    """The record that is shown; None if matches are live."""
     server_label: str
     now: Callable[[], int]
     rules: RulesLookup
@@ -78,38 +78,38 @@ class BaseScreen(AppScreen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        # Whether all widgets are there: news may come before.
+        # Whether all widgets exist; news may arrive before.
         self._populated = False
-        # What each `Static` shows.
+        # The content of each `Static`.
         self._static_contents: dict[str, Text | str | Table] = {}
 
     def on_mount(self) -> None:
-        """Called after the screen's own `on_mount`."""
+        """Finish mounting; called after the screen's own `on_mount`."""
         self._populated = True
         self.render_content()
 
     def refresh_content(self) -> None:
-        """Bring the screen up to date: the server has told something, or time has passed."""
+        """Update the screen after news from the server, or with time."""
         if self._populated:
             self.render_content()
 
     def recolor(self) -> None:
-        """Draw everything again in the colors of a new theme."""
+        """Redraw everything in the colors of a new theme."""
         self._static_contents.clear()
         self.refresh_content()
 
     def update_static(self, id: str, content: Text | str | Table) -> None:
-        """Update a `Static`, unless it shows the same already: layouts are expensive."""
+        """Update a `Static` if its content changes, because layouts are expensive."""
         if content == self._static_contents.get(id):
             return
         self._static_contents[id] = content
-        # A string would be read as markup, which what others have written must not be.
+        # A string would be parsed as markup, which is unsafe for untrusted text.
         shown = Text(content) if isinstance(content, str) else content
         self.query_one(f"#{id}", Static).update(shown)
 
     @abstractmethod
     def render_content(self) -> None:
-        """Bring every widget up to date; they all exist by now."""
+        """Update every widget; all of them exist by now."""
 
 
 class Dialog(AppScreen[_R], ModalScreen[_R]):

@@ -35,7 +35,7 @@ class Confirm(Dialog[bool]):
 
 
 class Keys(Dialog[None]):
-    """What the keys of a screen do."""
+    """The list of a screen's keys and their actions."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("escape,question_mark,f1,enter,q", "close", "close"),

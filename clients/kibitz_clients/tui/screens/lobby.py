@@ -34,7 +34,7 @@ KEYS = (
 
 
 class LobbyScreen(BaseScreen):
-    """Shows one lobby; a member gets ready, starts and asks for a rematch here."""
+    """The screen of one lobby, where members get ready, start, and ask for a rematch."""
 
     DEFAULT_CSS = """
     LobbyScreen #title { height: 1; background: $surface; padding: 0 1; }

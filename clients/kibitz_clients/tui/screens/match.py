@@ -48,7 +48,7 @@ _TICK_S = 0.2
 
 
 class MatchScreen(BaseScreen):
-    """Follows one timeline."""
+    """The screen of one timeline."""
 
     DEFAULT_CSS = """
     MatchScreen #title { height: 1; background: $surface; padding: 0 1; }
@@ -82,14 +82,14 @@ class MatchScreen(BaseScreen):
         self.game = game
         self.show_names = False
         self.notice = ""
-        """What was just answered to this person: a refusal, or that a move is on its way."""
+        """The newest response to this person: a refusal, or that a move is being sent."""
         self._autoplaying = False
         # When the next step is shown, while they play by themselves.
         self._step_at = 0
-        # When the end of the match was seen here; None for one that was over before.
+        # When the end of the match was seen here; None if it was over before.
         self._ended_at: int | None = None
         self._saw_running = not timeline.over
-        # The newest scene that was made, and of which frame: most redraws are of clocks.
+        # The newest scene and its frame, cached because most redraws only update clocks.
         self._cached_scene: tuple[Frame, Scene] | None = None
 
     @property
@@ -141,7 +141,7 @@ class MatchScreen(BaseScreen):
         return self._cached_scene[1]
 
     def overlay(self) -> Overlay:
-        """What is drawn over the board."""
+        """Return the overlay of the board."""
         return Overlay(names=self.show_names)
 
     def _title(self) -> Text:
@@ -175,7 +175,7 @@ class MatchScreen(BaseScreen):
         return Text("● live", f"bold {self.kibitz_app.palette.hint}")
 
     def status(self) -> Text:
-        """The line below the board."""
+        """Return the line below the board."""
         if self.notice:
             return Text(printable.line(self.notice), f"bold {self.kibitz_app.palette.warning}")
         result = self.timeline.result

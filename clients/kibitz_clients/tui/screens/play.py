@@ -56,16 +56,16 @@ COMMANDS: dict[str, str] = {
     "resign": "resign",
     "rules": "rules",
 }
-"""What may be typed after a colon, and the action that it is."""
+"""The commands that may be typed after a colon, and their actions."""
 COMMAND_PREFIXES = (":", "/")
-"""What a command begins with."""
+"""The characters that begin a command."""
 _LIST_COLUMNS = 44
 """How wide the list of commands is below the keys."""
 _ARROWS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
 
 
 class PlayScreen(MatchScreen):
-    """Takes moves while it is the turn of the person here; otherwise follows like its base."""
+    """The screen of an own match: takes moves on one's turn, otherwise follows like its base."""
 
     DEFAULT_CSS = """
     PlayScreen #typing { height: 1; padding: 0 1; background: $panel; }
@@ -94,7 +94,7 @@ class PlayScreen(MatchScreen):
         # A move of the last turn, to show how moves are typed.
         self._example = ""
         self._line = MoveLine(self._edited, self._submit)
-        # Which move it would be that is typed.
+        # The move that the typed text stands for.
         self._typed_option: MoveOption | None = None
 
     def compose(self) -> ComposeResult:
@@ -249,7 +249,7 @@ class PlayScreen(MatchScreen):
         self.refresh_content()
 
     def answered(self, sentence: str) -> None:
-        """Show what became of a request; nothing when it was done."""
+        """Show the outcome of a request; empty if it succeeded."""
         self.notice = sentence
         self.refresh_content()
 
@@ -276,7 +276,7 @@ class PlayScreen(MatchScreen):
             self.refresh_content()
 
     def _match_typed(self) -> None:
-        """Find out which move the line would be now."""
+        """Find the move that the typed line stands for."""
         self._typed_option = None
         text = self._line.value
         if (

@@ -25,7 +25,7 @@ from kibitz_protocol import printable
 from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
 
 TILE_KEYS: Final = "123456789acdefghijklmorstuvwxyz"
-"""What opens the boards, in their order; letters that do something else are left out."""
+"""The keys that open the boards, in order, without letters that have other functions."""
 KEYS: Final = (
     ("1 2 3 ...", "open a board; a click does it too"),
     ("b", "back from a board to the wall"),
@@ -40,12 +40,12 @@ _ASK_S: Final = 1.0
 _RESULT_COLUMN_MS: Final = 250
 """How long the running results take for a column."""
 _BAR: Final = 24
-"""Columns of the bar of what gets ready."""
+"""Columns of the progress bar."""
 
 
 @dataclass
 class Preparation:
-    """What gets ready meanwhile, shown as a bar; whoever makes it ready counts it up."""
+    """The progress of work in the background, shown as a bar; the worker counts it up."""
 
     total: int = 0
     done: int = 0
@@ -54,7 +54,7 @@ class Preparation:
 
 @dataclass(frozen=True)
 class WallPlan:
-    """What a wall shows before its matches run."""
+    """The content of a wall before its matches run."""
 
     games: Sequence[str] = ()
     """The games that a board is kept for, by name."""
@@ -62,7 +62,7 @@ class WallPlan:
 
 
 class WallScreen(BaseScreen):
-    """Boards in a grid; one key opens one of them."""
+    """The screen of a grid of boards, each of which opens with one key."""
 
     DEFAULT_CSS = """
     WallScreen #title { height: 1; background: $surface; padding: 0 1; }
@@ -158,7 +158,7 @@ class WallScreen(BaseScreen):
         return text.append(f"   {keys}  ? help  q quit", self.kibitz_app.palette.dim)
 
     def _results(self, now: int) -> Text:
-        """Return the bar of what gets ready, while anything does, and the newest results."""
+        """Return the progress bar, while there is work, and the newest results."""
         bar = _progress_bar(self._preparation, self.kibitz_app.palette)
         room = max(1, self.size.width - 2 - cell_len(bar.plain))
         results = [self._result(brief) for brief in reversed(self.boards.finished)]
@@ -204,7 +204,7 @@ class WallScreen(BaseScreen):
 
 
 def _progress_bar(preparation: Preparation, colors: Palette) -> Text:
-    """Draw how much is ready; nothing once all of it is."""
+    """Draw the progress; nothing once it is complete."""
     done, total = preparation.done, preparation.total
     if done >= total:
         return Text()

@@ -1,4 +1,4 @@
-"""The board: a scene at the largest scale that fits, centred, with its text below."""
+"""The board: a scene at the largest scale that fits, centered, with its text below."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Board(Widget):
 
     @property
     def drawn_board(self) -> DrawnBoard:
-        """What is drawn now."""
+        """The board as it is drawn now."""
         return self._drawn_board
 
     def show(self, scene: Scene, colors: Palette, overlay: Overlay = NO_OVERLAY) -> None:
@@ -86,7 +86,7 @@ class Board(Widget):
             if len(lines) > room or any(len(line) > width for line in lines):
                 packed = min(width, max(50, self._drawn_board.width))
                 lines = list(pack_lines(self.scene.text, packed))
-            # Half a text says less than none.
+            # A cut text is worse than none.
             self._lines = lines if len(lines) <= room else []
             self.refresh()
 

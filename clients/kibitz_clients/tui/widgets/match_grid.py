@@ -35,7 +35,7 @@ _WIDEST_SIDE: Final = 32
 
 @dataclass(frozen=True)
 class Tile:
-    """What one tile shows: a match, or `title` and `note` where there is none yet."""
+    """The content of one tile: a match, or `title` and `note` if there is none yet."""
 
     key: str
     title: str

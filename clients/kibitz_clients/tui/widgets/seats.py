@@ -1,4 +1,4 @@
-"""Who plays: one line a seat with glyph, name, clock, and what has become of it."""
+"""The players: one line per seat with glyph, name, and clock or result."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def compact_lines(
 ) -> list[Text]:
     """Return the players in at most `height` lines: clocks stand below the names if need be.
 
-    Where there is room for the names only, the clock of the seat to move is shown.
+    If there is room for the names only, just the clock of the seat to move is shown.
     """
     players = range(len(timeline.info.seats))
     if width >= ONE_LINE:
@@ -106,7 +106,7 @@ def seat_line(
     *,
     shows_clock: bool = True,
 ) -> Text:
-    """Return one player: glyph, name, and the clock or what has become of the seat."""
+    """Return one player: glyph, name, and the clock or result of the seat."""
     facts = timeline.info
     acts = _acts(timeline, frame, seat)
     right, low = _right(timeline, frame, seat, now) if shows_clock else ("", False)

@@ -14,7 +14,7 @@ from kibitz_games.core.scene import Cell
 
 _HALF: Final = (CARD_PITCH[0] / 2 - 4, 33.0)
 _FONT_SIZES: Final = {1: 34, 2: 32, 3: 25}
-"""By the number of digits; longer numbers are smaller still."""
+"""Font sizes by the number of digits; longer numbers are smaller still."""
 
 
 def _definitions(board: Board, seats: Sequence[int]) -> Iterator[str]:

@@ -13,17 +13,17 @@ from kibitz_clients.render.svg.theme import Board, MarkStyle, Theme
 from kibitz_games.core.scene import Cell, Mark, PieceColour
 
 Stone: TypeAlias = PieceColour | int
-"""What a stone looks like: black, white, or the colour of the seat that it belongs to."""
+"""The look of a stone: black, white, or the color of its seat."""
 
 _STONE_COLOURS: Final[Mapping[PieceColour, str]] = {"black": "#33353c", "white": "#f7f3ea"}
 _DEFAULT_STONES: Final[Sequence[PieceColour]] = ("black", "white")
-"""Those of the first two seats where the game names no colours; further seats have their own."""
+"""Stones of the first two seats if the game sets no colors; other seats use their own colors."""
 _LINE: Final = "#7d5c2e"
 _ACCENT: Final = "#c8321e"
 _RADIUS: Final = 18.5
 _LEGEND_RADIUS: Final = 13
 _MARGIN: Final = 30.0
-"""Pixels of wood around the outermost lines; more where coordinates stand on it."""
+"""Pixels of wood around the outermost lines, without the space for coordinates."""
 _MIN_DOTTED_SIDE: Final = 9
 """The smallest side of a board that has dots on some of its crossings."""
 
@@ -44,7 +44,7 @@ def _definitions(board: Board, seats: Sequence[int]) -> Iterator[str]:
 
 
 def _stone_of(board: Board, seat: int) -> Stone:
-    """Return what the stones of a seat look like."""
+    """Return the look of a seat's stones."""
     colours = board.layout.scene.colours or _DEFAULT_STONES
     return colours[seat] if seat < len(colours) else seat
 
@@ -76,7 +76,7 @@ def _plank(board: Board) -> Iterator[str]:
 
 
 def _lines(layout: BoardLayout, at: Mapping[Point, str]) -> str:
-    """Return a path along all lines, each row and each column as long as it goes."""
+    """Return a path along all lines of the rows and columns."""
     parts = []
     for step in ((1, 0), (0, 1)):
         for x, y in at:
@@ -92,7 +92,7 @@ def _lines(layout: BoardLayout, at: Mapping[Point, str]) -> str:
 
 
 def _dotted(layout: BoardLayout, at: Mapping[Point, str]) -> list[str]:
-    """Return the crossings that carry a dot: near the corners, and the one in the middle."""
+    """Return the crossings with a dot: near the corners, and the one in the middle."""
     wide = round(layout.right - layout.left) + 1
     high = round(layout.bottom - layout.top) + 1
     if min(wide, high) < _MIN_DOTTED_SIDE:
@@ -127,7 +127,7 @@ def _draw_stone(stone: Stone, seat: int | None, x: float, y: float, radius: floa
 
 
 def _legend_piece(board: Board, seat: int, at: Point) -> Iterator[str]:
-    """Draw the stone of a seat, or its emblem alone while nobody has chosen a colour yet."""
+    """Draw the stone of a seat, or only its emblem while nobody has chosen a color yet."""
     undecided = not board.layout.scene.colours and any(cell.colour for cell in board.cells)
     if undecided:
         yield primitives.emblem(seat, *at, _LEGEND_RADIUS * 0.5, piece_colour(seat))

@@ -1,4 +1,4 @@
-"""Tiles side by side, squares or hexagons, with vehicles and what is left of them."""
+"""Square or hexagonal tiles, with vehicles and wrecks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SEAM: Final = "#cdbd98"
 _STONE: Final = "#8d8678"
 _SOOT: Final = "#4a3a30"
 _HALF: Final = HALF_PITCH - 0.75
-"""Half the side of a square tile, the seam left out."""
+"""Half the side of a square tile, without the seam."""
 _HEXAGON_RADIUS: Final = (HALF_PITCH - 1.2) / math.cos(math.pi / 6)
 """From the middle of a hexagonal tile to its corners."""
 _BOULDER: Final = (
@@ -43,7 +43,7 @@ _BOULDER: Final = (
     *((0.84, 0.12), (0.58, 0.68), (-0.12, 0.8), (-0.66, 0.6)),
 )
 _FACET: Final = ((-0.55, -0.62), (0.05, -0.8), (0.62, -0.55), (0.1, -0.2))
-"""A rock, and the side of it that is in the light; in half tiles."""
+"""The lit side of a rock, in half tiles."""
 
 
 def _definitions(board: Board, seats: Sequence[int]) -> Iterator[str]:
@@ -125,7 +125,7 @@ def _wreck(at: Point) -> Iterator[str]:
 
 
 def _cross(cell: Cell, at: Point) -> Iterator[str]:
-    """Cross a tile out, in the colour of the seat that did it."""
+    """Cross out a tile in the color of the seat that did it."""
     colour = "#b7a883" if cell.tint is None else blend(piece_colour(cell.tint), "#000000", 0.1)
     x, y = at
     attributes = f'fill="none" stroke="{colour}" stroke-width="4" stroke-linecap="round"'
@@ -160,7 +160,7 @@ def _legend_piece(board: Board, seat: int, at: Point) -> Iterator[str]:
 def _vehicle(
     seat: int, x: float, y: float, heading: int | None, size: float = 1.0
 ) -> Iterator[str]:
-    """Draw a hull on tracks with its gun ahead; only the turret where the heading is not known.
+    """Draw a hull on tracks with its gun ahead; only the turret if the heading is unknown.
 
     `heading` is in degrees clockwise from north, `size` the scale of the drawing.
     """

@@ -1,7 +1,7 @@
 """A wooden board with hollows, and marbles in them.
 
-The board's outline, its tinted corners and its lines follow from which cells are neighbours, so
-any lattice of cells draws itself.
+The board's outline, tinted corners and lines are derived from the neighborhood of cells, so any
+lattice works without further data.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _backdrop(board: Board) -> Iterator[str]:
 
 
 def _outline(board: Board, cells: Iterable[Cell]) -> str:
-    """Return a path over `cells`: their neighbourhoods as triangles or squares, and lines."""
+    """Return a path over `cells`: triangles or squares of neighbors, and lines."""
     names = {(cell.x, cell.y): cell.name for cell in cells}
     points = board.layout.points
     parts = []
@@ -77,7 +77,7 @@ def _outline(board: Board, cells: Iterable[Cell]) -> str:
 
 
 def _cliques(hexagonal: bool, at: Point) -> tuple[tuple[Point, ...], ...]:
-    """Return the triangles or squares of neighbours, and the pairs, that `at` is a corner of.
+    """Return the triangles or squares of neighbors, and the pairs, that `at` is a corner of.
 
     Each triangle, square or pair is returned for one of its corners only.
     """
@@ -129,7 +129,7 @@ def _legend_piece(board: Board, seat: int, at: Point) -> Iterator[str]:
 
 
 def _arrow(stops: Sequence[Point], colour: str) -> Iterator[str]:
-    """Draw the way of a piece above it: an arc for every hop, and a head before the last cell."""
+    """Draw the path of a piece above it: an arc for every hop, and a head at the last cell."""
     if len(stops) < 2:
         return
     arcs = [_arc(start, end) for start, end in itertools.pairwise(stops)]
