@@ -154,7 +154,7 @@ function fixIcon() {
   if (icon) icon.href = new URL(icon.href).href;
 }
 
-/** Pages for screens that nobody signs in at: each window comes as a guest of its own, and goes. */
+/** Pages for unattended screens: each window signs in as a guest of its own. */
 const UNATTENDED = ["/wall", "/event"];
 
 fixIcon();

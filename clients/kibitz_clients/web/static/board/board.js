@@ -1,8 +1,8 @@
 // <kibitz-board>: a position drawn from its stage, and a person's way to pick a move on it.
 //
-// It knows no rules: what may be picked is what the server says (`picks`). A cell is picked by a
-// click, a tap, a drag from cell to cell, or by arrow keys and Enter; Escape takes the last cell
-// back. With the attribute `compact` it is a picture only.
+// It has no rules: the server lists what may be picked (`picks`). People pick a cell with a click,
+// a tap, a drag from cell to cell, or arrow keys and Enter; Escape takes the last cell back. With
+// the attribute `compact` it is only a picture.
 
 import { apply } from "../wire/stage.js";
 import { describe, named } from "./describe.js";
@@ -29,7 +29,7 @@ const GLYPHS = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown:
 const ARROWS = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" };
 const REACH = 34;
 const DRAG_FROM = 6;
-/** Where more of the cells than this may begin a move, they are not lit up: nearly all may. */
+/** Starting cells are not highlighted if more than this share of cells may begin a move. */
 const MANY = 0.4;
 
 export class KibitzBoard extends HTMLElement {
@@ -102,7 +102,7 @@ export class KibitzBoard extends HTMLElement {
   }
 
   /**
-   * Change what a paint names.
+   * Apply a paint.
    * @param {Paint} paint
    * @param {{animate?: boolean}} [how]
    */
@@ -181,7 +181,7 @@ export class KibitzBoard extends HTMLElement {
     return Object.values(this.#stage?.cells ?? {}).some((cell) => cell.kind === "button");
   }
 
-  /** Say again what cells are, and how the match stands. */
+  /** Update the labels of cells, and the text about the match. */
   #refresh(/** @type {string[]} */ cells, /** @type {boolean} */ text) {
     const stage = /** @type {Stage} */ (this.#stage);
     if (this.compact) return;
@@ -197,14 +197,14 @@ export class KibitzBoard extends HTMLElement {
     }));
   }
 
-  /** Say what the whole is. */
+  /** Update the label of the whole board. */
   #name() {
     const label = this.getAttribute("label") ?? "board";
     this.svg.setAttribute("role", this.compact ? "img" : "group");
     this.svg.setAttribute("aria-label", label);
   }
 
-  /** Show what may be picked, and what was. */
+  /** Show the cells that may be picked, and the picked ones. */
   #show() {
     const drawing = this.#drawing;
     if (!(drawing instanceof Drawing)) return;
@@ -226,7 +226,7 @@ export class KibitzBoard extends HTMLElement {
     this.#buttons();
   }
 
-  /** Light up where the next cell may be. @param {Drawing} drawing @param {Set<string>} next */
+  /** Highlight the possible next cells. @param {Drawing} drawing @param {Set<string>} next */
   #targets(drawing, next) {
     const { stage } = drawing.scenery;
     const shown = this.#prefix.length > 0 || next.size <= MANY * this.#hits.size ? [...next] : [];

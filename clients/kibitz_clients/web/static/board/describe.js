@@ -37,7 +37,7 @@ function facing(heading) {
 }
 
 /**
- * A line of a stage's text, with the names of the players where it says `seat 1`.
+ * A line of a stage's text, with `seat 1` replaced by the player's name.
  * @param {string} line
  * @param {readonly string[]} names
  */

@@ -1,7 +1,7 @@
-// Where the cells of a stage are in pixels, which of them are neighbours, and what lies at a point.
+// The geometry of a stage: positions of cells in pixels, neighbors, and the cell at a point.
 //
 // The measures are those of the pictures that `kibitz export` draws. A hexagonal lattice has
-// neighbours two units of x apart and rows that are one unit of y apart, drawn sqrt(3) as long.
+// neighbors two units of x apart and rows that are one unit of y apart, drawn sqrt(3) as long.
 
 /** @typedef {import("../wire/messages.js").Stage} Stage */
 /** @typedef {import("../wire/messages.js").StageCell} Cell */
@@ -158,7 +158,7 @@ export function neighbour(points, from, direction) {
 }
 
 /**
- * A path over cells of a board of hollows: triangles or squares of neighbours, and lines.
+ * A path over cells of a board of hollows: triangles or squares of neighbors, and lines.
  * @param {Layout} layout
  * @param {Iterable<readonly [string, Cell]>} cells
  * @param {(x: number, y: number) => string} write
@@ -187,7 +187,7 @@ export function outline(layout, cells, write) {
   return parts.join("");
 }
 
-/** The triangles or squares, and the pairs, of neighbours that a place is the first corner of. */
+/** The triangles or squares, and the pairs, of neighbors that a place is the first corner of. */
 function cliques(/** @type {boolean} */ hexagonal, /** @type {number} */ x, /** @type {number} */ y) {
   if (hexagonal) {
     const ring = [[x + 2, y], [x + 1, y + 1], [x - 1, y + 1], [x - 2, y]];

@@ -1,4 +1,4 @@
-// What moves when a paint is applied: a piece along its way, or a new piece that appears.
+// Motions when a paint is applied: a piece moves along its path, or a new piece appears.
 
 /** @typedef {import("../wire/messages.js").Paint} Paint */
 /** @typedef {import("../wire/messages.js").Stage} Stage */
@@ -12,8 +12,8 @@ const LONGEST_MS = 1100;
 const APPEAR_MS = 160;
 
 /**
- * What moves between two stages: the way of the last move where it led a piece from its first cell
- * to its last, a piece that has gone from one cell to another, and pieces that are new.
+ * Return the motions between two stages: the path of the last move if a piece went from its first
+ * cell to its last, a piece that has changed its cell, and new pieces.
  * @param {Stage} before
  * @param {Stage} after
  * @param {Paint} paint

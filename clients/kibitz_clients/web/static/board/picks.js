@@ -42,7 +42,7 @@ export function cellless(/** @type {readonly Pick[]} */ picks) {
 }
 
 /**
- * What picking a cell makes of the cells picked before: more, others, or fewer of them.
+ * Return the picked cells after another pick: more, others, or fewer of them.
  *
  * A cell that continues is added. Otherwise the last cell takes itself back, a cell that may begin
  * a pick begins anew, and anything else leaves all as it is.
@@ -57,7 +57,7 @@ export function pressed(picks, prefix, cell) {
   return nextCells(picks, []).has(cell) ? [cell] : prefix;
 }
 
-/** An action in words, where nobody says it better: its values. */
+/** An action as text, by default its values. */
 export function actionText(/** @type {Record<string, unknown>} */ action) {
   const entries = Object.entries(action).filter(([, value]) => value !== null);
   if (entries.length === 0) return "play";

@@ -1,4 +1,4 @@
-// The pieces of seats: colours, the emblems that tell them apart without colours, and gradients.
+// The pieces of seats: colors, the emblems that tell them apart without colors, and gradients.
 //
 // Gradients are defined once for all boards of a page, by classes, so that `board.css` can give
 // each theme of the page its own.
@@ -7,7 +7,7 @@ import { circlePath, num, polygonPath, squarePath, svg } from "./svg.js";
 
 /** @typedef {import("./svg.js").Point} Point */
 
-/** As many seats as have a colour and an emblem of their own; the next ones begin anew. */
+/** As many seats as have a color and an emblem of their own; the next ones begin anew. */
 export const LOOKS = 6;
 const DEFINITIONS = "kibitz-board-definitions";
 
@@ -60,7 +60,7 @@ export function marble(/** @type {number} */ seat, /** @type {number} */ radius,
   ];
 }
 
-/** A stone around the origin: black, white, or in the colour of the seat it belongs to. */
+/** A stone around the origin: black, white, or in the color of the seat it belongs to. */
 export function stone(
   /** @type {"black" | "white" | number} */ kind,
   /** @type {number | null} */ seat,

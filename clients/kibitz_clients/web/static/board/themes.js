@@ -1,7 +1,7 @@
-// What the cells of a board look like, by their kind: hollows in wood with marbles, crossings with
-// stones, cards with numbers, tiles with tanks and what is left of them, and buttons.
+// The look of a board's cells, by their kind: hollows in wood with marbles, crossings with stones,
+// cards with numbers, tiles with tanks and wrecks, and buttons.
 //
-// A kind that is not known is drawn as a tile, so that a game may bring words of its own.
+// Unknown kinds are drawn as tiles, so that games can use kinds of their own.
 
 import { HALF_PITCH, outline } from "./geometry.js";
 import { emblemPath, look, marble, placed, rectangle, stone, tank } from "./shapes.js";

@@ -128,7 +128,7 @@ export class Thumbnail {
   }
 }
 
-/** What the ground of a cell looks like, as names of classes; empty where nothing is drawn. */
+/** The CSS classes of a cell's ground; empty if nothing is drawn. */
 function groundName(/** @type {Cell} */ cell) {
   const theme = themeOf(cell);
   if (theme === WOOD) {

@@ -96,7 +96,7 @@ class EventPage {
         if (!this.#closed) this.#draw();
       }
     } catch {
-      // The server is gone; the status line says so, and what was read stays.
+      // The server is gone; the status line says so, and the data stays on the page.
     }
     if (!this.#closed) this.#poll = setTimeout(() => void this.#read(), POLL_MS);
   }

@@ -202,7 +202,7 @@ function number(text, usual, least, most) {
   return { input, element: labelled(text, input) };
 }
 
-/** Who may come, watch and see what, and when it begins. */
+/** The fields for access, spectators and the start. */
 function accessFields() {
   const joinable = choice("Who may join", [
     ["open", "anyone"], ["invite", "who has the invite link"], ["closed", "only the players named"],
@@ -248,7 +248,7 @@ function accessFields() {
 }
 
 /**
- * What becomes of seats whose players misbehave or go away.
+ * The fields for seats whose players misbehave or disconnect.
  * @param {GameList} list
  */
 function conductFields(list) {

@@ -28,7 +28,7 @@ export async function show(root, app) {
 }
 
 /**
- * A house bot's name without its game, which the table says.
+ * A house bot's name without its game, which the table shows.
  * @param {string} name
  * @param {string} game
  */

@@ -61,7 +61,7 @@ export class BoardGrid extends EventTarget {
     this.#running = running;
     const known = new Set(running.map((match) => match.match));
     for (const match of this.#slots.matches) {
-      // A match that is gone without an end that was told, such as a void one.
+      // A match that is gone without news of its end, such as a void one.
       if (!known.has(match)) this.#slots.end(match, performance.now());
     }
     this.#update();

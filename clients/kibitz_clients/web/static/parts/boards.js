@@ -22,7 +22,7 @@ export async function loadBoards() {
   }
 }
 
-/** The boards of one page. The server is told which matches are shown, as a wall. */
+/** The boards of one page. They request their matches from the server as a wall. */
 export class Thumbnails {
   /** @type {Map<string, Shown>} */
   #shown = new Map();

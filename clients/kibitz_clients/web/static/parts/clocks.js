@@ -59,7 +59,7 @@ export class Seats {
 }
 
 /**
- * What clocks of a record read, in milliseconds.
+ * Return the readings of a record's clocks, in milliseconds.
  * @param {TimeControl | undefined} control
  * @param {readonly Clock[] | null} clocks
  * @param {number} seats

@@ -1,11 +1,11 @@
-// Draws what has changed frame by frame: as many boards in each as leave the frames coming.
+// Draws changed boards frame by frame, only as many in each as keep the frame rate.
 //
-// Painting many boards takes longer than a frame lasts, and then everything would stand still and
-// jump. So each frame has a quota, which shrinks when frames come late and grows when they do not.
-// Who waits is drawn in the order in which it began to wait, with all that has happened by then.
+// Painting many boards takes longer than a frame lasts, and the page would stutter. So each frame
+// has a quota, which shrinks when frames are late and grows when they are not. Boards are drawn in
+// the order in which they were queued, in their state at that time.
 //
-// Rows of boards are bands, and one frame draws boards of one band, the bands in turn: without a GPU
-// a browser puts together anew the whole rectangle around what has changed.
+// Rows of boards are bands, and one frame draws boards of one band, the bands in turn: without a
+// GPU a browser composes the whole rectangle around all changes anew.
 
 /** A frame that took longer is late: the wall is to move at 30 frames a second and more. */
 const LATE_MS = 28;
@@ -49,14 +49,14 @@ export class DrawQueue {
       this.#waiting.delete(drawable);
       drawable.draw();
     }
-    // One frame more than there is to draw tells how long the last one took.
+    // One extra frame at the end measures how long the last one took.
     const goesOn = left < this.#quota;
     this.#last = goesOn ? now : 0;
     this.#frame = goesOn || this.#waiting.size > 0
       ? requestAnimationFrame((next) => this.#run(next)) : null;
   }
 
-  /** The next band in which something waits. */
+  /** The next band with queued boards. */
   #nextBand() {
     const bands = [...this.#waiting].map((drawable) => drawable.band ?? 0);
     const next = bands.filter((band) => band > this.#band);

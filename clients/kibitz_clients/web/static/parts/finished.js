@@ -5,8 +5,8 @@ import { at } from "./address.js";
 /** @typedef {import("../wire/messages.js").Snapshot} Snapshot */
 
 /**
- * What a snapshot of a finished match would say, without a stage, which `history` gives. Rejects
- * where the record is not there.
+ * Return a snapshot of a finished match without its stage, which `history` provides. Rejects if the
+ * record is missing.
  * @param {string} id
  * @returns {Promise<Snapshot>}
  */

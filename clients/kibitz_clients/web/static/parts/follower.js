@@ -50,7 +50,7 @@ export class Follower extends EventTarget {
       const { ply, toAct, clocks } = this.model;
       this.#add({ seq: entry.seq, ply, toAct, entry: /** @type {any} */ (entry), paint, clocks: clocks && [...clocks] });
     } else if (why === "finished") {
-      // All is revealed now: the past is told anew, with what was hidden.
+      // All is revealed now: reload the past with the hidden information.
       this.#again = true;
       void this.#ask();
     }

@@ -20,7 +20,7 @@ const PHASES = {
 };
 
 /**
- * Fill the header; return what is to be told which page is shown.
+ * Fill the header; return a function to call with the page that is shown.
  * @param {HTMLElement} root
  * @param {App} app
  * @returns {(page: string) => void}

@@ -1,5 +1,5 @@
-// Entries of a match in words. What a move did is read from its paint, since actions are the
-// game's own; a recorded match brings the words of its game.
+// Entries of a match in words. The effect of a move is read from its paint, since the format of
+// actions depends on the game; a recorded match includes the words of its game.
 
 import { seatName } from "../board/describe.js";
 
@@ -15,7 +15,7 @@ const CAUSES = {
 };
 
 /**
- * What a step was, in a few words.
+ * Describe a step in a few words.
  * @param {Step} step
  * @param {boolean} turn whether a turn has passed with it
  * @param {readonly string[]} names of the players
@@ -53,7 +53,7 @@ function playerName(entry) {
   return player?.name;
 }
 
-/** A move by the cells that it marks or fills, or else by what its action says. */
+/** Describe a move by the cells that it marks or fills, or else by its action. */
 function moveText(/** @type {Step} */ { entry, paint }) {
   const action = entry.action ?? {};
   const words = Object.values(action).filter((value) => typeof value === "string");
@@ -69,7 +69,7 @@ function moveText(/** @type {Step} */ { entry, paint }) {
 }
 
 /**
- * What a bot said of its move, in a line: `+1.5, depth 7, 12,000 nodes`.
+ * Write a bot's remark on its move, in a line: `+1.5, depth 7, 12,000 nodes`.
  * @param {import("./course.js").Comment} comment
  */
 export function commentText(comment) {

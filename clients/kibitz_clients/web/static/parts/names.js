@@ -17,14 +17,14 @@ export function kindMark(kind) {
 }
 
 /**
- * A name beside its mark, which says already what the names of house bots begin with.
+ * A name for use beside its mark, which replaces the prefix of house bots.
  * @param {{name: string, kind: Kind}} player
  */
 export function nameBesideMark({ name, kind }) {
   return kind === "house" ? name.replace(/^house /, "") : name;
 }
 
-/** How many characters of a name stay at its end, where versions are told. */
+/** How many characters at the end of a name are kept, since versions are there. */
 const TAIL = 4;
 
 /**
@@ -38,7 +38,7 @@ export function shortName(name) {
 }
 
 /**
- * The colour and shape of a seat at a match, or its stone where it plays with stones of a colour.
+ * The color and shape of a seat at a match, or its stone where it plays with stones of a color.
  * @param {number} seat
  * @param {"black" | "white" | number} [stone]
  */

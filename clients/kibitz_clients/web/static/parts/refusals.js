@@ -1,4 +1,4 @@
-// What a refusal says, for who fills in a form.
+// Refusals as text for the person who fills in a form.
 
 /**
  * A refusal in the words of the form: no paths of messages, no flags of commands.

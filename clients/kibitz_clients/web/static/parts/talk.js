@@ -1,4 +1,4 @@
-// What people and bots say about a match while it is played, and a line to say something.
+// Comments of people and bots on a match while it is played, and a line to enter one.
 
 import { fill, h } from "./dom.js";
 

@@ -1,4 +1,4 @@
-// Dark or light: as the system says, until somebody chooses.
+// The dark or light theme: the system's, until the person chooses one.
 
 /** @typedef {"dark"|"light"} Look */
 

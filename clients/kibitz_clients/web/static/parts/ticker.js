@@ -28,7 +28,7 @@ export class Ticker {
   }
 
   /**
-   * What there is to tell, newest first, each with a key.
+   * The lines to show, newest first, each with a key.
    * @param {[string, string][]} lines
    */
   show(lines) {

@@ -108,7 +108,7 @@ export class Tile {
   }
 
   /**
-   * What each seat plays with: a stone of a colour, or its own piece.
+   * The piece of each seat: a stone of a color, or its own piece.
    * @param {readonly string[]} seats
    */
   #stonesOf(seats) {
@@ -127,7 +127,7 @@ export class Tile {
       "div", { class: "live-seat" },
       seatMark(seat, stones[seat]), shortName(name), clocks[seat],
     ));
-    // Where names stand beside each other, the one clock that runs stands below the board.
+    // If names are beside each other, the one running clock is below the board.
     this.#clocks = two
       ? clocks.map((clock, seat) => ({ clock, seat })) : [{ clock: this.turnClock, seat: null }];
     if (two) this.turnClock.textContent = "";

@@ -1,6 +1,6 @@
-// What bots thought of the match, as curves over its plies. Each bot counts in units of its own, so
-// each curve is drawn against its own median; of two players the second's is turned over,
-// so that both curves go up where the first one is better.
+// The evaluations of bots, as curves over the plies of a match. Each bot has units of its own, so
+// each curve is drawn relative to its own median. With two players the second's curve is inverted,
+// so that both go up when the first player is better.
 
 import { emblemPath, look } from "../board/shapes.js";
 import { num, svg } from "../board/svg.js";
@@ -37,8 +37,8 @@ export function scaleOf(/** @type {readonly Value[]} */ values) {
 }
 
 /**
- * Where a value is in the graph, from -1 at the bottom to 1 at the top. Values that are far greater
- * than the others, such as a win that was found, come near the rim and leave them their room.
+ * Return the height of a value in the graph, from -1 at the bottom to 1 at the top. Outliers, such
+ * as a win that was found, are compressed near the edge.
  * @param {number} value
  * @param {number} scale
  * @param {boolean} turned

@@ -1,13 +1,13 @@
-// Which matches a wall of boards shows, and in how many columns: no drawing, no connection.
+// The choice of matches and columns of a wall of boards, without drawing or connection.
 //
-// A board keeps its match until that has been over for a while; then another match takes it. A
-// board that nobody takes goes away, and the others grow.
+// A board keeps its match until that has been over for a while; then another match takes it. If
+// none does, the board is removed, and the others grow.
 
 /** How long the end of a match is shown, in milliseconds. */
 export const LINGER_MS = 6000;
 /** How long a board stays empty for the next match before it goes away. */
 export const EMPTY_MS = 3000;
-/** The smallest tile, in CSS pixels: below that nobody can follow a board. */
+/** The smallest tile on which a board is readable, in CSS pixels. */
 export const LEAST = { width: 148, height: 184 };
 /** The most matches that the server lets a connection watch at once. */
 export const MOST = 200;

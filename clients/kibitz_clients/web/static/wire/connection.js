@@ -1,12 +1,12 @@
-// One session with the server over as many websockets as it takes: hello, requests, coming back.
+// One session with the server over any number of websockets: hello, requests, reconnects.
 //
-// A session outlives its sockets. When one is lost the next is opened after a growing pause with
-// some chance in it, hello says the secret of the first welcome, and requests without an answer
-// are sent again where that is harmless (`REPEATABLE`). What was followed is the pages' business:
-// on "welcome" they rejoin, watch and subscribe again, before the old requests go out.
+// A session outlives its sockets. When one is lost the next is opened after a growing, randomized
+// pause, hello carries the secret of the first welcome, and unanswered requests are resent where
+// that is harmless (`REPEATABLE`). The pages restore what they followed: on "welcome" they rejoin,
+// watch and subscribe again, before the old requests are sent.
 //
-// Of several servers of a cluster one has what is asked for: a refusal says where that is, and
-// lets this player in there (`redirect`). While a server is away, the others are tried in turn.
+// In a cluster another server may have the match or lobby of a request: the refusal has its address
+// and a ticket for it (`redirect`). While a server is unreachable, the others are tried in turn.
 //
 //     connecting --welcome--> open --lost--> waiting --pause--> connecting
 //         |                     |               |
@@ -30,7 +30,7 @@ import { Throttle } from "./throttle.js";
  * @property {(refusal: Refusal) => void} reject
  * @property {boolean} sent
  * @property {number} at when it was sent
- * @property {number} hops how often it was sent elsewhere
+ * @property {number} hops how many redirects it has followed
  */
 
 const FIRST_PAUSE_MS = 150;
@@ -41,7 +41,7 @@ const ANSWER_MS = 30_000;
 const TRANSIENT = new Set(["rate_limited", "unavailable", "internal", "elsewhere"]);
 const AGENT = "kibitz web";
 const MOST_HOPS = 5;
-/** How often a player asks to be let in where it was sent, which may not know it at once. */
+/** Attempts at a server that a redirect named, which may not recognize the player at once. */
 const MOST_TRIES = 3;
 
 export class Refusal extends Error {
@@ -83,9 +83,9 @@ export class Connection extends EventTarget {
   #others = [];
   /** @type {string | null} what lets this player in where it was sent */
   #ticket = null;
-  /** How often hello was sent elsewhere without a pause. */
+  /** How many redirects hello has followed without a pause. */
   #hops = 0;
-  /** How often this player was not let in where it was sent. */
+  /** Failed attempts to be admitted at the server that a redirect named. */
   #tries = 0;
   #store;
   /** @type {Credentials} */
@@ -126,12 +126,12 @@ export class Connection extends EventTarget {
     this.#store = storage;
   }
 
-  /** Whether there is something to say hello with. */
+  /** Whether there are credentials for hello. */
   get knowsWho() {
     return Boolean(this.#hello.token || this.#hello.name || this.#secret);
   }
 
-  /** The key under which the secret for coming back is kept; the secret is not in it. */
+  /** The storage key of the secret for reconnecting; it does not contain the secret. */
   get #key() {
     const { host, pathname } = new URL(this.#url);
     // Another server may be below another path of the same proxy.
@@ -148,8 +148,8 @@ export class Connection extends EventTarget {
   }
 
   /**
-   * Connect, and resolve with the welcome. Rejects with a `Refusal` where the server does not let
-   * this player in; a server that is not there is waited for.
+   * Connect, and resolve with the welcome. Rejects with a `Refusal` if the server does not admit
+   * this player; keeps trying while the server is unreachable.
    * @returns {Promise<Welcome>}
    */
   open() {
@@ -164,7 +164,7 @@ export class Connection extends EventTarget {
   }
 
   /**
-   * Come as somebody: with a name as a guest, or with an account's token.
+   * Sign in: with a name as a guest, or with an account's token.
    * @param {Credentials} hello
    */
   signIn(hello) {
@@ -173,7 +173,7 @@ export class Connection extends EventTarget {
     return this.open();
   }
 
-  /** Forget who this is. */
+  /** Sign out: forget the credentials. */
   signOut() {
     this.#forget();
     this.#hello = {};
@@ -273,7 +273,7 @@ export class Connection extends EventTarget {
     }
   }
 
-  /** Connect to the next server: the present one is not there, or lets nobody in. */
+  /** Connect to the next server, because the present one is unreachable or admits nobody. */
   #tryNext() {
     this.#ticket = null;
     const known = [this.#url, ...this.#others];
@@ -281,7 +281,7 @@ export class Connection extends EventTarget {
   }
 
   /**
-   * Leave this server for the one that has what was asked for.
+   * Follow a redirect to another server.
    * @param {{url: string, ticket: string}} redirect
    */
   #follow({ url, ticket }) {
@@ -372,7 +372,7 @@ export class Connection extends EventTarget {
   }
 
   /**
-   * Pass a refusal on; a request that came too fast, and does no harm, is sent again later.
+   * Pass a refusal on, or resend a rate-limited request later if that is harmless.
    * @param {Pending} pending
    * @param {Refused} refused
    */
@@ -405,14 +405,15 @@ export class Connection extends EventTarget {
     } else if (answer.type === "refused" && TRANSIENT.has(answer.code)) {
       this.#notBefore = Date.now() + (answer.retry_after_ms ?? 0);
       this.#drop();
-      // Who was sent here is about to be known here; others are let in elsewhere, perhaps. A server
-      // that has lost its database lets nobody in, while others still send players there.
+      // After a redirect this server will soon recognize the player; otherwise another one may
+      // admit it. A server that has lost its database admits nobody, while others still redirect
+      // players there.
       this.#tries += 1;
       if (!this.#ticket || this.#tries >= MOST_TRIES) this.#tryNext();
       this.#wait(answer.message);
     } else if (answer.type === "refused" && this.#ticket) {
       this.#drop();
-      this.#tryNext(); // it came too late
+      this.#tryNext(); // the ticket came too late
       this.#wait(answer.message);
     } else if (answer.type === "refused" && this.#mayComeAnew(answer)) {
       this.#forget();
@@ -425,7 +426,7 @@ export class Connection extends EventTarget {
   }
 
   /**
-   * Whether to come by name where the server does not know the secret any more.
+   * Whether to send hello by name if the server no longer accepts the secret.
    * @param {Refused} refused
    */
   #mayComeAnew(refused) {
@@ -439,7 +440,7 @@ export class Connection extends EventTarget {
     this.#hops = 0;
     this.#others = welcome.nodes ?? [];
     const secret = welcome.resume || this.#hello.token;
-    if (secret) this.#keep(secret); // who came with a ticket keeps what it had before
+    if (secret) this.#keep(secret); // admitted by a ticket, the player keeps the earlier secret
     this.#hello = { name: welcome.kind === "human" ? welcome.name : undefined };
     this.#openedAt = Date.now();
     const { messages_per_second, burst } = welcome.limits;
@@ -453,7 +454,7 @@ export class Connection extends EventTarget {
     this.#send();
   }
 
-  /** Send what waits: rejoins first, which moves need; the rest in order, within the limit. */
+  /** Send queued requests: rejoins first, which moves need; the rest in order, within the limit. */
   #send() {
     if (this.phase !== "open" || !this.#socket || !this.#throttle) return;
     const waiting = [...this.#pending.values()].filter((pending) => !pending.sent);
@@ -475,7 +476,7 @@ export class Connection extends EventTarget {
     this.#watchSilence();
   }
 
-  /** A server that leaves requests unanswered for long is not there any more, though TCP says so. */
+  /** Give up a server that leaves requests unanswered for long, even if TCP is still open. */
   #watchSilence() {
     clearTimeout(this.#patience);
     const sent = [...this.#pending.values()].filter((pending) => pending.sent);

@@ -34,7 +34,7 @@ export class Games {
   }
 
   /**
-   * What people call a game, as far as that is known already.
+   * The title of a game, or its name while the title is unknown.
    * @param {string} name
    */
   title(name) {
@@ -42,7 +42,7 @@ export class Games {
   }
 
   /**
-   * How a game says the reasons of its results, as far as that is known already.
+   * A game's words for the reasons of results, empty while they are unknown.
    * @param {string} name
    * @returns {Record<string, string>}
    */

@@ -18,7 +18,7 @@ export class Hall extends EventTarget {
     this.#connection = connection;
   }
 
-  /** Be told of the hall, again after every reconnect. Emits "change". */
+  /** Subscribe to the hall, again after every reconnect. Emits "change". */
   async open() {
     this.#connection.addEventListener("news", this.#take);
     this.#connection.addEventListener("welcome", this.#again);

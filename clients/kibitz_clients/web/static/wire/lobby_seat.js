@@ -1,4 +1,4 @@
-// What one player may do in a lobby, and how far it is, as the lobby's view tells. Pure.
+// One player's possible actions in a lobby, and the lobby's progress, from its view. Pure.
 
 /** @typedef {import("./messages.js").LobbyView} LobbyView */
 /** @typedef {import("./messages.js").Member} Member */

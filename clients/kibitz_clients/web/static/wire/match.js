@@ -79,7 +79,7 @@ export class MatchModel extends EventTarget {
   }
 
   /**
-   * What a seat has left now, in milliseconds; null without a clock.
+   * The time that a seat has left now, in milliseconds; null without a clock.
    * @param {number} seat
    * @param {number} [now]
    */

@@ -15,6 +15,6 @@ export function merge(first, second) {
     delete cells[name];
     gone.add(name);
   }
-  // What is gone is taken away before cells are put, so a cell may be in both.
+  // Removals come before additions, so a cell may be in both.
   return { ...first, ...second, cells: { ...cells, ...second.cells }, gone: [...gone] };
 }
