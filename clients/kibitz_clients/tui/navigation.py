@@ -57,7 +57,7 @@ class ScreenNavigation(Navigation):
     async def open_initial(
         self, match: str | None, lobby: str | None, invite: str | None, *, play: bool
     ) -> None:
-        """Go where the person wanted to begin: a lobby, a match, or both."""
+        """Open the first screen: a lobby, a match, or both."""
         if lobby is not None:
             role = "player" if play else "spectator"
             self._entered.add(lobby)
@@ -102,7 +102,7 @@ class ScreenNavigation(Navigation):
                 self._entered.discard(lobby)
                 self.show_notice(f"lobby {lobby} is gone: {reason}")
             case MatchLost(match=match, code=Code.OVER) if match in self._on_wall:
-                # It ended while it was asked for again; a wall goes on to the next one by itself.
+                # It ended before the new request; a wall moves on to the next one by itself.
                 if match in self._state.matches:
                     self._requests.send(self._open_record(match))
             case MatchLost(match=match, message=sentence):
@@ -140,7 +140,7 @@ class ScreenNavigation(Navigation):
             self._app.exit()
 
     def watch_match(self, match: str) -> None:
-        """Show a match, following it from now on where it still runs."""
+        """Show a match, and follow it if it still runs."""
         known = self._state.matches.get(match)
         if known is not None and (
             known.over or known.info.you is not None or match in self._on_wall
@@ -153,7 +153,7 @@ class ScreenNavigation(Navigation):
             self._requests.send(self._watch(match), self.show_warning)
 
     def show_on_wall(self, match: str) -> None:
-        """Follow a match without opening it; what becomes of it is news."""
+        """Follow a match without opening it; its events arrive as news."""
         self._on_wall.add(match)
         self._requests.send(self._watch(match))
 

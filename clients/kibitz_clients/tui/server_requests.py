@@ -1,4 +1,4 @@
-"""Requests to the server: each runs in a worker of the application and reports to whoever asked."""
+"""Requests to the server: each runs in a worker of the application and reports to its caller."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Which match each board of a wall shows, and how many boards fit: no drawing, no connection.
 
 A board keeps its match until that has been over for a while; then it goes on to the next match of
-the same game, or of another one where the board is not kept for a game.
+the same game, or of any game if the board is not kept for one.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class WallSlots:
             del self._counted[next(iter(self._counted))]
 
     def _seat(self, brief: MatchBrief, now: int) -> bool:
-        """Give a match a board; False where it has to wait for one."""
+        """Give a match a board; return False if it has to wait for one."""
         free = [slot for slot in self.slots if slot.is_free(now)]
         same = [slot for slot in self.slots if slot.game == brief.game]
         chosen = next((slot for slot in free if slot.game == brief.game), None)

@@ -1,4 +1,4 @@
-"""Matches in words: moves, comments, what became of seats, results, errors."""
+"""Matches in words: moves, comments, outcomes of seats, results, errors."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ async def follow_lines(
     """Write the course of a match, or of all matches of a lobby, until they are over.
 
     Writes a table of the results last. Returns whether every match came to an end that the
-    server did not cause. Raises `KibitzError`, and `ValueError` where neither is named.
+    server did not cause. Raises `KibitzError`, and `ValueError` if neither is given.
     """
     if (match is None) == (lobby is None):
         raise ValueError("expected either a match or a lobby to follow")
@@ -96,7 +96,7 @@ def write_record_lines(
 
 
 def _engine_lines(setup: Setup) -> Iterator[str]:
-    """Yield what plays in each seat, as far as the record says."""
+    """Yield a line for each engine that the record names."""
     for seat, engine in enumerate(setup.engines or (), start=1):
         if engine is not None:
             yield f"seat {seat} is played by {descriptions.engine_text(engine)}"
@@ -279,7 +279,7 @@ class _MatchStream:
         self._fetch = fetch
         self._state = ClientState(games)
         self._writer = LineWriter(games, as_json)
-        # Matches that were asked for, and how each one that is over ended.
+        # The requested matches, and the results of those that are over.
         self._requested: set[str] = set()
         self._ended: dict[str, MatchBrief] = {}
         self._closed = False

@@ -79,7 +79,7 @@ class MoveSelector:
 
     @property
     def example(self) -> str:
-        """One of the moves as a person types it; empty where none is known."""
+        """One of the moves as a person types it; empty if none is known."""
         return self.options[len(self.options) // 2].text if self.options else ""
 
     @property
@@ -94,7 +94,7 @@ class MoveSelector:
         return same[self._alternative % len(same)] if same else None
 
     def pick(self, place: str) -> bool:
-        """Pick a place, or begin anew with it; False where no move is picked by it."""
+        """Pick a place, or start over with it; return False if no move uses it."""
         for start in (self.picked, self.picked[:-1], ()):
             trial = MoveSelector(self.options, (*start, place))
             if trial.candidates:
@@ -103,7 +103,7 @@ class MoveSelector:
         return False
 
     def undo_pick(self) -> bool:
-        """Take the last place back; False where there is none."""
+        """Take back the last place; return False if there is none."""
         had = bool(self.picked)
         self.picked, self._alternative = self.picked[:-1], 0
         return had

@@ -28,7 +28,7 @@ def format_table(
     """Return aligned columns, without colors.
 
     Only the last column wraps, and no word of it is cut, so a line may exceed `width`. The
-    default is the width of the terminal, and no limit where stdout is none.
+    default is the width of the terminal, and no limit if stdout is not one.
     """
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for head in heads:
@@ -44,7 +44,7 @@ def format_table(
 
 
 def terminal_width() -> int:
-    """Return the columns of the terminal; no limit where stdout is a pipe or a file."""
+    """Return the columns of the terminal; no limit if stdout is a pipe or a file."""
     terminal = sys.stdout is not None and sys.stdout.isatty()  # None where it was closed
     return shutil.get_terminal_size().columns if terminal else sys.maxsize
 

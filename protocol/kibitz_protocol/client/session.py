@@ -707,7 +707,7 @@ class Session:
     def _apply_refusal(self, request: Request, refused: Refused) -> list[SessionEvent]:
         match request:
             case Watch(match=match) if self._sequences.is_seated(match):
-                return []  # the seat's own news goes on
+                return []  # the seat still gets its own news
             case Rejoin(match=match) | Watch(match=match) if match in self._sequences:
                 self._sequences.drop(match)
                 return [MatchLost(match, refused.code, refused.message)]

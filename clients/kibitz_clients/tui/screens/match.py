@@ -293,7 +293,7 @@ class MatchScreen(BaseScreen):
         self.app.push_screen(Keys("A match", WATCHING_KEYS))
 
     def action_rules(self) -> None:
-        """Show the rules of the game, or what is known of it where there is no page."""
+        """Show the rules of the game, or its known facts if there is no page."""
         page = self.kibitz_app.rules(self.timeline.info.game)
         if page is None and self.game is not None:
             info = self.game.info

@@ -26,7 +26,7 @@ KEYS = (
     ("q", "quit"),
 )
 REFRESH_S = 2.0
-"""How often the lists are asked for, in seconds."""
+"""Seconds between two requests for the lists."""
 
 
 class ServerBrowserScreen(BaseScreen):

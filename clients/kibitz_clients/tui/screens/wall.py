@@ -36,7 +36,7 @@ KEYS: Final = (
 _TICK_S: Final = 0.25
 """How often clocks are redrawn and results move on, in seconds."""
 _ASK_S: Final = 1.0
-"""How often the matches of a server are asked for, in seconds."""
+"""Seconds between two requests for the matches of a server."""
 _RESULT_COLUMN_MS: Final = 250
 """How long the running results take for a column."""
 _BAR: Final = 24

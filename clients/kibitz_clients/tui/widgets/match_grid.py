@@ -190,7 +190,7 @@ class MatchGrid(Widget):
     def _board(
         self, tile: Tile, timeline: Timeline, frame: Frame, width: int, height: int, where: str
     ) -> DrawnBoard | None:
-        """Return the board as large as it fits, None where it does not; drawn once a position."""
+        """Return the board as large as it fits, or None; drawn once per position."""
         key = timeline.info.match, where
         known = self._boards.get(key)
         if known is None or known[0] is not frame or known[1] != (width, height):
@@ -252,7 +252,7 @@ class MatchGrid(Widget):
 
 
 def fit_board(scene: Scene, width: int, height: int, colors: Palette) -> DrawnBoard | None:
-    """Return `scene` drawn as large as it fits, in miniature if need be; None where it does not."""
+    """Return `scene` drawn as large as it fits, in miniature if need be, or None."""
     if width <= 0 or height <= 0 or not scene.cells:
         return None
     scale = canvas.fitting_tile_size(scene, width, height)

@@ -48,7 +48,7 @@ class MoveLine(Input):
         super().insert_text_at_cursor(printable.line(text))
 
     def _on_paste(self, event: events.Paste) -> None:
-        """Insert the first line that is not empty; whoever pastes plays it with enter."""
+        """Insert the first line that is not empty; Enter plays it."""
         super()._on_paste(events.Paste(event.text.strip("\r\n")))
         event.stop()
         event.prevent_default()

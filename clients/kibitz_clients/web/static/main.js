@@ -95,7 +95,7 @@ export class App {
   }
 }
 
-/** Take what is secret out of the address, before anything else can see it there. */
+/** Remove secrets from the address before anything else can see them. */
 function takeFragment() {
   const given = new URLSearchParams(location.hash.slice(1));
   const token = given.get("token") ?? undefined;

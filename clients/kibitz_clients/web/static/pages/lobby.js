@@ -1,4 +1,4 @@
-// A lobby: who is there, what is played, how it stands; and for its host, what a host does.
+// A lobby: its members, programme and standings, and the controls of its host.
 
 import { at, link as linkTo, serverAddress } from "../parts/address.js";
 import { loadBoards, Thumbnails } from "../parts/boards.js";

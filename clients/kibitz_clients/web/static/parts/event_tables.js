@@ -24,7 +24,7 @@ import { counted } from "./names.js";
 
 const NONE = "–";
 
-/** Say what is played and how far it is. @param {Results} results @param {string} game */
+/** Describe the programme and its progress. @param {Results} results @param {string} game */
 export function facts(results, game) {
   const { event, planned, played } = results;
   const clock = event.time_control === "none" ? "no clock" : `clock ${event.time_control}`;

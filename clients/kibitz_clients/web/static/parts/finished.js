@@ -1,4 +1,4 @@
-// A match that is over, from its record: what was fixed about it, and how it ended.
+// A finished match from its record: its settings and its end.
 
 import { at } from "./address.js";
 

@@ -77,7 +77,7 @@ export class Follower extends EventTarget {
     this.#tell("step");
   }
 
-  /** Ask for what is missing until nothing is. */
+  /** Request missing events until there are none. */
   async #ask() {
     if (this.#asking) return;
     this.#asking = true;

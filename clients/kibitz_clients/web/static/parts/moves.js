@@ -1,4 +1,4 @@
-// The moves of a match as a list: what was played, and what bots said of it.
+// The moves of a match as a list, with the remarks of bots.
 
 import { seatName } from "../board/describe.js";
 import { h } from "./dom.js";

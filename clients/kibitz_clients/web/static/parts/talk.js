@@ -49,7 +49,7 @@ export class Talk {
     if (this.#course) this.draw(this.#course);
   }
 
-  /** Nothing more is said. */
+  /** Close the comments. */
   end() {
     this.form?.remove();
     this.form = undefined;
