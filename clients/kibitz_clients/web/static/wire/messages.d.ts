@@ -2,8 +2,8 @@
 // Generated from the protocol's models by `make web-types`; do not edit.
 
 /**
- * End a running match without a result that counts: it is not rated, and not played again. For the
- * operator's accounts only, which `kibitz serve --operator NAME` names.
+ * Abort a running match: it is neither rated nor played again. Only for the operator's accounts,
+ * which `kibitz serve --operator NAME` sets.
  */
 export type Abort = {
   id: number;
@@ -13,7 +13,7 @@ export type Abort = {
   reason?: string;
 };
 
-/** The server could not go on, or its operator ended the match; it is never rated. */
+/** The server could not continue, or its operator ended the match; it is never rated. */
 export type Aborted = {
   seq: number;
   at_ms: number;
@@ -24,9 +24,9 @@ export type Aborted = {
 };
 
 /**
- * Say something of a running match that this connection watches or plays. It becomes an entry
- * `comment` of the match, tied to the ply that its author sees; `Spectating.comments` says who is
- * shown it before the end.
+ * Comment on a running match that this connection watches or plays. It becomes an entry `comment`
+ * of the match, tied to the ply that its author sees; `Spectating.comments` sets who sees it before
+ * the end.
  */
 export type AddComment = {
   id: number;
@@ -37,8 +37,8 @@ export type AddComment = {
 };
 
 /**
- * Host of an arranged lobby: play these matches. A tag that is known is not played again. So asking
- * again is harmless, and how a host that was away learns what became of its matches.
+ * Host of an arranged lobby: play these matches. Known tags are not played again. So repeating the
+ * request is safe, and returns the results to a host that was disconnected.
  */
 export type Arrange = {
   id: number;
@@ -48,11 +48,10 @@ export type Arrange = {
 };
 
 /**
- * Answer to arrange, a line for each match in the order of the request. A match that waits for its
- * beginning has none. Of any other it is the brief: without a result while the match runs, with it
- * when it is over. A match that is `void` will not be played, and one whose result has the cause
- * `infrastructure` will not be played again; a host that wants it nevertheless arranges it under
- * another tag.
+ * Answer to arrange, a line for each match in the order of the request. A line is null while its
+ * match waits to begin. Otherwise it is the brief, with a result once the match is over. A `void`
+ * match will not be played, and one whose result has the cause `infrastructure` will not be
+ * replayed; to play it anyway, arrange it under another tag.
  */
 export type Arranged = {
   re: number;
@@ -61,10 +60,10 @@ export type Arranged = {
 };
 
 /**
- * A match that a host wants played: what, and who sits where. The tag is the host's name for it and
- * stands for it for as long as the lobby exists. With one `seed` in the items of several matches
- * they are played from one deal; where a game hides something each tag has a deal of its own, which
- * seed and tag determine.
+ * A match that a host arranges: the game and the seating. The tag is the host's name for the match,
+ * and identifies it for as long as the lobby exists. Matches with the same `seed` are played from
+ * one deal. In a game with hidden information each tag has a deal of its own, determined by seed
+ * and tag.
  */
 export type Arrangement = {
   tag: string;
@@ -86,8 +85,8 @@ export type AskLadder = {
 };
 
 /**
- * The forensic report of a match that is over: the host of its lobby is told of every seat at
- * fault, anybody else of the own one only. With `seat` of that one, at fault or not.
+ * The forensic report of a finished match. The host of the lobby gets every seat at fault, other
+ * players only their own. With `seat` it covers that one, at fault or not.
  */
 export type AskReport = {
   id: number;
@@ -96,7 +95,7 @@ export type AskReport = {
   seat?: number;
 };
 
-/** A number or a word that may follow a house bot's name: ``game/name:depth=4,time=0.2``. */
+/** A parameter that may follow a house bot's name: ``game/name:depth=4,time=0.2``. */
 export type BotParameter = {
   name: string;
   type: "int" | "float" | "word";
@@ -111,7 +110,7 @@ export type BotParameter = {
   summary: string;
 };
 
-/** What a bot can do; a human can do everything. No games listed means every game. */
+/** The games that a bot can play; humans can play all. No games listed means every game. */
 export type Capabilities = {
   games?: GameClaim[];
   /** matches at the same time */
@@ -124,7 +123,7 @@ export type Capabilities = {
   engine?: Engine;
 };
 
-/** Why a seat, or a match, ended. */
+/** The reason why a seat, or a match, ended. */
 export type Cause = "rules" | "resignation" | "time" | "illegal" | "crash" | "disconnect" | "abandoned" | "takeover" | "kicked" | "aborted" | "infrastructure";
 
 export type ClientMessage = 
@@ -158,7 +157,7 @@ export type ClientMessage =
   | AskReport
   | History;
 
-/** What a seat has left, in milliseconds, at the start of its next turn. */
+/** The time that a seat has left at the start of its next turn, in milliseconds. */
 export type Clock = {
   main_ms?: number;
   bank_ms?: number;
@@ -172,10 +171,10 @@ export type Close = {
   lobby: string;
 };
 
-/** Why a request was refused. Programs switch on it; people read message and hint. */
+/** The reason for a refusal. Programs switch on it; people read message and hint. */
 export type Code = "malformed" | "too_large" | "unknown_type" | "version" | "hello_first" | "unauthorized" | "name_taken" | "name_invalid" | "rate_limited" | "limit" | "unknown_game" | "bad_option" | "bad_seats" | "unknown_personality" | "no_such_lobby" | "no_such_match" | "no_such_player" | "full" | "closed" | "wrong_invite" | "not_member" | "not_host" | "not_ready" | "wrong_state" | "not_watchable" | "no_comments" | "not_seated" | "not_your_turn" | "stale" | "illegal" | "over" | "damaged" | "elsewhere" | "unavailable" | "internal";
 
-/** What a bot says of its own move. */
+/** A bot's remark on its own move. */
 export type Comment = {
   value?: number;
   depth?: number;
@@ -185,8 +184,8 @@ export type Comment = {
 };
 
 /**
- * What somebody said of the match, a spectator or a player (a bot's remark on its own move is in
- * `move`). When the match is over everybody may read it.
+ * A comment of a spectator or a player on the match (a bot's remark on its own move is in `move`).
+ * When the match is over everybody may read it.
  */
 export type Commented = {
   seq: number;
@@ -203,7 +202,7 @@ export type Commented = {
   text: string;
 };
 
-/** What a table does with seats that misbehave or go away. */
+/** The policy for seats that misbehave or disconnect. */
 export type Conduct = {
   /** how long a seat may be disconnected */
   grace_ms?: number;
@@ -216,8 +215,8 @@ export type Conduct = {
 };
 
 /**
- * The request was carried out. `seq` numbers the entry it made; `lobby` is a lobby that it made, or
- * the one of a seek.
+ * The request was carried out. `seq` numbers the entry that it made; `lobby` is the lobby that it
+ * opened, or that of a seek.
  */
 export type Done = {
   re: number;
@@ -227,7 +226,7 @@ export type Done = {
   invite?: string;
 };
 
-/** What plays for a player, as it says of itself when it connects; nobody has checked it. */
+/** The program that plays for a player, as reported on connecting; not verified. */
 export type Engine = {
   /** of a house bot `game/name`, else the bot's own name */
   name: string;
@@ -239,7 +238,7 @@ export type Engine = {
   weights?: { [name: string]: string };
 };
 
-/** Entry `entry.seq` of a match, and what it has changed for this viewer. */
+/** Entry `entry.seq` of a match, and the changes that it makes for this viewer. */
 export type Event = {
   type: "event";
   match: string;
@@ -276,7 +275,7 @@ export type Event = {
   clocks?: Clock[];
 };
 
-/** Answer to history. `more` says that the match has entries after the last one given. */
+/** Answer to history. `more` means that the match has entries after the last one given. */
 export type EventList = {
   re: number;
   type: "events";
@@ -300,7 +299,7 @@ export type Farewell = {
   retry_after_ms?: number;
 };
 
-/** The end of a match: result, what is behind the commitment, and where the record is. */
+/** The end of a match: the result, the seed behind the commitment, and the record's address. */
 export type Finished = {
   type: "finished";
   match: string;
@@ -319,8 +318,8 @@ export type Finished = {
 };
 
 /**
- * A seat's time ran out. What follows is the game's policy: an entry `forfeit`, an entry `move`
- * that the server made, or nothing, where the game skips: the turn has passed with this.
+ * A seat's time ran out. By the game's policy an entry `forfeit` follows, or an entry `move` that
+ * the server made, or nothing if the game skips the turn, which has then passed.
  */
 export type Flagged = {
   seq: number;
@@ -334,7 +333,7 @@ export type Flagged = {
 
 /**
  * A seat drops out for a reason that the rules of the game did not cause. In a game with hidden
- * information others get no detail of it while the match runs.
+ * information other viewers get no detail while the match runs.
  */
 export type Forfeited = {
   seq: number;
@@ -388,9 +387,9 @@ export type GameList = {
 };
 
 /**
- * What has changed in the hall; what is absent is as it was. To put it in: take away what is gone;
- * put each lobby, match or ladder in the place of the one of its key or game, or beside the others;
- * sort each list by `order`, the largest first, and the ladders by game.
+ * The changes of the hall; absent fields are unchanged. To apply them, remove the items that are
+ * gone. Then replace or add each lobby, match or ladder by its key or game. Sort each list by
+ * `order`, the largest first, and the ladders by game.
  */
 export type HallChanged = {
   type: "hall_changed";
@@ -413,9 +412,9 @@ export type HallChanged = {
 };
 
 /**
- * The hall as it is now, in place of all that was told of it before. Sent to who subscribes, and to
- * those who read too slowly for the changes. Each list has the newest, newest first, and so many at
- * most; the counts say how many there are.
+ * The hall as it is now, which replaces all earlier news of it. Sent to clients that subscribe, and
+ * to those that read too slowly for the changes. Each list has the newest items, newest first, up
+ * to a limit; the counts give the totals.
  */
 export type HallNews = {
   type: "hall";
@@ -430,7 +429,7 @@ export type HallNews = {
   matches_in_all: number;
 };
 
-/** Who is there. `token` names an account, `resume` a guest who comes back. */
+/** Identify the player. `token` names an account, `resume` a guest who reconnects. */
 export type Hello = {
   id: number;
   type: "hello";
@@ -457,7 +456,7 @@ export type Hello = {
   views?: "turn" | "every" | "none" | "drawn";
 };
 
-/** An entry that this viewer may not see: a bare number. */
+/** An entry that this viewer may not see, with only its number and time. */
 export type Hidden = {
   seq: number;
   at_ms: number;
@@ -480,7 +479,7 @@ export type Host = {
   settings: LobbySettings;
 };
 
-/** A house bot that may sit in a lobby, with what may be chosen about it. */
+/** A house bot that may sit in a lobby, with its parameters. */
 export type HouseBotLine = {
   /** ``game/name``, without parameters */
   name: string;
@@ -496,7 +495,7 @@ export type HouseSeat = {
   personality: string;
 };
 
-/** A house bot that did not come, or that ended by itself, in the present round. */
+/** A house bot that failed to start, or exited, in the present round. */
 export type HouseTrouble = {
   seat: number;
   personality: string;
@@ -527,8 +526,8 @@ export type Kick = {
 
 /**
  * A player on a game's ladder. `key` is that of an account, or a house bot's personality. A new
- * player has a rating of 1500; two players who differ by 400 points win in the proportion of 10 to
- * 1. `deviation` is one standard deviation of the rating.
+ * player has a rating of 1500. A lead of 400 points means odds of 10 to 1. `deviation` is one
+ * standard deviation of the rating.
  */
 export type LadderLine = {
   place: number;
@@ -543,8 +542,8 @@ export type LadderLine = {
 };
 
 /**
- * A game's ladder, or a part of it: `players` and `matches` say how long all of it is. Lines are in
- * the order of the rating less two deviations.
+ * A game's ladder, or a part of it; `players` and `matches` count the whole ladder. Lines are
+ * sorted by the rating less two deviations.
  */
 export type LadderTable = {
   game: string;
@@ -559,7 +558,7 @@ export type Ladders = {
   games: LadderTable[];
 };
 
-/** What a match forgives for delays of the network and of the server. */
+/** The limits of time that a match forgives for delays of the network and of the server. */
 export type Lag = {
   /** the bank of each seat for its network's round trips; 0 forgives none */
   bank_ms?: number;
@@ -572,14 +571,14 @@ export type Lag = {
   standstill_ms?: number;
 };
 
-/** Leave a lobby; matches that run are left too. */
+/** Leave a lobby and its running matches. */
 export type Leave = {
   id: number;
   type: "leave";
   lobby: string;
 };
 
-/** Go away from a match for good: the table's conduct decides what becomes of the seat. */
+/** Leave a match for good; the lobby's conduct decides what happens to the seat. */
 export type LeaveMatch = {
   id: number;
   type: "leave_match";
@@ -587,10 +586,10 @@ export type LeaveMatch = {
 };
 
 /**
- * A seat's player went away; it forfeits or is replaced after `grace_ms`. `restart` marks the first
- * entry after a restart of the server. The clock of the open turn begins anew then, which counts of
- * what the match forgives (`Setup.lag`). `kicked` says that the host of the lobby removed it.
- * Nobody comes back after that or `left`.
+ * A seat's player disconnected; it forfeits or is replaced after `grace_ms`. `restart` marks the
+ * first entry after a restart of the server. The clock of the open turn then begins anew, which
+ * counts against the limits in `Setup.lag`. `kicked` means that the host of the lobby removed the
+ * player. After that, or after `left`, the player cannot return.
  */
 export type Left = {
   seq: number;
@@ -602,7 +601,7 @@ export type Left = {
   restart?: true;
 };
 
-/** What this server allows, so that a client need not find out by being refused. */
+/** The limits of this server, so that clients can respect them. */
 export type Limits = {
   frame_bytes: number;
   messages_per_second: number;
@@ -661,9 +660,9 @@ export type LobbyBrief = {
 };
 
 /**
- * What has changed in a lobby; what is absent is as it was. It says how things are, not how they
- * came about, so one that is heard twice does no harm. Which matches run is told by `match_started`
- * and `match_ended` alone.
+ * The changes of a lobby; absent fields are unchanged. It has new values, not differences, so
+ * applying it twice is harmless. Only `match_started` and `match_ended` change the list of running
+ * matches.
  */
 export type LobbyChanged = {
   type: "lobby_changed";
@@ -689,8 +688,8 @@ export type LobbyChanged = {
 };
 
 /**
- * The lobby is gone, or this player was removed from it, or left it on another connection.
- * `failed`: the server could not go on with it, for a reason of its own.
+ * The lobby is gone, or this player was kicked from it, or left it on another connection. `failed`
+ * means that the server could not continue the lobby because of an internal error.
  */
 export type LobbyClosed = {
   type: "lobby_closed";
@@ -710,16 +709,16 @@ export type LobbyList = {
 };
 
 /**
- * A lobby as it is now, in place of all that was told of it before. Sent to whoever hosts, joins,
- * enters or comes back, and to those who read too slowly for the changes; everybody else is told
- * what changes from then on.
+ * A lobby as it is now, which replaces all earlier news of it. Sent to a client that hosts, joins,
+ * enters or reconnects, and to clients that read too slowly for the changes. Other updates are sent
+ * as changes.
  */
 export type LobbyNews = {
   type: "lobby";
   lobby: LobbyView;
 };
 
-/** What a host asks for. */
+/** The settings of a lobby, as its host requests them. */
 export type LobbySettings = {
   name?: string;
   /** whether lists show the lobby */
@@ -853,7 +852,7 @@ export type Member = {
   version?: string;
 };
 
-/** An action at `ply`. Sent again with the same id and ply it is applied once. */
+/** Play an action at `ply`. Resent with the same id and ply, it is applied only once. */
 export type Move = {
   id: number;
   type: "move";
@@ -886,7 +885,7 @@ export type NotWatched = {
   message: string;
 };
 
-/** A line for the own record, such as the tail of stderr. Others see a bare number. */
+/** A line for the seat's own record, such as the tail of stderr. Others see only its number. */
 export type Note = {
   id: number;
   type: "note";
@@ -895,8 +894,8 @@ export type Note = {
 };
 
 /**
- * A line for a seat's own record: what its bot wrote, such as the tail of stderr, or what the
- * server refused of it. Its owner's only, and the host's once the match is over.
+ * A line for a seat's own record: output of its bot, such as the tail of stderr, or a move that the
+ * server refused. Only its owner sees it, and the host once the match is over.
  */
 export type Noted = {
   seq: number;
@@ -908,12 +907,12 @@ export type Noted = {
   refused?: RefusedMove;
 };
 
-/** A seat for whoever comes. */
+/** A seat for anyone who joins. */
 export type OpenSeat = {
   kind: "open";
 };
 
-/** What has changed of a stage; what is absent is as it was. */
+/** The changes of a stage; absent fields are unchanged. */
 export type Paint = {
   /** new and changed cells, whole */
   cells?: { [name: string]: StageCell };
@@ -926,16 +925,15 @@ export type Paint = {
 };
 
 /**
- * A legal action, and the cells that a person picks, in order, to play it. No action is picked by
- * the beginning of what another is picked by. An action that is the only one, such as a pass, may
- * be picked by no cell.
+ * A legal action, and the cells that a person picks, in order, to play it. No action's cells are a
+ * prefix of another's. A single legal action, such as a pass, may have no cells.
  */
 export type Pick = {
   cells: string[];
   action: { [name: string]: JsonValue };
 };
 
-/** Who sits somewhere: an account, a guest or a house bot. */
+/** The player in a seat: an account, a guest or a house bot. */
 export type Player = {
   player: string;
   name: string;
@@ -947,11 +945,10 @@ export type Player = {
  * the first m seats, in order, the members j, j+1, .., j+n-1 (modulo m), so that everybody takes
  * every seat once. The next m matches seat the same groups with everybody moved up by one seat,
  * until all have had all seats among themselves, and then come other groups in the same way, so
- * that in time everybody meets everybody. A game that is *balanced*, because who begins or what was
- * dealt decides too much, is played in blocks instead: the n matches in which one group takes all
- * seats in turn, on one deal where that tells no secrets, follow each other, then comes the next
- * group. `games` is a multiple of n there. Without `rotate` the first n members play all matches in
- * the same seats.
+ * that in time everybody meets everybody. A *balanced* game, in which the first move or the deal
+ * decides too much, is played in blocks instead. In each block of n matches one group takes all
+ * seats in turn, on one deal if that reveals no secrets; then the next group follows. `games` is a
+ * multiple of n there. Without `rotate` the first n members play all matches in the same seats.
  */
 export type ProgrammeItem = {
   game: string;
@@ -990,7 +987,7 @@ export type Received = {
   detail?: string;
 };
 
-/** Another server of the same cluster, which has what was asked for. */
+/** Another server of the same cluster, which can carry out the request. */
 export type Redirect = {
   /** its websocket address */
   url: string;
@@ -1021,7 +1018,7 @@ export type RefusedMove = {
   id: number;
 };
 
-/** Take the own seat at a match on this connection; an older connection loses it. */
+/** Take the player's seat at a match on this connection; an older connection loses it. */
 export type Rejoin = {
   id: number;
   type: "rejoin";
@@ -1029,8 +1026,8 @@ export type Rejoin = {
 };
 
 /**
- * Host: play the finished programme again with the seats rotated by one. In a lobby that was opened
- * by `seek` every player may ask; who does is ready for it.
+ * Host: play the finished programme again with the seats rotated by one. In a lobby that `seek`
+ * opened every player may ask, and then counts as ready.
  */
 export type Rematch = {
   id: number;
@@ -1062,7 +1059,7 @@ export type ReservedSeat = {
   player?: string;
 };
 
-/** Give the match up. A bot that must because it failed says so, and the result names it. */
+/** Resign the match. A bot that failed can say so, and the result names the fault. */
 export type Resign = {
   id: number;
   type: "resign";
@@ -1090,9 +1087,9 @@ export type Result = {
 };
 
 /**
- * A seat's player is there, after an absence; or again, on another connection. `takeover` says that
- * the connection it had was open, and that it was another program's: one with another `instance` in
- * its hello, or none.
+ * A seat's player reconnected, or switched to another connection. `takeover` means that the old
+ * connection was open and belonged to another program: one with another `instance` in its hello, or
+ * none.
  */
 export type Returned = {
   seq: number;
@@ -1135,12 +1132,12 @@ export type SeatResult = {
 };
 
 /**
- * Play on these terms with whoever wants the same. Where somebody seeks on the same terms, this
- * player joins that lobby; else one is opened that lists show, with a seat for this player and the
- * others for whoever joins. It starts by itself once everybody is ready, and closes when its opener
- * leaves, when a player leaves after the start, and when for `wait_s` seconds nobody has come, or
- * nobody has asked for a rematch. Said again while it is open or played, it is answered with the
- * same lobby; a player has one seek at a time.
+ * Seek opponents on these terms. The player joins the lobby of another seek on the same terms. If
+ * there is none, the server opens a listed lobby with a seat for this player and open seats for the
+ * others. It starts by itself once everybody is ready. It closes when its opener leaves, when a
+ * player leaves after the start, and when nobody has joined, or asked for a rematch, for `wait_s`
+ * seconds. A player has one seek at a time; repeating it while it is open or played returns the
+ * same lobby.
  */
 export type Seek = {
   id: number;
@@ -1149,7 +1146,7 @@ export type Seek = {
   wait_s?: number;
 };
 
-/** What somebody who seeks opponents wants to play: one item, with whoever comes. */
+/** The terms of a player who seeks opponents: one item, open to anyone. */
 export type SeekTerms = {
   /** without a seed */
   item: ProgrammeItem;
@@ -1221,7 +1218,7 @@ export type Snapshot = {
   stage?: Stage;
 };
 
-/** What spectators of a live match see, and how late. All is revealed when it is over. */
+/** The view and delay of spectators of a live match. All is revealed when it is over. */
 export type Spectating = {
   mode?: "off" | "public" | "shoulder" | "referee";
   /** whose eyes, for `shoulder` */
@@ -1250,7 +1247,7 @@ export type Spent = {
   flagged?: boolean;
 };
 
-/** A position as its viewer sees it. */
+/** A position as a viewer sees it. */
 export type Stage = {
   lattice: "square" | "hex";
   /** by their names, in any order */
@@ -1263,7 +1260,7 @@ export type Stage = {
   colours: ("black" | "white")[];
 };
 
-/** A place of the board, and what stands on it; what is absent is not there. */
+/** A place of the board and what is on it; absent fields mean that there is none. */
 export type StageCell = {
   x: number;
   y: number;
@@ -1288,7 +1285,7 @@ export type StageLabel = {
   y: number;
 };
 
-/** A highlight over cells, in order: the last move's ends or path, a winning line. */
+/** A highlight over cells, in order, such as the last move's ends or path, or a winning line. */
 export type StageMark = {
   /** from, to, path, win or vision */
   kind: string;
@@ -1299,9 +1296,9 @@ export type StageMark = {
 
 /**
  * A line of a lobby's table, of the present round. A match gives each seat the share of the others
- * that it has beaten, ties counting half: of two seats the winner gets 1, in a draw both 0.5; of n
- * seats the best gets 1, the next (n-2)/(n-1), the last 0. A win is the best rank alone, a draw the
- * best rank shared.
+ * that it has beaten; ties count half. With two seats the winner gets 1, and a draw gives both 0.5.
+ * With n seats the best gets 1, the next (n-2)/(n-1), the last 0. A win is the best rank alone, a
+ * draw the best rank shared.
  */
 export type Standing = {
   player: string;
@@ -1323,8 +1320,8 @@ export type Start = {
 };
 
 /**
- * Be told of a topic from now on: all of it once (`hall`), then what changes (`hall_changed`). The
- * hall is what `list_lobbies`, `list_matches` and `ladder` show to anybody.
+ * Subscribe to a topic: all of it once (`hall`), then its changes (`hall_changed`). The hall is the
+ * public part of `list_lobbies`, `list_matches` and `ladder`.
  */
 export type Subscribe = {
   id: number;
@@ -1332,7 +1329,7 @@ export type Subscribe = {
   topic: "hall";
 };
 
-/** How long the seats may think, in milliseconds; all zero means no clock. */
+/** A time control, in milliseconds; all zero means no clock. */
 export type TimeControl = {
   /** free time on every move, not carried over */
   move_ms?: number;
@@ -1361,9 +1358,9 @@ export type Unwatch = {
 };
 
 /**
- * Watch exactly these matches as a spectator, and none that was watched before beside them. Each
- * that was not watched yet is told by a snapshot, as fast as they are read; those that cannot be
- * watched are named in the answer.
+ * Watch exactly these matches as a spectator, and stop watching all others. A snapshot of each
+ * newly watched match follows, as fast as the client reads them. The answer lists the matches that
+ * cannot be watched.
  */
 export type Wall = {
   id: number;
@@ -1371,7 +1368,7 @@ export type Wall = {
   matches: string[];
 };
 
-/** Answer to wall: which of its matches are watched now, and why the others are not. */
+/** Answer to wall: the matches that are watched now, and why the others are not. */
 export type Walled = {
   re: number;
   type: "walled";
@@ -1387,8 +1384,8 @@ export type Watch = {
 };
 
 /**
- * Answer to hello. `resume` is this player's secret for coming back. It is empty for a player who
- * came with a ticket: the one of an earlier welcome stays good.
+ * Answer to hello. `resume` is this player's secret for reconnecting. It is empty for a player
+ * admitted by a ticket; the secret of an earlier welcome stays valid.
  */
 export type Welcome = {
   re: number;
@@ -1410,7 +1407,7 @@ export type Welcome = {
   nodes?: string[];
 };
 
-/** Everything needed to act. Sent again after a rejoin while the turn lasts. */
+/** Everything needed to act. Resent after a rejoin while the turn lasts. */
 export type YourTurn = {
   type: "your_turn";
   match: string;
