@@ -1,4 +1,4 @@
-"""What holds for every test: how many examples Hypothesis draws, and who may start processes.
+"""Settings of every test: how many examples Hypothesis draws, and who may start processes.
 
 How the tests are collected and in what order they run is here too.
 """

@@ -15,7 +15,7 @@ from kibitz_arena.ratings import ELO_PER_LOGIT, RatedGame, Vector
 
 @dataclass(frozen=True)
 class GameModel:
-    """What games are like. Strengths and seats are in Elo.
+    """A model of games. Strengths and seats are in Elo.
 
     Every player performs at its level plus chance, and the better performance is the better
     place; with Gumbel's distribution that is Plackett-Luce. A part of the chance is luck that a
@@ -25,7 +25,7 @@ class GameModel:
 
     strength: tuple[float, ...]
     first: float = 0.0
-    """What the first seat is worth over the last; the others are in between."""
+    """Advantage of the first seat over the last; the others are in between."""
     luck: float = 0.0
     """Correlation of a seat's chance in the games of one block."""
     draws: float = 0.0

@@ -1,4 +1,4 @@
-"""What events are held to show: how it is said, and when it holds."""
+"""The claims about events: their wording, and when they hold."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ formats = st.sampled_from(FORMATS).map(lambda each: event(each[0], **each[1]))
 
 
 class Server:
-    """What a server remembers: a tag that it knows is never played a second time."""
+    """A server that remembers tags and never plays the same one twice."""
 
     def __init__(self, failures: int = 0) -> None:
         self.played: Counter[str] = Counter()

@@ -30,7 +30,7 @@ def met(schedule: Schedule) -> Counter[frozenset[str]]:
 
 
 def sound(event: Tournament) -> Schedule:
-    """What holds for every schedule."""
+    """Check the properties of every schedule, and return the schedule."""
     schedule = Schedule(event)
     all_games = games(schedule)
     assert len({game.tag for game in all_games}) == len(all_games)

@@ -38,7 +38,7 @@ def result(
 
 
 def by_name(due: DueGame) -> Result:
-    """Whoever comes first in the alphabet wins."""
+    """Let the alphabetically first player win."""
     order = sorted(due.game.players)
     return result(*(order.index(name) + 1 for name in due.game.players))
 

@@ -1,4 +1,4 @@
-"""What several nodes cost: a short run counts moves at every one of them."""
+"""The benchmark of several nodes: a short run counts moves at each of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the benchmark of the server says about itself, without running one."""
+"""The command line and the report of the server benchmark, without running one."""
 
 from __future__ import annotations
 

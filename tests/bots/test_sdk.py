@@ -1,4 +1,4 @@
-"""What the author of a bot sees."""
+"""The bot SDK as an author sees it."""
 
 from __future__ import annotations
 

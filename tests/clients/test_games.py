@@ -232,7 +232,7 @@ def test_all_legal_moves_can_be_picked(game: Game, plies: int) -> None:
 
 @pytest.fixture(params=[0, 12, 400])
 def shown(game: Game, request: pytest.FixtureRequest) -> list[Scene]:
-    """What the referee, each seat and the public see after some plies."""
+    """Return the scenes of the referee, each seat and the public after some plies."""
     record = testing.play_record(game, names(game), request.param, spread)
     viewpoints = [None, *range(-1, len(names(game)))] if game.info.hidden else [None]
     folds = [recorded_match.build_timeline(game, record, viewpoint=seat) for seat in viewpoints]

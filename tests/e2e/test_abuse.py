@@ -1,6 +1,6 @@
-"""What clients that flood a server or stop reading get, while a fleet plays on undisturbed.
+"""Clients that flood a server or stop reading, while a fleet plays on undisturbed.
 
-What single bad requests are refused is in `tests/server/net/test_wire_refusals.py`.
+`tests/server/net/test_wire_refusals.py` covers single bad requests.
 """
 
 from __future__ import annotations
@@ -266,9 +266,9 @@ async def p99_under_floods(fleet: Fleet, server: ServerProcess) -> tuple[float, 
 async def test_every_flood_at_once(tmp_path: Path, report: ReportFigure) -> None:
     """T9: 50 flooding sockets, 2,000 half-open handshakes, 10,000 lobbies, slow headers.
 
-    The same floods are first sent to another server on the same machine: what they take from the
-    players' processors there, they take whatever this server does. (How much of a turn of its loop
-    floods get is counted in `tests/server/net/test_peer.py`.)
+    The same floods are first sent to another server on the same machine. This measures the
+    processor time that the players lose to them whatever this server does.
+    (`tests/server/net/test_peer.py` counts how much of a turn of its loop floods get.)
     """
     directories = tmp_path / "ours", tmp_path / "other"
     for directory in directories:

@@ -25,7 +25,7 @@ from tests.tools.server_process import ROOT, ServerProcess, server_process
 NAMES = ("ada", "bob", "cyd", "dan")
 MATCHES = 20
 PAUSE_S = 0.005
-"""What a bot thinks, so that there is a middle to be killed in."""
+"""The thinking time of a bot, so that it can be killed in the middle of it."""
 SECONDS = 60
 
 HOST = """
@@ -55,7 +55,7 @@ async def main(url, token=None):
 
 asyncio.run(main(*sys.argv[1:]))
 """
-"""What the host does until it is killed; its matches are rated where it has an account."""
+"""The host's program until it is killed; its matches are rated if it has an account."""
 CLOCK = TimeControl(move_ms=60_000)
 
 

@@ -1,4 +1,4 @@
-"""What the Compose files run, run here: one after the other, with paths of this machine."""
+"""The commands of the Compose files, run here one after the other, with this machine's paths."""
 
 from __future__ import annotations
 

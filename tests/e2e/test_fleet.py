@@ -1,7 +1,7 @@
 """Many matches on a server process that is killed, terminated, and started again.
 
-Whatever happens to it, no acknowledged move is lost or applied twice, every match comes to its
-end, and what everybody was shown is what the records say.
+Through all of it, no acknowledged move is lost or applied twice, every match ends, and all that
+players and spectators were shown agrees with the records.
 """
 
 from __future__ import annotations

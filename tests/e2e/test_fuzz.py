@@ -57,7 +57,7 @@ PATIENCE_S = 20.0
 
 @dataclass
 class FuzzRun:
-    """What has been sent, and what came back."""
+    """The requests of a run, and their answers."""
 
     server: ServerProcess
     seed: int
@@ -66,7 +66,7 @@ class FuzzRun:
     closed: dict[int | None, int] = field(default_factory=dict)
     internal: list[bytes] = field(default_factory=list)
     secrets: dict[str, str] = field(default_factory=dict)
-    """What the players come back with."""
+    """The resume secrets of the players."""
 
     def __post_init__(self) -> None:
         self.known: dict[str, list[Any]] = {"match": ["x"], "lobby": ["x"], "game": ["mnk"]}

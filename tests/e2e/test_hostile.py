@@ -35,8 +35,10 @@ class Honest(Bot):
 """
 GAMES = 6
 GAINED = {"read", "became", "resigned", "killed", "descriptor", "spoilt", "filled"}
-"""What the hostile bot must not get done, whatever isolates it; with its own network neither
-"connected" nor "page"."""
+"""The achievements that every isolation must deny the hostile bot.
+
+An isolated network also denies "connected" and "page".
+"""
 
 
 @dataclass
@@ -47,7 +49,7 @@ class AttackReport:
     results: dict[str, Any]
     said: str
     did: list[dict[str, str]]
-    """What the hostile bot says that it achieved."""
+    """The achievements that the hostile bot reports."""
     left: list[str] = field(default_factory=list)
     """Its processes that outlived the tournament."""
 

@@ -30,7 +30,7 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text()
 
 @dataclass(frozen=True)
 class Image:
-    """What stands for the image: the programs of its environment, and what is copied beside."""
+    """A substitute for the image: the programs of its environment, and the copied files."""
 
     programs: Path
     home: Path

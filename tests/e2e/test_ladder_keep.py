@@ -146,7 +146,7 @@ def hall(kibitz: Kibitz) -> Iterator[Hall]:
 
 
 def require_nothing_lost_or_doubled(hall: Hall) -> LadderState:
-    """What the server has of the matches is what the journal has, once each."""
+    """Require that the server has exactly the journal's matches, once each; return the state."""
     state = hall.state()
     ended = {each.match: each for each in hall.ended()}
     assert len(ended) == len(hall.ended())

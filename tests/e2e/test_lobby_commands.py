@@ -1,4 +1,4 @@
-"""What a host asks for from another terminal than the one that follows the lobby."""
+"""A host's requests from a second terminal, while the first follows the lobby."""
 
 from __future__ import annotations
 

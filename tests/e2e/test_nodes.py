@@ -1,7 +1,7 @@
 """Two nodes on one database, as processes: one is killed, frozen or taken down, the other goes on.
 
-The players of a fleet connect through a proxy that knows the nodes by `/readyz` only. What they
-were told is compared with the records afterwards (`fleet.contradictions`).
+The players of a fleet connect through a proxy that knows the nodes by `/readyz` only. Afterwards,
+`fleet.contradictions` compares what they received with the records.
 """
 
 from __future__ import annotations

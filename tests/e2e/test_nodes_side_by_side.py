@@ -1,7 +1,8 @@
 """Three nodes with URLs of their own on one database, as processes, which all serve.
 
-Clients know one node each. What they ask for is at another one, mostly, and they go there; when
-that is gone they find where it goes on. What they were told is compared with the records.
+Each client starts with the URL of one node. Most of what it requests is at another node, and it is
+redirected there. When that node is gone, it finds the node that took over. Afterwards, all messages
+received are compared with the records.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from tests.tools.server_process import ServerProcess, drawn_matches
 
 
 class Screen:
-    """What a spectator is sent of matches, in its order."""
+    """The messages about matches that a spectator receives, in order."""
 
     def __init__(self, client: Client) -> None:
         self.client = client

@@ -1,7 +1,7 @@
-"""What a server lives through: a disk that is full, freezes, kills before it is up.
+"""Failures that a server survives: a full disk, freezes, kills before it is up.
 
-Players go on as if nothing had happened: no acknowledged move is lost or applied twice, every
-match comes to its end, and what everybody was shown is what the records say.
+Play goes on: no acknowledged move is lost or applied twice, every match ends, and all that players
+and spectators were shown agrees with the records.
 """
 
 from __future__ import annotations

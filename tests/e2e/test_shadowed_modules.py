@@ -1,8 +1,8 @@
-"""Files of the working directory are not our modules, whatever they are called.
+"""Files of the working directory never replace our modules, whatever they are called.
 
-A directory has a file for each module of Python and of the packages that we need. Whoever imports
-one of them leaves its mark, and fails. An entrant's own file is called like a module of Python too:
-it is to run in the entrant's process and nowhere else.
+A directory has a file for each module of Python and of the packages that we need. Importing one of
+them leaves a mark, and fails. An entrant's own file is named like a module of Python too: it must
+run in the entrant's process and nowhere else.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def test_no_process_of_ours_imports_a_file_that_lies_there(
 
 
 def test_python_m_takes_the_directory_off_the_path(kibitz: Kibitz, mark: Path) -> None:
-    """What Python itself imports to find our `__main__` comes before it, and is left out."""
+    """Exclude the modules that Python imports itself before it runs our `__main__`."""
     code = "import runpy, sys, kibitz; print(*sys.modules)"
     first = run(kibitz, sys.executable, "-P", "-c", code).stdout.split()
     for name in {each.partition(".")[0] for each in first} & {*NAMES}:

@@ -1,4 +1,4 @@
-"""What the system sees of a move: its entry is written, synced, and only then answered.
+"""The system calls of a move: its entry is written and synced, and only then answered.
 
 T3: a tracer lists the server's system calls. For every answer to a move there has to be a write
 of its entry to the write-ahead log before, and a sync that began after that write and ended
@@ -31,7 +31,7 @@ LINE = re.compile(r"(\d+) +(\S.*)")
 
 @dataclass
 class SyscallOrder:
-    """What a trace says, in its order: moves are known by the number of their request."""
+    """The order of the events in a trace; moves are identified by the numbers of their requests."""
 
     written: dict[int, int] = field(default_factory=dict)
     """Line of the first write of each request's entry."""

@@ -1,8 +1,8 @@
 """`kibitz arena --workers`: tournaments over processes and over Ray, with workers that are killed.
 
 Two runs of a tournament of seeded bots are *the same* when their journals have the same `ended`
-lines but for their order, times (`at_ms`, `used_ms`), the keys that servers give to matches and the
-paths made of them, and when the tables computed from them are equal to the last bit.
+lines, and the tables computed from them are equal to the last bit. The lines may differ in order,
+times (`at_ms`, `used_ms`), the keys that servers give to matches, and the paths made of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What each game is tested with: the module ``tests.games.<game>.cases`` of every game.
+"""The test data of each game: the module ``tests.games.<game>.cases`` of every game.
 
 It has OPTIONS, a list of options to test with besides others (the first is ``{}``), and
 ``spellings(game, state)``, which yields every wire move that somebody may send in a state.

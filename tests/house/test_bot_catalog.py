@@ -1,4 +1,4 @@
-"""What `kibitz bots` says of the house bots."""
+"""The output of `kibitz bots` about the house bots."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Whole matches with server, clients and bots in one process, over real sockets.
 
-What is about the processes themselves, kills and limits among it, is in `tests/e2e`.
+Tests of the processes themselves, such as kills and limits, are in `tests/e2e`.
 """
 
 from __future__ import annotations

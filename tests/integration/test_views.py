@@ -1,4 +1,4 @@
-"""What clients for people know of a match, from what a whole server sends them."""
+"""The state of a match in clients for people, built from the messages of a whole server."""
 
 from __future__ import annotations
 

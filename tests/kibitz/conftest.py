@@ -1,4 +1,4 @@
-"""What tests of the whole command share: every command, and a record to give to them."""
+"""Fixtures of the tests of whole commands: every command, and a record to give to them."""
 
 from __future__ import annotations
 

@@ -306,7 +306,7 @@ ALLOWED = {
     "games/kibitz_games/core/schema.py": "a tool of developers",
     "games/kibitz_games/conformance/playthrough.py": "a tool of developers",
 }
-"""Who writes to a terminal past `kibitz.output`, and why that is no danger."""
+"""The modules that write to a terminal without `kibitz.output`, and why that is safe."""
 SAFE_ARGUMENTS = ("printable.line", "printable.lines", "printable.json")
 PACKAGES = (
     "protocol",

@@ -1,4 +1,4 @@
-"""What is printed into a pipe that nobody reads any more."""
+"""Output to a pipe whose reader is gone."""
 
 from __future__ import annotations
 

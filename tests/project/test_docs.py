@@ -1,4 +1,4 @@
-"""What README and docs say: every command line is one that the command understands."""
+"""The README and docs: the command accepts every command line in them."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_the_files_that_the_explanations_name_are_there() -> None:
 
 
 def test_what_is_generated_is_what_the_code_and_the_results_say() -> None:
-    """Who changes a bot, an event file or a result writes the pages: python -m docs.generate."""
+    """After changing a bot, an event file or a result, write the pages: python -m docs.generate."""
     for path, text in generate.pages().items():
         assert path.read_text(encoding="utf-8") == text, path.relative_to(ROOT)
 

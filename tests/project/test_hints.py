@@ -1,4 +1,4 @@
-"""What sentences tell people to type exists: every flag in a hint is one of some command."""
+"""The hints in messages: every flag in a hint is one of some command."""
 
 from __future__ import annotations
 

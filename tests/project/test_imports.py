@@ -1,4 +1,4 @@
-"""Who may import whom: the contracts of pyproject.toml, and what they cannot say."""
+"""The rules of imports: the contracts of pyproject.toml, and those it cannot express."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ OWN_FOLDERS = (
     "training/kibitz_training",
     "bots/kibitz_bots",
 )
-"""Where a game has a folder of its own name."""
+"""The folders in which each game has a subfolder of its own name."""
 
 
 def sources() -> list[Path]:

@@ -1,4 +1,4 @@
-"""What operators get: the pages of metrics, variables and exit statuses, a dashboard and a unit."""
+"""The material for operators: metrics, variables, exit statuses, a dashboard and a unit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is installed: pinned, named without an address, and only what is said."""
+"""The installed packages: pinned, named without an address, and no others."""
 
 from __future__ import annotations
 

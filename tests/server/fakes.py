@@ -1,4 +1,4 @@
-"""What the tests of the server's shell stand on: time, transports and a disk made of memory.
+"""The fakes of the server's shell: time, transports and a disk in memory.
 
 `FakeLoop` is an event loop whose time is moved by hand. `FakeTransport` keeps what is written
 and can be full. `FakeStore` is a store that is durable when the test says so.

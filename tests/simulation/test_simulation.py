@@ -47,7 +47,7 @@ FAILING_DISK = FaultRates(lobbies=3, outages=0.15, commit_failures=0.1, crashes=
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where databases are made; in memory where the system has such a place."""
+    """Return a folder for databases; in memory if the system has such a place."""
     made = tmp_path_factory.mktemp("worlds")
     make_template(made)
     return made

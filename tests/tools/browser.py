@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from playwright.async_api import Browser, ConsoleMessage, Page, Playwright, Request, Response
 
 TOOLS = Path(__file__).parent / "web" / "node_modules"
-"""What `npm install` in `tests/tools/web` brings."""
+"""The packages that `npm install` in `tests/tools/web` installs."""
 AXE = TOOLS / "axe-core" / "axe.min.js"
 PATIENCE_MS = 15_000
 """How long something may take to appear."""

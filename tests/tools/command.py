@@ -83,7 +83,7 @@ class Running:
 
     process: subprocess.Popen[str]
     log: Path
-    """What it says on stderr."""
+    """The file with its stderr."""
 
     def line(self) -> str:
         """Return the next line that it prints; raise `EOFError` with its log when it has ended."""

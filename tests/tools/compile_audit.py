@@ -1,4 +1,4 @@
-"""What a house bot compiles or loads during its turns that its warm-up had not compiled.
+"""List compilations and cache loads in a house bot's turns that its warm-up should have done.
 
 ``python -m tests.tools.compile_audit GAME/NAME[:KEY=VALUE] ...`` prints a line of JSON for each
 bot: what was typed, how many signatures its warm-up asked the compiler for, and those that its

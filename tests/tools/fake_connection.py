@@ -195,13 +195,13 @@ class FakeServerConnection(Client):
         self.player = player
         self.name = name
         self.clock = 0
-        """What `now` returns, in milliseconds."""
+        """The result of `now`, in milliseconds."""
         self.requests: list[tuple[object, ...]] = []
         """Requests in order: the name of the method, then its arguments."""
         self.refusals: dict[str, RefusedError] = {}
         """By method: the refusal to answer it with."""
         self.ended: Exception | None = None
-        """What ends the news once all of it is read."""
+        """The exception raised once all news has been read."""
         self.lobby_list: list[LobbyBrief] = []
         self.match_list: list[MatchBrief] = []
         self.events: dict[str, list[Event]] = {}

@@ -60,7 +60,7 @@ class NodeRow:
     name: str
     url: str
     life: int
-    """What tells its starts apart."""
+    """The number that distinguishes its starts."""
     beat: float
     since: float
     leaving: bool = False
@@ -123,7 +123,7 @@ class Write:
 
 @dataclass(slots=True, eq=False)
 class Batch:
-    """What is written together."""
+    """The writes of one commit."""
 
     writes: list[Write] = field(default_factory=list)
     waiting: list[Waiting] = field(default_factory=list)
@@ -131,7 +131,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a node has just changed in a stream."""
+    """A change that a node has just made to a stream."""
 
     node: str
     stream: StreamRow
@@ -144,7 +144,7 @@ class Written:
 
 
 class FakeDatabase:
-    """What all nodes have written."""
+    """A database in memory that all nodes share."""
 
     fences = True
     """Whether a batch about another node's lobby is refused, as it must be."""
@@ -163,7 +163,7 @@ class FakeDatabase:
         self.players: dict[str, tuple[PlayerRow, bytes]] = {}
         self.hall: dict[str, HallRow] = {}
         self.listeners: dict[str, Callable[[], object]] = {}
-        """What tells each node that another one has written lines."""
+        """The callbacks that notify each node of lines written by another one."""
         self.on_written: Callable[[Written], None] = lambda written: None
         self.running = True
         self.slow = 0.0

@@ -1,4 +1,4 @@
-"""What a node does besides a single server, on a `FakeDatabase`: `interface.Nodes` in memory."""
+"""A node's work beyond that of a single server: `interface.Nodes` on a `FakeDatabase`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LONG_AGO_S: Final = 60.0
 
 
 class OwningStore(Protocol):
-    """What is needed of the store."""
+    """The required part of the store."""
 
     owned: set[str]
     """The open lobbies that the node owns, or believes that it does."""

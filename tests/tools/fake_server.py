@@ -89,7 +89,7 @@ class FakeServer(Client):
 
     @property
     def welcome(self) -> Welcome:
-        """What the server has said to the hello of the player under test."""
+        """Return the server's welcome to the player under test."""
         return self._welcome
 
     def send(self, *messages: News | MatchLost | None) -> None:
@@ -116,7 +116,7 @@ class FakeServer(Client):
         return [call for call in self.calls if call.name == name]
 
     async def news(self) -> AsyncIterator[News | MatchLost]:
-        """What was told, in order."""
+        """Yield the news in order."""
         while (message := await self._news.get()) is not None:
             yield message
 

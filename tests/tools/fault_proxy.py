@@ -1,9 +1,9 @@
 """A proxy between clients and a server that injects network faults, from one seed.
 
-Each connection through it gets, by chance, latency and jitter, slices of single bytes, a low
-rate, and one of the ways in which connections end: a reset after some bytes; a *half-open* end,
-where one side is gone and the other is not told, so that only its own pings can find out; a
-*half-closed* one, where one direction ends properly (FIN) and the other stays open.
+Each connection through it gets, by chance, latency and jitter, slices of single bytes, a low rate,
+and one of three ends. It can be *reset* after some bytes. It can be *half-open*: one side is gone
+without notice, so that only the other side's pings can detect it. Or it can be *half-closed*: one
+direction ends properly (FIN) and the other stays open.
 
     client <--socket--> proxy <--socket--> server
                           |
@@ -24,7 +24,7 @@ from typing import Literal
 
 CHUNK = 16_384
 SLOW_CHUNK = 512
-"""What a slow connection carries at a time."""
+"""Bytes that a slow connection carries at a time."""
 SLICED_BYTES = 64
 """Bytes of a chunk that travel one by one; what follows them goes whole."""
 

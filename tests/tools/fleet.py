@@ -1,10 +1,10 @@
-"""A fleet of scripted players on real sockets, who keep a history for the auditor.
+"""A fleet of scripted players on real sockets, with a history for the auditor.
 
-Every player is a `Client` that answers its turns with a random legal move; a spectator watches
-every match of the fleet. What they send, are answered and are shown goes into one shared
-history, on one clock, so that `contradictions` can hold it against the records of the server
-after whatever happened meanwhile: the auditor looks for moves that were lost, doubled or
-changed, and every event has to be, byte for byte, what the fold of the record shows that viewer.
+Every player is a `Client` that answers its turns with a random legal move. A spectator watches
+every match of the fleet. All requests, answers and events go into one shared history, on one clock.
+Afterwards, `contradictions` compares it with the records of the server. The auditor looks for moves
+that were lost, doubled or changed. Every event must equal, byte for byte, the fold of the record
+for that viewer.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Fleet:
     moves: int = 0
     """Acknowledged moves of all players."""
     returns: list[tuple[str, float]] = field(default_factory=list)
-    """Who came back to a seat after its connection broke, and when."""
+    """Players who reconnected to a seat after their connection broke, with the times."""
     answer_times: list[float] = field(default_factory=list)
     """Seconds from sending each move to its answer."""
     lag_counts: Counter[str] = field(default_factory=Counter)
@@ -257,7 +257,7 @@ async def fleet_of(
 ) -> AsyncIterator[Fleet]:
     """Open `pairs` lobbies of as many seats as the item has, and let their players play.
 
-    Where several addresses are given, players connect to one after the other of them.
+    If there are several addresses, players connect to them in rotation.
     """
     addresses = itertools.cycle([url] if isinstance(url, str) else url)
     fleet = Fleet(seed, pause)

@@ -1,8 +1,8 @@
 """Connections that flood a server: requests, lobbies, handshakes that never end.
 
-`python -m tests.tools.floods PORT` sends every flood at once, in a process of its own that gives
-way to others for the processor: on one machine the flooders would else take from the players what
-they cannot take from them over a network. It prints a `FloodOutcome` as JSON.
+`python -m tests.tools.floods PORT` sends every flood at once, in a process of its own with low
+priority. Otherwise flooders on the same machine would take processor time from the players, which
+they cannot do over a network. It prints a `FloodOutcome` as JSON.
 """
 
 from __future__ import annotations

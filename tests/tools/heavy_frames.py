@@ -1,9 +1,9 @@
 """The frames that cost a server most to decode, made from the JSON Schema of every request.
 
-For each type of request `valid_frames` yields frames that fill `MAX_FRAME` bytes with one list or
-object of the message, as long as its model accepts it, and `invalid_frames` yields frames that have
-something wrong, as often as it fits, at one place of the message. The test of the codec bounds what
-each of them may cost, and `benchmarks.frames` measures it.
+For each type of request, `valid_frames` yields frames that fill `MAX_FRAME` bytes with one list or
+object of the message, as long as its model accepts it. `invalid_frames` yields frames that repeat
+an error as often as it fits at one place of the message. The test of the codec limits the cost of
+each frame, and `benchmarks.frames` measures it.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _HOSTILE: Final[tuple[tuple[str, list[str]], ...]] = (
     ("[%s]", ["[" * 150 + "]" * 150] * 100),
     ('"%s"', ["x" * 100 + "\\\\u0000"] * 200),
 )
-"""What is put in the place of a value: an outside, and what fills it."""
+"""The replacements for a value: an outside, and the items that fill it."""
 
 
 class _Sample:

@@ -1,10 +1,10 @@
 """A bot that wins without playing, where it can: what an event has to withstand.
 
-Its file is copied beside an honest bot's. On its first move it tries everything at once: it reads
-what the system tells of other processes, the event's files and its database, and plays the part of
-whoever it finds a secret of (it resigns for it); it kills processes, starts some that leave its
-session and its group, fills the disk, connects to the network and spoils the compile cache.
-What it achieved goes to stderr, one JSON object a line: ``{"did": "read", "what": "...", ...}``.
+Its file is copied beside an honest bot's. On its first move it tries everything at once. It reads
+the system's data about other processes, the event's files and its database. If it finds a player's
+secret, it connects as that player and resigns. It kills processes, starts some that leave its
+session and its group, fills the disk, connects to the network and spoils the compile cache. It
+reports its achievements on stderr, one JSON object a line: ``{"did": "read", "what": "...", ...}``.
 Otherwise it plays legal moves.
 
 It is a file of its own so that it can be copied; nothing of the tests is imported. ``FORAY`` in its

@@ -1,5 +1,6 @@
-"""What the Dockerfile puts into the image, worked out without Docker: its COPY lines, and of what
-they name only the files that `.dockerignore` lets through.
+"""Compute the files that the Dockerfile puts into the image, without Docker.
+
+They are the files named by its COPY lines, except those that `.dockerignore` excludes.
 """
 
 from __future__ import annotations

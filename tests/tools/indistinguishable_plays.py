@@ -26,7 +26,7 @@ SKIP_SHARE = 0.25
 
 @dataclass(frozen=True)
 class PairedTurn:
-    """What `seat` does: a move in each play; a turn that is skipped in both, or a seat dropped."""
+    """An action of `seat`: a move in each play, a turn skipped in both, or a seat dropped."""
 
     kind: Kind
     seat: int
@@ -109,7 +109,7 @@ class _PairBuilder:
         return PlayPair(self._game, seats, seat, self._deals, tuple(turns), apart, self._options)
 
     def _observation(self, state: State) -> str | None:
-        """What the seat and the public know of a state; None when it is over."""
+        """Return the views of the seat and the public as text; None when the play is over."""
         game = self._game
         if game.to_act(state) == TERMINAL:
             return None

@@ -1,13 +1,13 @@
-"""A bot that attacks the event's own server from inside of its isolation, with what it has there.
+"""A bot that attacks the event's own server from inside its isolation, using only its contents.
 
-While all compile it comes in as its siblings, whose names it knows, and as somebody new. Once it
-plays it takes the secret of its own player out of its process, and asks on a second connection for
-all that it should not have: house bots, other people's matches, lists. Then it notes as fast as it
-can. What it achieved goes to stderr, one JSON object a line: ``{"did": "hosted", "what": "..."}``.
-Otherwise it plays legal moves.
+While all compile, it signs in under its siblings' names, which it knows, and under a new one. Once
+it plays, it takes its own player's secret out of its process. On a second connection it requests
+all that it should not have: house bots, other people's matches, lists. Then it sends notes as fast
+as it can. It reports its achievements on stderr, one JSON object a line: ``{"did": "hosted",
+"what": "..."}``. Otherwise it plays legal moves.
 
-It is a file of its own so that it can be copied; nothing of the tests is imported. ``FORAY`` in its
-text is replaced by what it knows: ``names`` of siblings, and a ``marker`` to be written outside.
+It is a file of its own so that it can be copied; it imports nothing of the tests. ``FORAY`` in its
+text is replaced by its data: ``names`` of siblings, and a ``marker`` to write outside.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ Observation: TypeAlias = Sent | Acknowledged | Declined | Shown
 
 @dataclass(slots=True)
 class _History:
-    """What was observed of one match, sorted by kind."""
+    """The observations of one match, sorted by kind."""
 
     sent: dict[tuple[str, int], Sent] = field(default_factory=dict)
     acknowledged: dict[tuple[str, int], Acknowledged] = field(default_factory=dict)

@@ -5,9 +5,9 @@ find every fault that the larger one found.
 
 ``python -m tests.tools.mutants freeze`` chooses the faults by a fixed seed and writes
 `mutants.jsonl`. ``python -m tests.tools.mutants run --tree TREE --out FILE`` plants them one after
-another in a copy of the project (never in the one that somebody works in), runs the tests next to
-each, and appends a line for each verdict; a run that was cut off goes on where it was.
-``python -m tests.tools.mutants compare OLD NEW`` names the faults that only OLD found.
+another in a copy of the project (never in a working tree) and runs the tests next to each. It
+appends a line for each verdict, and resumes an interrupted run. ``python -m tests.tools.mutants
+compare OLD NEW`` names the faults that only OLD found.
 
 A fault is stored as the text of its statement, not as a line number, so it can be planted after
 files were moved. When the statement itself is gone, the verdict is "gone".

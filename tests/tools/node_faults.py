@@ -36,7 +36,7 @@ MOST_PAUSE_S: Final = 6.0
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens, for how long, and how long it is quiet after it."""
+    """A fault, its duration, and the quiet time after it."""
 
     kind: FaultKind
     lasts_s: float

@@ -1,9 +1,9 @@
 """The history that several nodes have written, and its checker.
 
-Who wrote an entry does not stand in the log. So each node comes to the database as a role of its
-own, and a trigger (`witness`) notes for every entry, when its transaction commits, who wrote it and
-who owned the lobby then. A trigger that is deferred to the commit runs while the transaction still
-has its locks, so for each lobby the notes are in the order of the commits.
+The log does not record the writers of entries. So each node connects to the database as a role of
+its own. When a transaction commits, a trigger (`witness`) notes the writer of each entry and the
+owner of the lobby at that time. A trigger that is deferred to the commit runs while the transaction
+still has its locks, so for each lobby the notes are in the order of the commits.
 
 `faults` holds the log against these notes and against what the clients noted themselves:
 
@@ -30,7 +30,8 @@ from kibitz_server.match.record import read_entry
 from tests.tools.log_audit import Observation, audit
 
 SLACK_MS = 2_500
-"""What a charge may exceed the player's own measure by: messages under way on a busy machine."""
+"""Maximum excess of a charge over the player's own measure: messages in transit on a busy machine.
+"""
 _WITNESS = """
 CREATE SCHEMA witness;
 CREATE TABLE witness.written (
@@ -117,7 +118,7 @@ class NodeHistory:
 
 @dataclass
 class ClientNotes:
-    """What the clients know of the matches."""
+    """The clients' notes about the matches."""
 
     seats: Mapping[str, Sequence[str]]
     """The players of each match, in the order of their seats."""

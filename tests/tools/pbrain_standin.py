@@ -1,31 +1,31 @@
 """A scripted Gomocup engine with the quirks of real ones, each behind a switch.
 
 ``python pbrain_standin.py [QUIRK ...] [--log FILE]``. It shares nothing with the project: it keeps
-a board of its own and puts its stone beside the last one. It ends with status 3, and a sentence,
-when it is told something that contradicts what it knows, so a manager that loses count is found.
+a board of its own and puts its stone beside the last one. If a command contradicts its board, it
+prints a sentence and exits with status 3. This detects a manager that loses count.
 
-deaf        a command that arrives within 10 ms of a reply is dropped
-only-N      START with another size than N is an ERROR
-ordered     a BOARD whose stones do not alternate in playing order is an ERROR
-stateless   forgets the board after each answer, so TURN is an ERROR
-slow        takes 0.3 s to answer START
-chatty      MESSAGE, DEBUG and empty lines around every answer, which ends in CR LF
-grumpy      UNKNOWN to every INFO
-curt        UNKNOWN to INFO max_memory only
-minimal     knows START, BEGIN, INFO, BOARD, TURN and END only, and says UNKNOWN to all else
-silent      the same, but says nothing to all else
-cr          ends its lines in CR alone
-crlf        ends its lines in CR LF
-boardless   UNKNOWN to BOARD, without waiting for its end
-occupied    answers a TURN with a cell that is occupied
-outside     answers a TURN with -1,3
-twice       answers, and says another stone as well
-noisy       writes a megabyte to standard error, and as much in MESSAGEs, before every answer
-suggest     says SUGGEST first, and wants PLAY
-spaced      answers "x, y"
-mute        never answers a command for a stone
-dies        ends with status 7 at its second stone
-strict      wants CR LF behind every line
+    deaf        a command that arrives within 10 ms of a reply is dropped
+    only-N      START with another size than N is an ERROR
+    ordered     a BOARD whose stones do not alternate in playing order is an ERROR
+    stateless   forgets the board after each answer, so TURN is an ERROR
+    slow        takes 0.3 s to answer START
+    chatty      MESSAGE, DEBUG and empty lines around every answer, which ends in CR LF
+    grumpy      UNKNOWN to every INFO
+    curt        UNKNOWN to INFO max_memory only
+    minimal     knows START, BEGIN, INFO, BOARD, TURN and END only, and says UNKNOWN to all else
+    silent      the same, but says nothing to all else
+    cr          ends its lines in CR alone
+    crlf        ends its lines in CR LF
+    boardless   UNKNOWN to BOARD, without waiting for its end
+    occupied    answers a TURN with a cell that is occupied
+    outside     answers a TURN with -1,3
+    twice       answers, and says another stone as well
+    noisy       writes a megabyte to standard error, and as much in MESSAGEs, before every answer
+    suggest     says SUGGEST first, and wants PLAY
+    spaced      answers "x, y"
+    mute        never answers a command for a stone
+    dies        ends with status 7 at its second stone
+    strict      wants CR LF behind every line
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MANDATORY = {"START", "BEGIN", "INFO", "BOARD", "TURN", "END", "PLAY"}
 
 
 class Engine:
-    """What the engine knows, and a method ``on_...`` for each command."""
+    """The state of the engine, and a method ``on_...`` for each command."""
 
     def __init__(self, words: list[str]) -> None:
         self.log = Path(words.pop(words.index("--log") + 1)) if "--log" in words else None

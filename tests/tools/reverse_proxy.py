@@ -1,9 +1,9 @@
 """Reverse proxies for tests: nginx, HAProxy and Caddy with the configurations of the how-to.
 
-What is run is the text of docs/how-to/reverse-proxy.md. Names, ports, certificates and, where a
-test asks for it, timeouts are replaced; a replacement that finds nothing is an error, so that the
-page and the tests cannot drift apart. Each proxy is a child process on a port of the loopback
-interface, with all its files in one directory, and is ended by its id.
+The tests run the text of docs/how-to/reverse-proxy.md. Names, ports, certificates and, where a test
+asks for it, timeouts are replaced; a replacement that finds nothing is an error, so that the page
+and the tests cannot drift apart. Each proxy is a child process on a port of the loopback interface,
+with all its files in one directory, and is ended by its id.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HEADINGS: Final = {"nginx": "nginx", "haproxy": "HAProxy", "caddy": "Caddy"}
 _SECTIONS: Final = {"name": "Under a name of its own", "path": "Below a path"}
 _DOMAINS: Final = {"name": "games.example.org", "path": "example.org"}
 PATHS: Final[Mapping[Place, str]] = {"name": "", "path": "/kibitz"}
-"""What the address of the server ends in."""
+"""The end of the server's URL, by place."""
 START_SECONDS: Final = 20.0
 END_SECONDS: Final = 10.0
 
@@ -71,7 +71,7 @@ class ReverseProxy:
 
     @property
     def url(self) -> str:
-        """Where the pages of the server are, as a person would type it."""
+        """Return the URL of the server's pages, as a person would type it."""
         return f"{self.origin}{PATHS[self.place]}"
 
 

@@ -32,7 +32,7 @@ class ScriptedServer:
         self.session = session
         self.now = now
         self.events: list[SessionEvent] = []
-        """What has happened and was not taken yet."""
+        """Events that have not been taken yet."""
         self._frames: deque[bytes] = deque()
 
     def connect(self) -> None:

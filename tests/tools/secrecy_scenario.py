@@ -26,7 +26,7 @@ from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_se
 CLOCK = {"move_ms": 2_000, "bank_ms": 1_000}
 
 WANTED: tuple[WantedViews, ...] = ("turn", "every", "drawn", "none")
-"""What the connections of a player ask for, one after the other."""
+"""The views that the connections of a player ask for, one after the other."""
 RESTART_BEFORE_TURN = 5
 """Before which turn the server is killed and started again."""
 
@@ -56,17 +56,17 @@ class LogCapture(logging.Handler):
 
 @dataclass
 class SecrecyTranscript:
-    """What was heard, by listener: everything before the end, and what came with and after it."""
+    """The messages by listener: everything before the end, and the end with all that followed."""
 
     seat: str
     before_end: dict[str, list[bytes]] = field(default_factory=dict)
     after_end: dict[str, list[bytes]] = field(default_factory=dict)
     secrets: dict[str, list[str]] = field(default_factory=dict)
-    """Who may know each secret before the end ("" for nobody), and the secrets."""
+    """The viewers who may learn each secret before the end ("" for nobody), with the secrets."""
     private_notes: dict[str, list[str]] = field(default_factory=dict)
     """The same of what is its author's alone for ever: notes, and secrets to come back with."""
     views: dict[str, ViewFollower] = field(default_factory=dict)
-    """What the seat and the spectator could know of their view, by listener."""
+    """The views that the seat and the spectator could derive, by listener."""
     log: list[str] = field(default_factory=list)
     record: bytes = b""
     illegal_refusals: int = 0

@@ -55,7 +55,7 @@ def free_port() -> int:
 
 @dataclass(frozen=True)
 class ServerResources:
-    """What a server holds on to, which has to be the same before and after a crowd."""
+    """The resources of a server, which must be the same before and after a crowd."""
 
     connections: int
     players: int
@@ -80,7 +80,7 @@ class ServerPages:
 
     @property
     def url(self) -> str:
-        """Where clients connect."""
+        """Return the URL for clients."""
         return f"ws://127.0.0.1:{self.port}"
 
     def page(self, path: str) -> bytes:
@@ -114,14 +114,14 @@ class ServerProcess(ServerPages):
     directory: Path
     options: dict[str, Any] = field(default_factory=dict)
     prefix: Sequence[str] = ()
-    """What the command line begins with, such as a tracer."""
+    """The beginning of the command line, such as a tracer."""
     port: int = field(default_factory=free_port)
     starts: list[float] = field(default_factory=list)
     """Seconds that each start took until the server listened."""
 
     @property
     def log(self) -> Path:
-        """What it said on stderr, over all its starts."""
+        """Return the path of its stderr, over all its starts."""
         return self.directory / "hosted.err"
 
     @property

@@ -31,7 +31,7 @@ class ServerThread(ServerPages):
         values = {"unlimited": False, "db": str(directory / "server.db"), "port": 0, **options}
         self.database = Path(values["db"])
         self.errors: list[str] = []
-        """What was logged as an error since it was started."""
+        """Errors logged since it was started."""
         self._games = games
         self._config = make_config(values, None)
         self._listening = threading.Event()

@@ -85,7 +85,7 @@ EPOCH_S = 1_900_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class NodeFaults(FaultRates):
-    """What happens to the nodes, their links and their database; rates are numbers a second."""
+    """Rates of faults of the nodes, their links and their database, per second."""
 
     resets: float = 0.0
     second_sockets: float = 0.0
@@ -337,7 +337,7 @@ class NodesSimulation(Simulation):
             for name in "abcdefgh"[: self.rates.nodes]
         ]
         self._serving: Node | None = None
-        """Where the proxy sends who connects."""
+        """The node to which the proxy sends new connections."""
         self._ownerless: dict[str, float] = {}
         """Since when lobbies could have been taken."""
 
@@ -557,9 +557,10 @@ class NodesSimulation(Simulation):
                 self._judge_ownerless(key, row.node)
 
     def _judge_serving(self, name: str, since: float, streams: dict[str, StreamRow]) -> None:
-        """Who says hello is told of all its lobbies, so whoever lets people in has them all.
+        """Require that a serving node has all lobbies: its hello lists all those of a player.
 
-        But for those that a node has made since which did not know yet that it is not its turn.
+        Lobbies are exempt if a node made them later, before it knew that another node had taken
+        over.
         """
         if self.rates.side_by_side:
             return  # others have lobbies too

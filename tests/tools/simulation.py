@@ -1,21 +1,22 @@
 """A server, its disk and its clients in one thread on virtual time: a run is one integer.
 
-Everything above the sockets is the real thing: `Directory`, runners of matches and lobbies,
-`Peer` with its frames, `Store` with its SQLite file, and on the other side the clients'
-`Session`. What stands between and below them is simulated, from one random source:
+Everything above the sockets is the real thing: `Directory`, runners of matches and lobbies, `Peer`
+with its frames, `Store` with its SQLite file, and on the other side the clients' `Session`. The
+layers between and below them are simulated, from one random source:
 
     Session --frames--> connection --late, cut, reset--> Peer -- Directory -- Store --late--> disk
                                                          `------ killed, started again ------'
 
-A commit takes its time, and a crash may come before it, or after it and before anybody was told;
-it may fail, report a failure and have happened, or fail for so long that the batch is given up and
-its matches are loaded again. The journal is small, so that it is compacted all the time. Clients
-are impatient: they send a move twice, play for others, come a second time with the same secret,
-stop reading, leave.
+A commit takes time. A crash may come before it, or between the commit and its acknowledgments. A
+commit may fail, report a failure although it happened, or fail for so long that the store gives up
+the batch and reloads its matches. The journal is small, so that it is compacted often. Clients are
+impatient: they send a move twice, play for others, sign in twice with the same secret, stop
+reading, leave.
 
-When all matches have ended, `violations` names what is wrong: contradictions of the auditor,
-gaps in what any connection was sent, events that a replay of the log does not show, clocks whose
-sums do not add up, matches that did not end. `trace` is a hash over all that was sent, and when.
+When all matches have ended, `violations` lists the errors: contradictions of the auditor, gaps in
+the messages to a connection, events that a replay of the log does not show, clocks whose sums do
+not add up. It also lists matches that did not end. `trace` is a hash over all messages and their
+times.
 """
 
 from __future__ import annotations
@@ -220,7 +221,7 @@ class SimulatedConnection(asyncio.Transport):
         return 0
 
     def pause_reading(self) -> None:
-        """What comes all the same waits in the peer."""
+        """Pause reading; data that still arrives waits in the peer."""
 
     def resume_reading(self) -> None:
         """Nothing waits here."""
@@ -548,7 +549,7 @@ class Simulation:
 def _clock_errors(
     control: TimeControl, lines: Sequence[bytes], clocks: Sequence[Any]
 ) -> Iterator[str]:
-    """What a seat has left is what it had and was given, less what it was charged."""
+    """Yield an error for each seat whose time left is not its time given minus its charges."""
     if not control.main_ms:
         return
     entries: list[Entry] = list(map(read_entry, lines))

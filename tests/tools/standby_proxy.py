@@ -17,7 +17,7 @@ P = TypeVar("P", bound="StandbyProxy")
 
 
 class StandbyProxy:
-    """Where the clients of several nodes connect; made by `standby_proxy`."""
+    """The address for clients of several nodes; made by `standby_proxy`."""
 
     def __init__(self, targets: Sequence[int]) -> None:
         self._targets = targets

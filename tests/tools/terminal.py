@@ -44,7 +44,7 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """What was written, as one line without its colours."""
+        """Return the output as one line without its colors."""
         return ESCAPES.sub(b"", self._written).decode(errors="replace")
 
     def close(self) -> None:

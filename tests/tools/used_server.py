@@ -1,6 +1,6 @@
 """A server with a past: a finished match, two running ones, and their lobbies.
 
-What is done to its database, while it runs or between two starts, is the caller's.
+The caller may change its database while it runs or between two starts.
 """
 
 from __future__ import annotations

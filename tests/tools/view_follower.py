@@ -15,7 +15,7 @@ from kibitz_protocol.wire.visibility import WantedViews, apply_change, event_fie
 
 
 class ViewFollower:
-    """What one viewer knows of one match that hides something, by the numbers of its entries."""
+    """One viewer's view of a match with hidden information, by the numbers of its entries."""
 
     def __init__(self) -> None:
         self.views: dict[int, Fields] = {}
@@ -23,7 +23,7 @@ class ViewFollower:
         self.compared = 0
         """How often something was said of a moment that was known already."""
         self.wrong: list[str] = []
-        """What does not agree with what was said before, or was not asked for."""
+        """Messages that contradict earlier ones, or were not requested."""
         self._wanted: WantedViews = "turn"
         self._seq = -1
 

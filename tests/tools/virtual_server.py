@@ -1,9 +1,9 @@
 """A whole server without a network, on virtual time, with clients scripted byte by byte.
 
-As in `simulation` everything above the sockets is the real thing, but no fault is injected and
-nothing is random: keys, seeds and secrets come from a source that starts anew with each server,
-commits take a millisecond, every request is answered before the next one is made. Two servers
-that are sent the same send the same bytes to everybody.
+As in `simulation`, everything above the sockets is the real thing, but no fault is injected and
+nothing is random. Keys, seeds and secrets come from a source that starts anew with each server.
+Commits take a millisecond, and each request is answered before the next one is made. Two servers
+with the same input send the same bytes to all clients.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class ScriptedClient:
         self.received: list[bytes] = []
         self.resume = ""
         self.wanted: list[WantedViews] = []
-        """What each of its connections has asked for in hello."""
+        """The views that each of its connections has requested in hello."""
         self._id = 0
         self._connect()
 

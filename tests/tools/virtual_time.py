@@ -128,15 +128,15 @@ class VirtualLoop:
 class VirtualTaskLoop(VirtualLoop):
     """An event loop of one process, with tasks and futures, that can be frozen.
 
-    What becomes due while it is frozen runs when it is thawed, in that order, as it does in a
-    process that was stopped by a signal.
+    Callbacks that become due while it is frozen run in order when it is thawed, as in a process
+    that was stopped by a signal.
     """
 
     def __init__(self, scheduler: Scheduler) -> None:
         super().__init__(scheduler)
         self.frozen = False
         self.exceptions: list[str] = []
-        """What nobody has caught."""
+        """Uncaught exceptions."""
         self._overdue: list[Callable[[], None]] = []
         self._tasks: dict[asyncio.Task[Any], None] = {}
 

@@ -53,7 +53,7 @@ class Reader:
     directory: Path
     environment: Mapping[str, str] = field(default_factory=dict)
     printed: str = ""
-    """What the last commands have printed."""
+    """The output of the last commands."""
 
     def follow(self, page: Path) -> None:
         """Do what each block of a page says; blocks that wait for a person are left out."""

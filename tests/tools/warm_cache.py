@@ -1,9 +1,9 @@
 """Compile what a set of tests runs, on every core, before the tests start.
 
 ``python -m tests.tools.warm_cache fast`` does it for ``make test``, ``e2e`` for ``make test-e2e``.
-The machine code stays where the project keeps it (``KIBITZ_CACHE`` moves that place), and a stamp
-in the same directory says that a set is complete, so the next call with the same statements and
-libraries returns after half a second.
+The machine code goes into the project's cache (``KIBITZ_CACHE`` sets another place). A stamp in the
+same directory marks a set as complete, so the next call with the same statements and libraries
+returns after half a second.
 
 Each task is a game, a house bot or one of `OTHERS`, and each core takes the next one. Kernels that
 two tasks share are compiled by the first and loaded by the second. A kernel that no task reaches is
@@ -93,7 +93,7 @@ OTHERS: Mapping[str, Callable[[], None]] = {
     "batches": _batches,
     "training": _training,
 }
-"""What the fast tests need besides, which no house bot and no game alone has compiled."""
+"""Code that the fast tests need compiled, and that no house bot and no game compiles."""
 
 
 def prepare(task: str) -> str:

@@ -1,7 +1,7 @@
 """A person at a page: comes in, hosts a lobby, and plays by clicking or with the keys alone.
 
-What may be clicked is what the page lights up (`kb-legal`), and among that the player chooses by
-chance, so that one player does for all games.
+The page highlights the elements that may be clicked (`kb-legal`). The player chooses one of them at
+random, so that one player works for all games.
 """
 
 from __future__ import annotations

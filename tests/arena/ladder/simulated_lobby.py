@@ -55,7 +55,7 @@ class Behaviour:
 
 
 class SimulatedLobby:
-    """What a server knows of one lobby; `connect` gives the host's connection."""
+    """A simulated server's view of one lobby; `connect` gives the host's connection."""
 
     def __init__(self, settings: LobbySettings, rng: random.Random, how: Behaviour) -> None:
         self.rng = rng
@@ -64,7 +64,7 @@ class SimulatedLobby:
         self.begun: Counter[str] = Counter()
         """How often the match of each tag was played to an end that counts, or began."""
         self.results: dict[str, tuple[str, tuple[str, ...], Result]] = {}
-        """What ended, by match: its tag, its players by seat, its result."""
+        """The finished matches by key: tag, players by seat, result."""
         self.last_busy: dict[str, float] = {}
         """When each player had a match last."""
         self.connection: FakeHost | None = None

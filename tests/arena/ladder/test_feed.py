@@ -1,4 +1,4 @@
-"""What a ladder tells others: feed, page, and lines of text."""
+"""The output of a ladder: feed, page, and lines of text."""
 
 from __future__ import annotations
 

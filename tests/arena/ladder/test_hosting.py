@@ -18,7 +18,7 @@ from tests.arena.ladder.runs import ladder
 
 
 class FakeServer:
-    """What a host's client asks of a server that has some lobbies."""
+    """A server with some lobbies, as a host's client sees it."""
 
     name = "ladder evening"
 

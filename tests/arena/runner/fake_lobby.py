@@ -27,7 +27,7 @@ LOBBY = "L1"
 
 @dataclass
 class FakeLobby:
-    """What the server knows: it outlives connections, as the real one outlives processes."""
+    """The server's state. It outlives connections, as the real one outlives processes."""
 
     event: Tournament
     rng: random.Random

@@ -30,9 +30,9 @@ class Processes:
 
     def __init__(self, statuses: dict[str, list[int]]) -> None:
         self.statuses = statuses
-        """What the processes of an entrant end with, one after the other; then they run on."""
+        """Exit statuses of an entrant's processes, in order; later processes keep running."""
         self.started: list[tuple[str, str]] = []
-        """Who was started, and with which secret."""
+        """The entrants started, each with its secret."""
         self.running: set[str] = set()
         self.connected = asyncio.Event()
         self.settled = asyncio.Event()

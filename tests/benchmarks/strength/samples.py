@@ -13,7 +13,7 @@ from tests.arena import tournaments
 
 
 def by_name(due: DueGame) -> Result:
-    """Whoever comes first in the alphabet wins ten points, the second of two loses on time."""
+    """Give the alphabetically first player ten points; of two, the second loses on time."""
     order = sorted(due.game.players)
     seats = []
     for name in due.game.players:

@@ -23,7 +23,7 @@ TINY = """
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the matrix, the results and the runs are, in place of the repository."""
+    """Redirect the matrix, the results and the runs to a temporary folder."""
     monkeypatch.setattr(cases.select, "__defaults__", ((), tmp_path / "matrix.yaml"))
     for function in (results.load, results.save):
         monkeypatch.setattr(function, "__defaults__", (tmp_path / "results.jsonl",))

@@ -1,4 +1,4 @@
-"""What is kept of an event that was played."""
+"""The stored results of events."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_damaged_file_of_results_is_no_empty_one(tmp_path: Path) -> None:
 
 
 def test_every_result_is_that_of_a_case_as_it_is_now() -> None:
-    """Whoever changes a case has to play it again: python -m benchmarks.strength NAME --write."""
+    """After changing a case, play it again: python -m benchmarks.strength NAME --write."""
     known = {case.name: case.tournament for case in cases.select()}
     found = results.load()
     assert found.keys() <= known.keys()

@@ -1,4 +1,4 @@
-"""What a command line says of a foreign program."""
+"""Command lines that describe a foreign program."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from tests.tools.numbers import Tensor
 SHORT: dict[str, dict[str, Any]] = {"chinese-checkers": {"size": 2}, "tanks": {"turns": 80}}
 """Options of games that would take long otherwise."""
 MASKED = "Observation (is not a NumPy array|space for each agent probably should be)"
-"""What PettingZoo says of every environment with a mask that is not one of its own."""
+"""The warnings of PettingZoo about any environment with a mask that is not one of its own."""
 EMPTY = "Observation numpy array is all zeros"
 """An empty board is, in the planes of own and other pieces."""
 

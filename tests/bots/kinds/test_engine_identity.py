@@ -1,4 +1,4 @@
-"""What bots say plays: records name it."""
+"""The names that bots give for their engines, as records show them."""
 
 from __future__ import annotations
 

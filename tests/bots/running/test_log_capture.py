@@ -1,4 +1,4 @@
-"""What a bot prints, on its way to the record."""
+"""The path of a bot's output to the record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a warm bot gives back."""
+"""The memory that a warm bot releases."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_whoever_comes_when_sees_every_frame_of_the_record(
     st.lists(st.sampled_from(["step_back", "step_forward", "go_to_first", "event"]), max_size=60)
 )
 def test_stepping_never_loses_a_frame(game: Game, running: Record, acts: list[str]) -> None:
-    """Wherever a viewer stands while the match goes on, all steps stay reachable in order."""
+    """All steps stay reachable in order, wherever the viewer is while the match goes on."""
     state = client_state_at(game, running, 0)
     timeline = state.matches[running.setup.match]
     playhead = TimelineCursor(timeline)

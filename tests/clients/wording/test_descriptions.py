@@ -1,4 +1,4 @@
-"""What clients say."""
+"""The wording of the clients."""
 
 from __future__ import annotations
 

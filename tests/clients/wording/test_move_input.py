@@ -107,7 +107,7 @@ def test_the_same_place_twice_is_a_move_of_its_own() -> None:
 def test_every_move_can_be_picked_place_by_place(
     paths: list[tuple[str, ...]], data: st.DataObject
 ) -> None:
-    """Whatever was picked before, taking it back and picking its places leads to a move."""
+    """After any picks, undoing them and picking a choice's places leads to a move."""
     choices = [choice("-".join(path), *path) for path in paths]
     picker = MoveSelector(choices)
     for place in data.draw(st.lists(st.sampled_from("abcd"), max_size=5)):

@@ -19,7 +19,7 @@ from tests.tools.command import Kibitz, Running
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 GONE = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE", "WebSocket")
-"""What a page says whose server has ended before it."""
+"""Errors that a page reports when its server has stopped first."""
 BOARDS = "#page .live:not(.live-empty)"
 SECONDS = 60_000
 """How long what needs bots may take, in milliseconds."""

@@ -1,4 +1,4 @@
-"""What Chinese Checkers is tested with, next to the laws that hold for every game."""
+"""Test data of Chinese Checkers, in addition to the laws that hold for every game."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def test_moves_are_what_a_plain_search_over_the_geometry_finds(source: random.Ra
 @given(st.randoms(use_true_random=False))
 @settings(deadline=None)
 def test_what_stands_around_a_hole_is_kept_up_to_date(source: random.Random) -> None:
-    """Whatever was played and taken back, and after pegs were put on the board by hand."""
+    """This holds after any moves and undos, and after pegs were put on the board by hand."""
     state = GAME.start(chinese_checkers_models.Options(size=3), 3, {})
     for _ in range(20):
         action = source.choice(GAME.legal(state))

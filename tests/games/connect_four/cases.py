@@ -1,4 +1,4 @@
-"""What Connect Four is tested with, next to the laws that hold for every game."""
+"""Test data of Connect Four, in addition to the laws that hold for every game."""
 
 from __future__ import annotations
 

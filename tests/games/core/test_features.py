@@ -1,4 +1,4 @@
-"""What learners see of every game: numbers of one shape, and of one range."""
+"""The features that learners get from every game: numbers of one shape and one range."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `Game` gives to whoever writes one, besides the laws."""
+"""The methods that `Game` provides to authors of games, besides the laws."""
 
 from __future__ import annotations
 

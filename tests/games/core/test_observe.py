@@ -1,4 +1,4 @@
-"""What learners are given straight from the state is what the view says, number by number."""
+"""Observations computed straight from the state equal those of the view, number by number."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_points_are_the_games_own_count() -> None:
 
 
 def test_an_array_of_another_kind_is_refused() -> None:
-    """What machine code wrote into a copy of it would be lost."""
+    """Machine code would write into a copy of it, and the result would be lost."""
     play = Position(registry.get("tanks"))
     shape = learning.observation_shape(play.game, play.state)
     others: list[Any] = [np.zeros(shape), np.zeros(shape[::-1], np.float32).T]

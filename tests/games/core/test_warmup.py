@@ -1,4 +1,4 @@
-"""What a server loads of a game before a match is all that it uses of it."""
+"""A server loads all that it uses of a game before a match."""
 
 from __future__ import annotations
 

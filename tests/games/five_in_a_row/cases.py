@@ -1,4 +1,4 @@
-"""What five in a row is tested with, next to the laws that hold for every game."""
+"""Test data of five in a row, in addition to the laws that hold for every game."""
 
 from __future__ import annotations
 

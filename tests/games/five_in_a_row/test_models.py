@@ -76,7 +76,7 @@ def test_an_opening_must_leave_something_to_win() -> None:
 
 
 def test_a_five_that_the_opening_makes_longer_again_is_seen() -> None:
-    """Where exactly five win, the opening's end shows only a six; the five came before it."""
+    """If exactly five win, the opening's end shows only a six; the five came before it."""
     six = ["a1", "a9", "b1", "b9", "c1", "c9", "d1", "d9", "e1", "f9", "f1"]
     with pytest.raises(InvalidSetup, match="'e1' makes one"):
         _start(opening=six, exact=True)
@@ -215,7 +215,7 @@ def test_a_view_of_the_end() -> None:
 def test_a_view_says_everything(
     raw: dict[str, Any], seed: int, plies: int, leaver: int | None
 ) -> None:
-    """What is made of a view is the same state, byte for byte."""
+    """A state rebuilt from a view is the same, byte for byte."""
     options, source = five_in_a_row_models.Options.model_validate(raw), random.Random(seed)
     state = GAME.start(options, 2, GAME.deal(options, 2, seed))
     for _ in range(plies):

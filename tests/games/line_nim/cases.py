@@ -1,4 +1,4 @@
-"""What Line-Nim is tested with, next to the laws that hold for every game."""
+"""Test data of Line-Nim, in addition to the laws that hold for every game."""
 
 from __future__ import annotations
 

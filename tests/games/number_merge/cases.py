@@ -1,4 +1,4 @@
-"""What number merge is tested with, next to the laws that hold for every game."""
+"""Test data of number merge, in addition to the laws that hold for every game."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What perfect play comes to: the figures of the page of rules, on rows that the game deals."""
+"""The results of perfect play: the figures of the page of rules, on rows that the game deals."""
 
 from __future__ import annotations
 

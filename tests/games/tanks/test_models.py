@@ -281,7 +281,7 @@ def test_a_view_as_it_travels() -> None:
 
 
 def test_every_state_that_a_seat_may_believe_in_ends_with_the_same_slot() -> None:
-    """What it knows of the rest of the play: nobody fires, so nothing else decides its length."""
+    """Nobody fires, so nothing hidden from a seat can change the length of the play."""
     state = GAME.start(GAME.Options(turns=12), 4, {})
     while GAME.to_act(state) >= 0:
         seat = GAME.to_act(state)

@@ -32,7 +32,7 @@ TABLE_2 = {
     14: [0, 0],
     15: [11],
 }
-"""What the first player sees at the start, from the Tanks report; everything else is unknown."""
+"""The first player's view at the start, from the Tanks report; everything else is unknown."""
 
 
 def _play(*words: str, **options: Any) -> Position:

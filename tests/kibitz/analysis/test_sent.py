@@ -1,4 +1,4 @@
-"""What each seat was sent: a server that tells a seat too much is found by its records."""
+"""The messages sent to each seat: records reveal a server that sends a seat too much."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from kibitz_server.storage.location import PostgresURL
 
 
 def test_each_message_of_the_log_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is in it: names, refusals and texts of errors are written by others."""
+    """This holds for any text: others write names, refusals and error messages."""
     handlers: list[logging.Handler] = []
     monkeypatch.setattr("logging.basicConfig", lambda handlers, level: added(handlers, level))
 

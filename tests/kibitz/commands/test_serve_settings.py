@@ -43,7 +43,7 @@ NODE = {"node": "alpha", "public_url": "wss://a.example", "db": "postgresql://x@
 
 
 class Started:
-    """What a start of the server was given."""
+    """The arguments that the server was started with."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, directory: Path) -> None:
         self.config: Config | None = None
@@ -69,7 +69,7 @@ class Started:
 
     @property
     def values(self) -> dict[str, Any]:
-        """What each setting has set."""
+        """Return the value of each setting."""
         assert self.config is not None
         pace, limits = self.house
         found = dict(zip(limits[::2], limits[1::2], strict=True))

@@ -21,7 +21,7 @@ from tests.tools.profiles import some
 
 Lines: TypeAlias = list[bytes]
 Place: TypeAlias = tuple[str | int, ...]
-"""Where a value is in an object: the keys and indices that lead to it."""
+"""The path of a value in an object: the keys and indices that lead to it."""
 NIM = (RECORDS / "line-nim.jsonl").read_bytes().splitlines(keepends=True)
 GONE = object()
 KINDS = ("move", "flag", "resign", "leave", "return", "forfeit", "note", "comment")

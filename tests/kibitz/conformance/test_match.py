@@ -1,4 +1,4 @@
-"""What a bot is told of a scripted match is what a server would tell it."""
+"""A bot in a scripted match receives what a server would send it."""
 
 from __future__ import annotations
 

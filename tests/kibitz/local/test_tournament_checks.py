@@ -1,4 +1,4 @@
-"""What keeps a tournament from being started."""
+"""The checks that can keep a tournament from starting."""
 
 from __future__ import annotations
 

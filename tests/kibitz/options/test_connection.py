@@ -53,7 +53,7 @@ WORDS: dict[str, list[str]] = {
     "ladder keep": ["FILE"],
     "abort": ["MATCH"],
 }
-"""What else a command needs, so that it would connect."""
+"""The other arguments that a command needs before it would connect."""
 EXPLICIT = {"arena"}
 """Commands that read no token but that of a file."""
 

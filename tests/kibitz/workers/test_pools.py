@@ -55,7 +55,7 @@ async def test_ray_that_is_not_installed_is_a_sentence(monkeypatch: pytest.Monke
 
 
 class StandInRay:
-    """What is used of Ray to join a cluster, which a test decides about."""
+    """The part of Ray's API that joins a cluster, under the control of a test."""
 
     def __init__(self, init: Callable[[], object]) -> None:
         self._init = init

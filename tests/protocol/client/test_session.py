@@ -130,7 +130,7 @@ def _move(match: str = "m1", ply: int = 0) -> Callable[[int], Request]:
 
 
 def _told(peer: ScriptedServer) -> list[object]:
-    """What was told of a match: numbers of events, and snapshots."""
+    """Return the news of a match: numbers of events, and names of other messages."""
     told: list[object] = []
     while peer.events:
         news = peer.next_event(NewsReceived).news

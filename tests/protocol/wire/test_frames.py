@@ -1,4 +1,4 @@
-"""Where frames end, beside what the library writes."""
+"""The ends of frames, besides those that the library writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a match forgives for lag: the bank of a seat, and the cap on standstill."""
+"""The lag compensation of a match: the bank of a seat, and the cap on standstill."""
 
 from __future__ import annotations
 

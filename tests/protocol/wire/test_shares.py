@@ -1,4 +1,4 @@
-"""What a rank is worth."""
+"""The share of a rank."""
 
 from __future__ import annotations
 

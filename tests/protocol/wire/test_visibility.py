@@ -1,4 +1,4 @@
-"""Who may see which entry."""
+"""The visibility of entries."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ AUDIENCES = {
     "spectators": ("spectators", "spectators", "referee"),
     "everybody": ("everybody", "everybody", "everybody"),
 }
-"""Who sees comments where they are shown at once."""
+"""The viewers who see comments at once, by the setting for comments."""
 
 
 def setup_of(seats: str, rated: bool, comments: str) -> Setup:

@@ -1,4 +1,4 @@
-"""What the searches for many seats count and find in small positions, printed in one process.
+"""The counts and results of the multiplayer searches in small positions, from one process.
 
 Run as a program: compiled, plain, cold and warm processes have to print the same.
 """

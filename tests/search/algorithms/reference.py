@@ -1,6 +1,6 @@
-"""What searches for many seats are held to: the same, as simply and slowly as possible.
+"""Reference versions of the multiplayer searches, as simple and slow as possible.
 
-Nothing of the searches is used. Positions are copied, never undone; nothing is pruned.
+They use no code of the searches. Positions are copied, never undone; nothing is pruned.
 """
 
 from __future__ import annotations

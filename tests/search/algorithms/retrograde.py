@@ -1,8 +1,8 @@
 """The exact values of Chinese Checkers on a small rhombus, by retrograde analysis.
 
 It shares nothing with the rules and the searches but the neighbours of holes. A position is a pair
-of sets of holes, the mover's and the other's, each by its number among all sets of so many holes;
-the board is turned around after every move, so the mover's goal is always the same.
+of sets of holes, the mover's and the other's, each by its number among all sets of that size. The
+board is turned around after every move, so the mover's goal is always the same.
 """
 
 from __future__ import annotations

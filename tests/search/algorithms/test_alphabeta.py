@@ -73,7 +73,7 @@ def test_strict_values_know_how_the_match_has_come_about(pegs: int, choices: lis
 
 
 def test_the_table_forgets_what_it_knew_before_a_position_came_again() -> None:
-    """What it kept of the replies was found when they did not lead to a draw."""
+    """Its entries for the replies date from before those replies led to a draw."""
     for case in two_seats(2):
         search, ev = AlphaBeta(case.state, table=1), euclid(case.state)
         earlier = case.state.copy()
@@ -210,7 +210,7 @@ def test_reductions_spare_positions_in_the_middle_game() -> None:
 
 
 WINNABLE = (*SETTINGS[:4], Setting("five-in-a-row", "usual", {"size": 8}))
-"""Where a move can win at once; in Line-Nim it is the other who loses by moving."""
+"""Settings in which a move can win at once; in Line-Nim, the player who moves there loses."""
 
 
 @pytest.mark.parametrize("setting", one_by_one(WINNABLE))
@@ -273,7 +273,7 @@ def test_the_table_takes_the_memory_it_was_given() -> None:
 
 
 def test_foresight_agrees_with_what_playing_tells() -> None:
-    """Whatever an evaluation foresees is what comes; and it foresees nothing of the end."""
+    """The moves that an evaluation foresees are those that follow; it does not foresee the end."""
     game, chance, seen = STAR.rules, random.Random(2), 0
     for setting in (STAR, SETTINGS[1], SETTINGS[2]):
         state = setting.start()

@@ -1,4 +1,4 @@
-"""What searches say of the root's moves that lose, held to minimax."""
+"""The root moves that searches call losing, checked with minimax."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the searches for many seats have in common: time, depth, seeds, and leaving no trace."""
+"""The common properties of the multiplayer searches: time, depth, seeds, and no side effects."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_the_state_is_left_as_it_was_however_it_ends(kind: Any) -> None:
 @every
 @pytest.mark.parametrize("seats", [2, 3, 6])
 def test_it_wins_at_once_if_it_can(kind: Any, seats: int) -> None:
-    """Whoever has finished by the last action of a play could have been a search."""
+    """In the last position of each play, the seat to act can finish at once."""
     for seed in range(3):
         *_, last = plain.positions(seats, seed, size=2)
         seat = int(op.to_act(last))

@@ -1,4 +1,4 @@
-"""What results are worth: the same to every search, in every game."""
+"""The values of results: the same for every search, in every game."""
 
 from __future__ import annotations
 

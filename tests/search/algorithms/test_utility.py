@@ -1,4 +1,4 @@
-"""What a position is worth to every seat at once."""
+"""The value of a position for every seat at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who somebody is: guests, accounts with tokens, house bots."""
+"""The identities of players: guests, accounts with tokens, house bots."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from kibitz_server.storage.streams import Stream
 
 
 class ScriptedNodes:
-    """What a node is told by its database, which here is what a test says."""
+    """A node's view of its database, scripted by the test."""
 
     name = "b"
     url = "ws://games.example.org"
@@ -102,7 +102,7 @@ class Taken:
     def __init__(self) -> None:
         self.keys: list[str] = []
         self.loaded: set[str] = set()
-        """What rules were loaded for, which comes before it is taken up."""
+        """The lobbies whose rules are loaded, which happens before the node takes them over."""
 
     async def load_rules(self, found: Mapping[str, object]) -> None:
         await asyncio.sleep(0)
@@ -130,7 +130,7 @@ class RecordingPeer:
 
 
 class RecordingSharing:
-    """What the others would be told of: every time it is asked, of which lobbies nothing."""
+    """A recorder of exchanges, each with the lobbies that are still loading, and of reads."""
 
     def __init__(self) -> None:
         self.loading: list[list[str]] = []

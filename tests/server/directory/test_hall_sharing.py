@@ -1,4 +1,4 @@
-"""What a node tells the others, and hears of them, every time it looks and when it is told to."""
+"""The exchange of a node with the others, on each poll and on each notification."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OTHER = OtherNode("b", THERE, True, "life-b")
 
 
 class ScriptedNodes:
-    """What a node is told of the others is what a test says."""
+    """A node's view of the others, scripted by the test."""
 
     name = "a"
 

@@ -1,4 +1,4 @@
-"""What is over goes at once, without a collection of garbage, for which all moves would wait."""
+"""Finished objects are freed at once. A garbage collection would delay all moves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other nodes have, put together from their lines."""
+"""The state of other nodes, assembled from their lines."""
 
 from __future__ import annotations
 

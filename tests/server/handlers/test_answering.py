@@ -30,7 +30,7 @@ REQUESTS: list[dict[str, Any]] = [
 
 
 class Owners:
-    """What the database says of open lobbies; stands for `Nodes`."""
+    """The database's answers about open lobbies; stands for `Nodes`."""
 
     def __init__(self) -> None:
         self.owner_of: dict[str, tuple[str, str | None]] = {}

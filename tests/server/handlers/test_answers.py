@@ -183,12 +183,12 @@ async def test_every_request_before_hello_is_answered_once(
 
 @pytest.fixture(autouse=True)
 def _quick_reloads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is loaded again several times in a test is not waited for."""
+    """Shorten the pause between reloads, since tests reload several times."""
     monkeypatch.setattr(reload, "RETRY_PAUSE_S", 0.01)
 
 
 class PlantedError(Exception):
-    """What a plant raises, and nothing else does."""
+    """An exception that only planted faults raise."""
 
 
 LOBBY = ("join", "ready", "kick", "start", "rematch", "arrange", "leave", "close")
@@ -231,10 +231,11 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "record.restore": (record, "restore", ("move", "rejoin")),
     "read_setup": (record, "read_setup", ("history", "report")),
 }
-"""Where an exception is planted, and the requests that come by there.
+"""The places of planted exceptions, with the requests that reach them.
 
-What compiled modules call in each other cannot be replaced: the plants of a match are in what
-they call elsewhere, the game and the rules of the protocol."""
+Calls between compiled modules cannot be patched. A match's faults are therefore planted in the
+modules it calls: the game and the rules of the protocol.
+"""
 FINISHED = {
     "store.closed",
     "store.entries",

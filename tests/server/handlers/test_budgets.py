@@ -1,4 +1,4 @@
-"""What a player may append in all matches and lobbies, as the server refuses it."""
+"""The budget of a player for entries in all matches and lobbies, as the server enforces it."""
 
 from __future__ import annotations
 

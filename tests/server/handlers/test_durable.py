@@ -1,8 +1,8 @@
 """Nothing is visible before it is durable: every change, every request, and every role.
 
-The disk is held back and something is changed, in memory. Then everybody asks everything. What is
-answered meanwhile is what is answered in a world where nothing was changed, and nobody hears any
-news; when the disk goes on, what is told is different.
+The test holds back the disk and changes something in memory. Then every role sends every request.
+The answers must be those of a world without the change, and no news may arrive. When the disk goes
+on, the messages must differ.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_hurry")
 async def test_an_end_in_good_order_writes_guests_who_wait(tmp_path: Path) -> None:
-    """What SIGTERM does: the server is drained."""
+    """Drain the server, as SIGTERM does."""
     config = Config(db=tmp_path / "k.db")
     async with running(config, GAMES) as server, Client(server.url, name="ada") as ada:
         before = (ada.player, ada.resume)

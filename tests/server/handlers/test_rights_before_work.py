@@ -1,7 +1,7 @@
-"""Rights are looked at before work is done: every type of request, asked by everybody.
+"""Rights are checked before work is done: every type of request, from every role.
 
-Work is a start of a game, a view of a state, and a read of a log. Whoever lacks the right to a
-request makes the server do none of it, and is told the code that says so.
+Work is a start of a game, a view of a state, and a read of a log. A request without the right to it
+causes no work, and is refused with the code for that.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ RIGHTS: Final[dict[str, dict[str, str]]] = {
     "report": dict.fromkeys(ANYBODY, "wrong_state"),  # nobody has one of a match that runs
     "history": {**dict.fromkeys(ANYBODY, "not_watchable"), "seat": RIGHT},
 }
-"""What each role is told of a request about a running match of a lobby that is for members only.
+"""The answer to each role about a running match of a members-only lobby, by request.
 
 `spectator` watches another match. `host` and `member` have no seat and do not watch.
 """

@@ -157,7 +157,7 @@ def test_a_seek_expires(server: VirtualServer) -> None:
 
 
 def test_it_is_accepted_by_joining_and_expires_all_the_same(server: VirtualServer) -> None:
-    """Who joins and never is ready holds nobody for longer than the seek waits."""
+    """A player who joins and is never ready delays nobody for longer than the seek waits."""
     ada, bob = server.guest_client("ada"), server.guest_client("bob")
     lobby = seek(ada, wait_s=60)["lobby"]
     assert bob.ask("join", lobby=lobby)["type"] == "done"

@@ -1266,7 +1266,7 @@ ITEMS = st.builds(
 
 
 class LobbyMachine(RuleBasedStateMachine):
-    """Whatever happens, the log says what the lobby is, limits hold, and everything ends."""
+    """A lobby agrees with its log, stays within its limits, and ends, whatever happens."""
 
     @initialize(
         programme=st.lists(ITEMS, min_size=1, max_size=2),
@@ -1352,7 +1352,7 @@ class LobbyMachine(RuleBasedStateMachine):
         seed=st.none() | st.integers(0, 3),
     )
     def arrange(self, by: str, tags: list[str], players: list[str], seed: int | None) -> None:
-        """Whoever asks again hears how a tag stands, and nothing of it is played twice."""
+        """Arranging a tag again returns its state, and plays nothing twice."""
         fresh = {tag: match(tag, *players, seed=seed) for tag in tags}
         before = dict(self.room.engine.state.tags)
         effects = self.do(Arrange(by, [self.wanted.get(tag, fresh[tag]) for tag in tags]))
@@ -1442,7 +1442,7 @@ class LobbyMachine(RuleBasedStateMachine):
             assert deadline is None or deadline > self.room.now
 
     def teardown(self) -> None:
-        """Who is gone for good leaves, the others come back: then every programme finishes."""
+        """Let some members leave for good and the others return; then every programme finishes."""
         if not hasattr(self, "room") or self.room.engine.state.phase != "running":
             return
         lobby = self.room.engine

@@ -1,4 +1,4 @@
-"""Who is there, who is waited for, and since when nobody is."""
+"""The presence of members: who is connected, who is awaited, and since when nobody is there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a host is told at once, instead of when a match or a house bot fails."""
+"""The errors in settings that a host gets at once, before a match or a house bot fails."""
 
 from __future__ import annotations
 

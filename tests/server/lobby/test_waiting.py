@@ -125,7 +125,7 @@ def plain_plan(
 def test_the_plan_is_that_of_a_plain_look_at_every_match(
     make: Callable[[], MatchQueue], looked_at: int, data: st.DataObject
 ) -> None:
-    """Whoever comes and goes, and however little one command may look at."""
+    """This holds however players come and go, and however little one command may look at."""
     queue = make()
     waiting = {planned.number: planned for planned in matches_of(programme())}
     running: dict[int, PlannedMatch] = {}

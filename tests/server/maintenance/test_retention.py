@@ -1,4 +1,4 @@
-"""What is forgotten, and what is not."""
+"""The data that retention deletes, and the data that it keeps."""
 
 from __future__ import annotations
 

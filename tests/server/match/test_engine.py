@@ -118,7 +118,7 @@ MOVES = st.tuples(
 def test_a_move_in_its_turn_is_what_it_is_among_all_commands(
     commands: list[Any], on_flag: str, clock: str
 ) -> None:
-    """What `play_in_turn` carries out leaves what `handle` does; what it does not is untouched."""
+    """`play_in_turn` has the effects of `handle`, or none if it declines a command."""
     game, conduct = variant(Race, on_flag=on_flag), Conduct(grace_ms=1_000, max_illegal=4)
     one, other = (
         MatchDriver(game, setup(game, 3, clock=clock, conduct=conduct), in_turn=in_turn)

@@ -1,9 +1,9 @@
 """Anything that may happen to a match, in any order, with a restart at any moment.
 
-The machine plays matches of three games against the invariants of a durable table: the log
-has no holes and folds to the live match, only the seat to act moves it, a request is applied
-once, time is conserved, what a viewer gets holds nothing that it may not know, and a match
-either ends or waits on somebody.
+The machine plays matches of three games against the invariants of a durable table. The log has no
+holes and folds to the live match. Only the seat to act moves it, a request is applied once, and
+time is conserved. No message reveals anything that its viewer may not know. A match either ends or
+waits on a player.
 """
 
 from __future__ import annotations

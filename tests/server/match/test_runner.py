@@ -60,7 +60,7 @@ class NotedCheckpoints(Checkpoints):
 
 @dataclass
 class FakeContext:
-    """What a table stands on, all of it in the test's hands."""
+    """The surroundings of a table, all under the test's control."""
 
     rig: PeerRig = field(default_factory=PeerRig)
     log_store: FakeStore = field(default_factory=FakeStore)
@@ -724,7 +724,7 @@ def test_a_match_that_cannot_even_be_aborted_is_ended_all_the_same(
 
 
 def test_a_log_that_cannot_be_written_is_told_to_nobody() -> None:
-    """What was lost, and what comes until the match is loaded again, is carried out then."""
+    """The lost command, and those that arrive before the reload, are carried out after it."""
     play = Scenario()
     play.begin()
     peer = play.lines["p0"].peer

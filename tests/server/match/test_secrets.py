@@ -1,10 +1,9 @@
 """Hidden information: nothing that a viewer may not know leaves the server while a match runs.
 
-Every game that declares hidden information is played twice on a whole server, in two worlds
-that differ only in what one seat and the public may not know, and they have to hear the same
-bytes. Markers in everything that is secret must not turn up where they are not meant for. What
-holds here would say little if it could not fail, so servers and games that leak are found out
-as well.
+Every game that declares hidden information is played twice on a whole server, in two worlds that
+differ only in what one seat and the public may not know. Both must receive the same bytes in both
+worlds. Everything secret contains markers, which must not reach other viewers. Other tests plant
+leaks in servers and games, to prove that these tests can fail.
 """
 
 from __future__ import annotations
@@ -176,7 +175,7 @@ OTHERWISE = [
 def test_two_worlds_sound_the_same_with_other_options(
     name: str, number: int, directory: Path
 ) -> None:
-    """What a seat may know depends on the options: each kind of memory, and who dies early."""
+    """A seat's knowledge depends on the options: each kind of memory, and early deaths."""
     game, options = registry.get(name), cases.options(name)[number]
     seats = max(game.info.seats)
     of = draw_pair(game, seats, number % seats, 5 + number, plies=40, options=options)

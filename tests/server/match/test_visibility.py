@@ -67,7 +67,7 @@ def test_a_comment_is_the_only_difference_that_it_makes() -> None:
 def test_spectators_see_at_once_what_house_bots_say_of_their_moves(
     viewer: int, kind: PlayerKind
 ) -> None:
-    """Where house bots play alone; one other player, and it is shown when the match is over."""
+    """If any seat is not a house bot, comments are shown only when the match is over."""
     start = setup(Grid())
     house = [player.model_copy(update={"kind": "house"}) for player in start.seats]
     seats = [house[0], house[1].model_copy(update={"kind": kind})]

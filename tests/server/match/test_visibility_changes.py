@@ -1,7 +1,7 @@
-"""Who has one view and all that is told after it has every view, in every game that is shipped.
+"""A client can derive every view from its first view and the messages after it, in every game.
 
-Where a game hides something the changes are applied, one after the other; where it does not, the
-entries are, by the rules, to the position that the view of the start shows.
+In games with hidden information, it applies the changes one after the other. In the others, it
+applies the entries, by the rules, to the position that the first view shows.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Who draws has the scene after every entry from a stage and paints, in every game that is shipped.
+"""A client that draws gets the scene after every entry from a stage and paints, in every game.
 
-And nothing is spent while nobody draws.
+Nothing is computed while no client draws.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def test_scenes_are_painted_whatever_happens(name: str) -> None:
 
 @pytest.mark.parametrize("name", some(registry.names(), 3))
 def test_the_wire_has_words_for_all_that_is_drawn(name: str) -> None:
-    """What the models of the protocol do not know they leave out: here, nothing."""
+    """The protocol's models drop unsupported shapes silently; here they drop nothing."""
     game, seats = registry.get(name), registry.get(name).info.seats[-1]
     shell = MatchDriver(game, setup(game, seats, deal=game.deal(game.Options(), seats, 1)))
     easels = [Easel(shell, viewer) for viewer in viewers_of(shell)]

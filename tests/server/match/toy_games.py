@@ -38,7 +38,7 @@ SEED = "00c0ffee00c0ffee"
 
 
 class ToyGame(Game):
-    """What the toys share: a record with a turn, and an order in which seats dropped out."""
+    """Base class of the toys: a record with a turn, and the order in which seats dropped out."""
 
     dtype: ClassVar[np.dtype[Any]]
 
@@ -526,7 +526,7 @@ class MatchDriver:
         self.finished: list[Result] = []
         self._request = 0
         self.lag = 0
-        """What the clock has left out so far."""
+        """Time that the clock has left out so far, in milliseconds."""
         self.match.open_turn(now)
 
     @property

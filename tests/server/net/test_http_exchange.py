@@ -9,7 +9,7 @@ from tests.server.fakes import PeerRig
 
 KEY = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
 H2C = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"
-"""What `curl --http2` and the HTTP client of the JDK send along to any address without TLS."""
+"""The upgrade headers that `curl --http2` and the JDK's HTTP client send to any URL without TLS."""
 
 
 def answer(request: str) -> str:

@@ -110,7 +110,7 @@ EVENTS: dict[str, tuple[Callable[[Crowd], None], str, tuple[str, ...]]] = {
     "a lobby that cannot be read": (lose, "lobby_closed", FOLLOWERS),
     "the end of the server": (farewell, "farewell", ALL),
 }
-"""What happens, the message that must not be dropped, and the connections that are sent it."""
+"""The cause, the message that must not be dropped, and the connections that receive it."""
 
 
 @pytest.fixture

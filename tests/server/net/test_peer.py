@@ -813,7 +813,7 @@ class ChargingHandler(FakeHandler):
 def test_the_work_for_a_flooder_has_a_bound_whatever_it_floods_with(
     frame: bytes, cost: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it sends is looked at until its bucket and its debt are used up, and never again."""
+    """A flooder's input is parsed until its bucket and its debt are used up, and never again."""
     looked_at = 0
     right = FrameReader.next
 

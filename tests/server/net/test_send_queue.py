@@ -1,4 +1,4 @@
-"""What waits for a peer, and what becomes of it when it reads too slowly."""
+"""The send queue of a peer, and its limits when the peer reads too slowly."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What is refused to bad requests, on real sockets: each its documented code, and nothing changes.
+"""The refusals of bad requests on real sockets: each its documented code, and nothing changes.
 
-A server with a running match is asked for all that it has to refuse; after each test the lobbies,
-the matches and what a spectator sees of the match are compared with what they were before.
+The tests send a server with a running match all that it has to refuse. After each test the lobbies,
+the matches and a spectator's view of the match are compared with those from before.
 """
 
 from __future__ import annotations

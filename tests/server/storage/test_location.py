@@ -1,4 +1,4 @@
-"""Where a database is, and that its password is never shown."""
+"""The location of a database, and the hiding of its password."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a bot of others is started with: nothing that it could use against anybody."""
+"""The launch of a foreign bot: its process gets nothing that it could use for an attack."""
 
 from __future__ import annotations
 

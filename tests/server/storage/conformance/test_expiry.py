@@ -1,4 +1,4 @@
-"""What retention finds and deletes."""
+"""The data that retention finds and deletes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a node reads of logs that another node writes."""
+"""The reads of a node from logs that another node writes."""
 
 from __future__ import annotations
 

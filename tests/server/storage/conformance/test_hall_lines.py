@@ -28,7 +28,7 @@ def lines_of(found: HallExchange) -> dict[str, tuple[str, bytes | None]]:
 
 
 class Heard(asyncio.Queue[str]):
-    """Who was told that others have written lines, in that order."""
+    """The notifications that other nodes have written lines, in order."""
 
     def __init__(self, *stores: Store) -> None:
         super().__init__()

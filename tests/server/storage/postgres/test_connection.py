@@ -1,4 +1,4 @@
-"""What an operator is told of a PostgreSQL database that cannot be used."""
+"""The messages to operators about a PostgreSQL database that cannot be used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a node reads of logs in PostgreSQL that another node writes: limits, damage, outages."""
+"""The reads of a node from another node's logs in PostgreSQL: limits, damage, outages."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def own(url: PostgresURL, name: str) -> PostgresStore:
 
 
 async def test_a_line_that_was_lost_is_missing(url: PostgresURL) -> None:
-    """Whatever became of it: the owner hears of it with its next exchange, and writes it again."""
+    """The owner of a lost line learns of it with its next exchange, and writes it again."""
     first, second = own(url, "a"), own(url, "b")
     written(first, "x", 0, RecordingWaiter())
     await first.flush()
@@ -87,7 +87,7 @@ async def test_lines_that_could_not_be_written_are_not_told_of(url: PostgresURL)
 
 
 async def test_a_node_listens_again_when_its_connection_was_lost(url: PostgresURL) -> None:
-    """What it was not told of meanwhile it reads with its next look."""
+    """With its next poll, the node reads the lines whose notifications it missed."""
     first, second = own(url, "a"), own(url, "b")
     await PostgresEngine(url).until_listening(second)
     query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%%'"

@@ -293,7 +293,7 @@ async def test_a_token_is_revoked_at_every_node_at_once(url: PostgresURL) -> Non
 
 
 async def test_the_ladders_lines_are_in_the_order_of_their_commits(url: PostgresURL) -> None:
-    """Who has read up to a place has missed none: a batch waits for one that draws a place."""
+    """Readers miss no line before their position: a batch waits for one that draws a place."""
     first, second = node(url, "a"), node(url, "b")
     ownership = first._writer._ownership
     waiting: list[asyncio.Task[None]] = []

@@ -54,7 +54,7 @@ class Database:
 
 
 class EmptyDatabase:
-    """What a node finds when it starts."""
+    """An empty database, as a node finds it at its first start."""
 
     @contextmanager
     def transaction(self) -> Any:

@@ -1,4 +1,4 @@
-"""What is special about PostgreSQL: the fence, late commits, versions, outages."""
+"""The behavior specific to PostgreSQL: the fence, late commits, versions, outages."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def test_a_damaged_match_is_set_aside_and_the_others_go_on(
 
 
 def _require_refusals(world: UsedServer) -> None:
-    """Whoever asks for the match is told that it is damaged, and nothing of what is in it."""
+    """Require that requests for the match are refused as damaged, and reveal nothing of it."""
     ada, _ = world.reconnect("ada", "bob")
     asked = (
         ada.ask("rejoin", match=world.damaged),
@@ -203,7 +203,7 @@ def _require_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_a_match_that_has_lost_entries_before_its_checkpoint_goes_on(world: UsedServer) -> None:
-    """What a checkpoint has replaced is not read at a start; the check finds it."""
+    """A start skips the entries that a checkpoint has replaced; the check finds the damage."""
     world.restart(lambda path: None)
     hurt = world.running(world.damaged)
     world.restart(
@@ -567,9 +567,9 @@ def test_files_that_do_not_belong_together_are_refused(
 def test_a_server_starts_with_every_other_byte_of_a_database_changed(
     world: UsedServer, tmp_path: Path
 ) -> None:
-    """Wherever a bit of the file flips, the start is refused in a sentence or sets things aside.
+    """If any bit of the file flips, the start fails with one sentence or sets things aside.
 
-    Content that nothing repeats, such as a player's name, may be another one.
+    Content that is stored only once, such as a player's name, may change unnoticed.
     """
     world.restart(lambda path: None)
     world.server.close()
@@ -598,7 +598,7 @@ def test_a_text_that_is_none_hurts_its_stream_alone(world: UsedServer) -> None:
 
 
 def test_a_damaged_schema_is_one_sentence(world: UsedServer) -> None:
-    """What SQLite says of it may be no text at all."""
+    """SQLite's error message may be no text at all."""
     world.restart(lambda path: None)
 
     def damage(path: Path) -> None:

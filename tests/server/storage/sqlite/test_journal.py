@@ -143,7 +143,7 @@ def test_a_changed_entry_is_found_and_is_its_streams(
 
 @pytest.mark.parametrize("batch", range(1, 7))
 def test_every_byte_of_every_row_counts(db: sqlite3.Connection, writer: Writer, batch: int) -> None:
-    """Whatever byte changes, only streams of the row suffer, and none ends early unsaid."""
+    """A changed byte affects only streams of its row, and none ends early without an error."""
     row = journal.row_at(db, batch)
     assert row is not None
     inside = row.last_entries
@@ -211,7 +211,7 @@ def test_recovery_keeps_what_is_sound_and_the_rows_that_are_not(
 def test_recovery_goes_on_where_a_compaction_was_cut_off(
     db: sqlite3.Connection, writer: Writer
 ) -> None:
-    """Whatever segments are there already, the rest follows them once."""
+    """The remaining segments follow the existing ones once, whichever those are."""
     reading = journal.read(db, weight=1100)
     assert 1 < reading.last < 6
     for tail in list(reading.tails.values())[:2]:

@@ -535,7 +535,7 @@ async def test_an_owner_that_was_replaced_stops_writing(path: Path) -> None:
 
 
 async def test_nothing_is_lost_when_a_batch_was_given_up_before(path: Path, tmp_path: Path) -> None:
-    """What was durable before a failure is durable after it, however the journal is emptied."""
+    """Entries durable before a failure are durable after it, however the journal is emptied."""
     for more in (0, 1):
         store = opened(path.with_name(f"{more}.db"), journal_bytes=20_000)
         ear = RecordingWaiter()
@@ -598,7 +598,7 @@ async def test_a_waiter_that_raises_harms_nobody(
 
 
 async def test_lobbies_are_told_of_a_commit_when_its_moves_were_written(path: Path) -> None:
-    """What the matches of a batch send at the end of the turn goes out before a lobby is told."""
+    """A batch's matches send their messages of this turn before a lobby is notified."""
     store = opened(path)
     loop = asyncio.get_running_loop()
     heard: list[str] = []

@@ -1,14 +1,17 @@
 """Anything that may happen to the store, in any order, with a crash at any moment.
 
-The machine appends to streams, lets commits succeed, fail, or fail after they have happened,
-lets waiters raise and a compaction's rows arrive late, loads again what was lost, closes
-streams, and copies the files as they lie there, which is what a crash leaves. What must hold: an
-entry that was told to be durable is on the disk, once, in its place, whatever happened since.
-It writes guests in no hurry too, and entries that name them. A crash may take a guest who waits
-for a batch; what is on the disk names nobody who is not there, nobody is there twice, and nobody
-waits longer than the store has said while its disk is well.
-On other copies it changes rows of the journal and cuts the write-ahead log: then the stream is
-reported, or the database is refused; none is shorter than what was told without a word.
+The machine appends to streams and closes them. It lets commits succeed, fail, or fail after they
+have happened, lets waiters raise, and delays a compaction's rows. It reloads lost streams, and
+copies the files as they are, as a crash would leave them. An entry once reported as durable must be
+on the disk, once, in its place, whatever happened since.
+
+It also writes guests at low priority, and entries that name them. A crash may lose a guest who
+waits for a batch. The disk must never name a guest who is not there, and has no guest twice. No
+guest waits longer than the store's limit while its disk is well.
+
+On other copies the machine changes rows of the journal and cuts the write-ahead log. The stream
+must be reported, or the database refused. No stream may silently be shorter than the entries
+reported as durable.
 """
 
 from __future__ import annotations
@@ -138,7 +141,7 @@ class Model:
     key: str
     stream: Stream
     lines: list[bytes] = field(default_factory=list)
-    """What was appended, from the first entry."""
+    """All entries appended, from the first one."""
     told: int = -1
     """The last entry that was told to be durable."""
     lost: bool = False
@@ -147,10 +150,11 @@ class Model:
     """Whether the end was told to be durable."""
     raises: bool = False
     wrongs: list[str] = field(default_factory=list)
-    """What a waiter was told wrongly; the store would catch what a waiter raises."""
+    """Wrong reports to a waiter, kept here because the store would catch an exception of a waiter.
+    """
 
     def check(self, found: Sequence[bytes], where: str) -> None:
-        """What the disk has begins with what was told, and is part of what was appended."""
+        """Require that the disk has all acknowledged entries, and a prefix of the appended."""
         told = max(0, self.told)
         assert list(found[:told]) == self.lines[:told], f"{where}: {self.key} lost entries"
         assert list(found) == self.lines[: len(found)], f"{where}: {self.key} has other entries"
@@ -207,7 +211,7 @@ class Statement:
 
 
 class Guest:
-    """Whoever has said hello: the waiter of a row in no hurry, as `Accounts` has one.
+    """A guest who has said hello: the waiter of a low-priority row, as `Accounts` has one.
 
     One that `returns` is written again when its row is lost, with a number of its own.
     """
@@ -561,7 +565,7 @@ class StoreMachine(RuleBasedStateMachine):
             guest.told = 1
 
     def judge_names(self, guests: set[int], places: set[int]) -> None:
-        """What is on the disk names nobody who is not."""
+        """Require that entries on the disk name only guests who are there."""
         for thing in self.durable_numbers(places):
             named = self.named_guests.get(thing)
             assert named is None or named in guests, "a stranger is named"
@@ -680,7 +684,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def guests_wait_for_the_disk_only(self) -> None:
-        """Who is older than a quarter second is with a batch; all are told once."""
+        """Guests older than a quarter second are in a batch; each is acknowledged at most once."""
         if self.store is None:
             return
         commits = self.store.commits
