@@ -27,7 +27,7 @@ ifneq ($(SOUND),yes)
 FORCE := anew
 endif
 
-.PHONY: help demo test test-all warm lint ruff mypy imports format schema web-types web-check docs bench experiments clean anew
+.PHONY: help demo test test-all warm lint ruff mypy imports prose format schema web-types web-check docs bench experiments clean anew
 .DEFAULT_GOAL := help
 
 help:
@@ -80,7 +80,7 @@ warm: $(VENV)/.dev
 	$(IN_VENV) -m tests.tools.warm_cache fast
 	$(IN_VENV) -m tests.tools.warm_cache e2e
 
-lint: ruff mypy imports web-check
+lint: ruff mypy imports prose web-check
 
 ruff: $(VENV)/.dev
 	$(IN_VENV) -m ruff check
@@ -91,6 +91,10 @@ mypy: $(VENV)/.dev
 
 imports: $(VENV)/.dev
 	$(VENV)/bin/lint-imports
+
+# Sentences without a subject, and those of more than 40 words.
+prose: $(VENV)/.dev
+	$(IN_VENV) -m tests.tools.prose
 
 format: $(VENV)/.dev
 	$(IN_VENV) -m ruff check --fix

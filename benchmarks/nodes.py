@@ -200,9 +200,9 @@ def page(command: str, sections: dict[str, dict[str, Load]]) -> str:
         "",
         f"Written by `{command}`. Servers, database and clients were on one machine: {machine()}.",
         "",
-        f"{MATCHES} matches of five in a row, spread over the servers. Where the processors run"
-        " out, more nodes cannot play more moves; the columns say what each part has cost. A move"
-        " is acknowledged when it is synced.",
+        f"{MATCHES} matches of five in a row, spread over the servers. If the processors are"
+        " saturated, more nodes cannot play more moves; the columns show the cost of each part."
+        " A move is acknowledged when it is synced.",
         "",
     ]
     for title, loads in sections.items():

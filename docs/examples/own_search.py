@@ -12,7 +12,7 @@ LEAD = kernels.record_type("lead", [("worth", np.float64)], source=__file__)
 
 @kernels.kernel
 def _evaluate(ev, st, seat):
-    """What the position is worth to `seat`: compiled, or plain where there is no compiler."""
+    """Return the value of the position for `seat`; numba compiles this if it is installed."""
     return ev.worth * (st.score[seat] - st.score[1 - seat])
 
 

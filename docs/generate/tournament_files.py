@@ -16,8 +16,8 @@ HEAD = """# Tournament files
 
 A file of `kibitz arena` is YAML. [Run tournaments](../how-to/tournaments.md) says how they
 are held, and [Your first tournament](../tutorial/first-tournament.md) shows one step by step. Keys
-may be written with hyphens or underscores. What is wrong in a file is reported with its line, its
-path and what was expected. [How ratings are computed](../explanation/ratings.md) explains claims,
+may be written with hyphens or underscores. An error in a file names the line, the path and what was
+expected. [How ratings are computed](../explanation/ratings.md) explains claims,
 ratings and the sequential test.
 
 Keys marked with a star may be changed before an interrupted tournament goes on. A change of any
