@@ -35,7 +35,7 @@ STRENGTHS = {
 
 @dataclass(frozen=True)
 class Draw:
-    """One game as it is drawn: who sat where, in which block, which rotation and round."""
+    """One game as it is drawn: its seats, block, rotation and round."""
 
     block: str
     turn: int
@@ -173,7 +173,7 @@ def _share(game: GameLine, seat: int) -> float:
 
 
 def _mean_place(own: Sequence[int], places: Sequence[Sequence[int]]) -> float | None:
-    """Return the mean place; those who tie share the mean of the places they take up."""
+    """Return the mean place; tied entrants share the mean of their places."""
     shared = [place + (all_.count(place) - 1) / 2 for place, all_ in zip(own, places, strict=True)]
     return sum(shared) / len(shared) if shared else None
 
@@ -210,7 +210,7 @@ def _blocks(groups: Sequence[Sequence[str]], cycles: int) -> list[Draw]:
 
 
 def league() -> Results:
-    """Eight entrants, everybody against everybody, on its way to a verdict; some games failed."""
+    """Eight entrants in a round robin that is not finished; some games failed."""
     faults = {
         11: Cause.TIME,
         40: Cause.TIME,
@@ -259,7 +259,7 @@ def melee() -> Results:
 
 
 def swiss() -> Results:
-    """Five entrants in three rounds: somebody has nobody to play in each."""
+    """Five entrants in three rounds: one of them has no opponent in each."""
     names = [*STRENGTHS][:5]
     rounds = [((0, 1), (2, 3)), ((0, 2), (1, 4)), ((0, 3), (4, 2))]
     draws = [
@@ -299,7 +299,7 @@ def untouched() -> Results:
 
 
 def hostile() -> Results:
-    """Names, a reason and a clock that are markup to whoever forgets to escape them."""
+    """Names, a reason and a clock that act as markup unless they are escaped."""
     strengths = {HOSTILE: 50.0, 'a"b&c': 0.0, "x' onclick='y": -50.0}
     results = Sample(
         name="</title><b>",

@@ -29,7 +29,7 @@ class GameModel:
     luck: float = 0.0
     """Correlation of a seat's chance in the games of one block."""
     draws: float = 0.0
-    """How often two equals tie, of the two neighbours that a game might tie."""
+    """How often two equals tie, of the two neighbors that a game might tie."""
 
     def block(
         self, name: str, group: Sequence[int], rng: np.random.Generator
@@ -49,10 +49,10 @@ class GameModel:
     def _ranks(
         self, level: Vector, order: NDArray[np.intp], rng: np.random.Generator
     ) -> tuple[int, ...]:
-        """Return the places, two neighbours tied now and then.
+        """Return the places, two neighbors tied now and then.
 
-        Ties take as much from the one order of the two as from the other, so that half a win
-        for each leaves everybody's expected score as it was.
+        Ties take as much from the one order of the two as from the other, so that half a win for
+        each leaves all expected scores unchanged.
         """
         ranks = np.empty(len(order), dtype=int)
         ranks[order] = np.arange(1, len(order) + 1)

@@ -19,7 +19,7 @@ def games(schedule: Schedule) -> list[ScheduledGame]:
 
 
 def seats(schedule: Schedule) -> Counter[tuple[str, int]]:
-    """How often everybody sits where."""
+    """Return how often each entrant has each seat."""
     return Counter((name, i) for game in games(schedule) for i, name in enumerate(game.players))
 
 

@@ -71,7 +71,7 @@ def test_blocks_that_all_end_alike_decide_nothing_at_once() -> None:
 def errors(
     elo: float, stop: StopRule, world: GameModel, group: tuple[int, ...], runs: int
 ) -> float:
-    """How often H1 is accepted between players 0 and 1, who are `elo` apart."""
+    """Return how often H1 is accepted between players 0 and 1, who are `elo` apart."""
     strong = GameModel((elo, 0.0, *world.strength[2:]), world.first, world.luck, world.draws)
     accepted = 0
     for run in range(runs):

@@ -1,4 +1,4 @@
-"""Events for the tests, and somebody who plays them without any server."""
+"""Events for the tests, and a player of them that needs no server."""
 
 from __future__ import annotations
 

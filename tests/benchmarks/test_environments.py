@@ -1,4 +1,4 @@
-"""The benchmark of environments: each column counts plies, and the page says what was measured."""
+"""The benchmark of environments: columns count plies, and the page describes the measurement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comments that a bot may give, and what is sent of them."""
+"""The comments of bots, and the parts that are sent."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ async def hosting(host: Host) -> AsyncIterator[str]:
 
 
 async def process(*arguments: str, **environment: str) -> tuple[int | None, str]:
-    """Run a Python process to its end; return its status and what it wrote to stderr."""
+    """Run a Python process to its end; return its status and its stderr."""
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         *arguments,

@@ -8,7 +8,7 @@ LETTERS = "abcdefghijklmnopqrst"
 
 
 def crossings(size: int) -> Scene:
-    """A board of lines with two colours of stones, a row that has won, and coordinates."""
+    """A board of lines with two colors of stones, a row that has won, and coordinates."""
     stones = {(1, 1): 0, (2, 1): 0, (3, 1): 0, (2, 2): 1, (3, 3): 1, (0, 0): 1, (size - 1, 2): 1}
     cells = [
         Cell(f"{LETTERS[x]}{y + 1}", x, y, "point", owner=stones.get((x, y)))

@@ -44,7 +44,7 @@ def wild(play: Position) -> int:
 
 @pytest.fixture(scope="session")
 def running(game: Game) -> Record:
-    """A match of three that goes on after thirty plies."""
+    """Return a match of three players, still running after thirty plies."""
     return testing.play_record(game, ["ada", "bo", "cy"], 30, spread)
 
 

@@ -1,4 +1,4 @@
-"""Waiting for what an application does in its own time, without a clock."""
+"""Waiting for the asynchronous work of an application, without a clock."""
 
 from __future__ import annotations
 

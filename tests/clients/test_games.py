@@ -134,7 +134,7 @@ async def test_a_move_is_made_by_clicking_its_places(sat: Sat) -> None:
 
 
 def at(board: Board, place: str) -> tuple[int, int]:
-    """Return where a place is on the widget."""
+    """Return the position of a place on the widget."""
     for y in range(board.size.height):
         for x in range(board.size.width):
             left, top = board._corner()

@@ -82,7 +82,7 @@ async def test_a_flood_is_closed_and_nobody_else_notices(tmp_path: Path) -> None
         async with asyncio.timeout(40), playing(server, 4, 8, 0.03) as fleet:
             ends = []
             moves = fleet.moves
-            # One wave is over within milliseconds: they come until everybody had turns meanwhile.
+            # One wave is over within milliseconds: they come until all players have moved.
             while fleet.moves < moves + 40:
                 ends += await asyncio.gather(
                     *(asyncio.to_thread(flood, server.port, f"flood {n}", 500) for n in range(5))
@@ -123,7 +123,7 @@ async def test_handshakes_that_never_end_are_ended(tmp_path: Path) -> None:
 def stalled_spectators(
     stack: ExitStack, port: int, matches: list[str], name: str, count: int
 ) -> list[RawConnection]:
-    """Open connections that watch all matches and have little room for what they hear."""
+    """Open connections that watch all matches and have little room for input."""
     connections = []
     for number in range(count):
         connection = stack.enter_context(greeted_connection(port, f"{name} {number}", narrow=True))
@@ -175,7 +175,7 @@ async def test_spectators_who_do_not_read_are_dropped_and_slow_ones_fall_behind(
 
 
 def report_times(fleet: Fleet, first: int) -> str:
-    """Say how long moves took for the players, who share their process with the crowd."""
+    """Report how long moves took for the players, who share their process with the crowd."""
     waits = fleet.answer_times[first:]
     p50, p99 = percentile(waits, 0.5) * 1000, percentile(waits, 0.99) * 1000
     return f"p50 {p50:.1f} ms, p99 {p99:.1f} ms of {len(waits)} moves"

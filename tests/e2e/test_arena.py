@@ -72,13 +72,13 @@ GAMES = 6 * 3 * 2
 
 
 def event(kibitz: Kibitz, *words: str) -> tuple[int, dict[str, Any], str]:
-    """Hold a tournament; return its status, its results and what it said."""
+    """Hold a tournament; return its status, its results and its output."""
     done = kibitz.run("arena", *words, "--json", seconds=SECONDS)
     return done.returncode, json.loads(done.stdout), done.stderr
 
 
 def ends(path: Path) -> list[GameEnded]:
-    """Return what a journal says of games that have ended."""
+    """Return the finished games of a journal."""
     with contextlib.suppress(FileNotFoundError):
         return [
             each for each in FORMAT.parse(path.read_bytes()).entries if isinstance(each, GameEnded)
@@ -95,7 +95,7 @@ def until_ended(arena: Running, path: Path, more: int) -> None:
 
 
 def require_even(results: dict[str, Any], each: int) -> None:
-    """Everybody played as often as everybody else, and in every seat."""
+    """Require that all entrants played equally often, and in every seat."""
     assert {line["games"] for line in results["standings"]} == {each}
     seats = Counter(
         (name, seat) for game in results["games"] for seat, name in enumerate(game["players"])

@@ -119,7 +119,7 @@ async def results(client: Client, lobby: str, matches: list[Arrangement]) -> dic
 
 
 async def void_count(client: Client) -> int:
-    """Wait until the lobby's news say that something is void, and return how much."""
+    """Wait until the lobby's news list void games, and return their number."""
     async for news in client.news():
         if isinstance(news, LobbyNews) and news.lobby.void:
             return news.lobby.void

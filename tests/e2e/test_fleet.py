@@ -109,12 +109,12 @@ def returned(fleet: Fleet, since: float) -> dict[str, float]:
 
 
 async def wait_for_return(fleet: Fleet, since: float) -> None:
-    """Wait until everybody is back who still has a seat to come back to."""
+    """Wait until all players who still have a seat have reconnected."""
     await fleet.until(lambda: playing(fleet) <= returned(fleet, since).keys())
 
 
 def playing(fleet: Fleet) -> set[str]:
-    """Return the players of the matches that nobody has seen end."""
+    """Return the players of the matches whose end no client has seen."""
     live = fleet.seats.keys() - fleet.ended.keys()
     return {player for match in live for player in fleet.seats[match]}
 

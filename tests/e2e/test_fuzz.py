@@ -1,7 +1,7 @@
-"""Rubbish of every kind, against a server with a match on it.
+"""Garbage of every kind, sent to a server with a running match.
 
-The server never fails inside, never answers `internal`, holds on to nothing, and goes on
-answering; and the players of the match that has been going on meanwhile do not notice.
+The server never has an internal error, never answers `internal`, leaks nothing, and keeps
+answering. The players of the running match notice nothing.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class FuzzRun:
             self.internal.append(data)
 
     async def messages(self, number: int, count: int) -> None:
-        """Send wrong messages as one player, who comes back when it is thrown out."""
+        """Send malformed messages as one player, who reconnects when disconnected."""
         mutants = MessageFuzzer(f"{self.seed} messages {number}", self.known)
         player = await Player.arrive(self, f"fuzz {number}")
         while count > 0:
@@ -177,7 +177,7 @@ class Player:
 
 
 def _close_code(data: bytes) -> int | None:
-    """Return the code of the close frame that ends what the server said."""
+    """Return the code of the close frame at the end of the server's output."""
     frames: list[tuple[int, bytes]] = []
     while len(data) >= 2:
         length, start = data[1] & 127, 2

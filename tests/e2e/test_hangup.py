@@ -1,4 +1,4 @@
-"""A terminal whose window is closed takes with it what was started there."""
+"""Closing a terminal's window ends the processes started in it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.tools.command import PATIENCE_SECONDS, Kibitz
 from tests.tools.terminal import terminal
 
 DEAF = ("sh", "-c", 'trap "" HUP; "$@"; exit 0', "sh")
-"""A leader of the session that tells nobody of a hangup, and waits, as `make` does."""
+"""A session leader that passes on no hangup, and waits, as `make` does."""
 
 
 def test_what_nobody_tells_of_its_lost_terminal_ends_with_it(kibitz: Kibitz) -> None:

@@ -90,7 +90,7 @@ def python_for(tool: str) -> str:
 def run_attack(
     kibitz: Kibitz, *words: str, kill: bool = True, python: str = sys.executable
 ) -> AttackReport:
-    """Let the hostile bot play an honest one, and see what it did."""
+    """Let the hostile bot play an honest one, and report its attacks."""
     cache = kibitz.directory / "cache"
     cache.mkdir()
     mark = f"hostile-{uuid.uuid4().hex}"
@@ -132,8 +132,8 @@ def packages() -> str:
 
 
 def environment(kibitz: Kibitz, python: str) -> dict[str, str]:
-    """Return what a Python needs that has not our packages, and a mark."""
-    # Nothing here needs machine code, and what is spoilt is not everybody's.
+    """Return the environment of a Python without our packages, and a mark."""
+    # Nothing here needs machine code, and the spoilt cache is a private one.
     cache = str(kibitz.directory / "cache")
     more = {MARK: kibitz.mark, "KIBITZ_PLAIN": "1", "KIBITZ_CACHE": cache}
     if python != sys.executable:

@@ -37,7 +37,7 @@ class Image:
     elsewhere: Mapping[str, str]
 
     def run(self, *words: str) -> str:
-        """Run a program of the image to its end and return what it prints."""
+        """Run a program of the image to its end and return its output."""
         done = subprocess.run(
             [self.programs / words[0], *words[1:]],
             cwd=self.home,

@@ -234,7 +234,7 @@ def test_bots_come_and_go_and_nothing_is_lost_when_all_is_killed(hall: Hall) -> 
 
 
 class Observer:
-    """A spectator of the lobby, who measures how long two who could play are both free."""
+    """A spectator of the lobby that measures for how long two possible opponents are both free."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -292,7 +292,7 @@ class Observer:
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [600])
 def test_twelve_bots_for_ten_minutes(hall: Hall, seconds: int) -> None:
-    """Keeper and server are killed in the middle; nobody waits while two could play."""
+    """Keeper and server are killed in the middle; no player waits while two could play."""
     faulthandler.cancel_dump_traceback_later()  # it takes longer than a test may that hangs
     server, keeper = hall.serve(), hall.keep()
     bots = [hall.bot(f"bot{place}", f"paced{place}.py") for place in range(1, 13)]

@@ -1,4 +1,4 @@
-"""Bots that ask a model, as users run them: an endpoint on the loopback stands for the model."""
+"""Bots that ask a model, as users run them, with an endpoint on the loopback interface."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def with_model(kibitz: Kibitz, url: str) -> Kibitz:
 
 
 def records(kibitz: Kibitz) -> list[Path]:
-    """Return the records of a command: two, for who begins matters in this game."""
+    """Return the records of a command: two, because the order of seats matters in this game."""
     found = sorted((kibitz.directory / "records").glob("*.jsonl"))
     assert len(found) == 2
     return found

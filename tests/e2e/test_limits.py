@@ -94,7 +94,7 @@ def test_what_a_bot_leaves_behind_is_gone(kibitz: Kibitz) -> None:
 
 
 def runs(pid: int) -> bool:
-    """Whether a process is there and not just unread by who has to hear of its end."""
+    """Return whether a process runs, and is no zombie that its parent has not reaped."""
     try:
         return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:

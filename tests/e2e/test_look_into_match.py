@@ -24,7 +24,7 @@ SETTINGS = LobbySettings(
 
 
 async def until_watched(url: str) -> None:
-    """Wait until somebody watches a match of the server."""
+    """Wait until a match of the server has a spectator."""
     address = url.replace("ws://", "http://") + "/metrics"
 
     def spectators() -> bool:
@@ -80,13 +80,13 @@ class Opponent:
         await until_watched(self._url)
 
     def branch(self) -> str:
-        """Play the match on from its first ply, and return what the command prints."""
+        """Play the match on from its first ply, and return the command's output."""
         words = ["branch", self.match, "--ply", "1", "--seat", "2", "--games", "2"]
         words += ["--with", FAST, "--others", FAST, *self._there]
         return self._kibitz.run(*words).stdout
 
     def analyse(self) -> str:
-        """Let the house bot judge its own moves, and return what the command prints."""
+        """Let the house bot judge its own moves, and return the command's output."""
         words = ["analyse", self.match, "--by", FAST, "--seat", "1", *self._there]
         return self._kibitz.run(*words).stdout
 
@@ -101,7 +101,7 @@ def test_a_match_is_looked_into_while_it_runs_and_when_it_is_over(kibitz: Kibitz
         assert (opponent.branched["games"], opponent.branched["recorded_score"]) == (2, None)
         assert opponent.shadow is not None
         answers = [json.loads(line) for line in opponent.shadow.rest().splitlines()]
-        # It begins at ply 1; whoever plays seat 1 is that very bot.
+        # It begins at ply 1, and seat 1 is played by that very bot.
         assert [answer["ply"] for answer in answers] == [2, 4, 6]
         assert all(answer["agrees"] for answer in answers)
         assert json.loads(opponent.branch())["recorded_score"] == 0.0

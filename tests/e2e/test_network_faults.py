@@ -1,4 +1,4 @@
-"""A fleet behind a bad network: every match ends, and nobody is told anything twice or untrue."""
+"""A fleet behind a bad network: every match ends, and no message is wrong or repeated."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def test_matches_end_behind_a_bad_network(
 async def test_two_hundred_matches_behind_a_bad_network(
     tmp_path: Path, report: ReportFigure
 ) -> None:
-    """T6 of the promises: all finish, nothing is lost, doubled or told wrongly."""
+    """T6 of the promises: all finish, and nothing is lost, doubled or reported wrongly."""
     matches = 200
     network = NetworkFaults(
         latency_s=0.005,
@@ -181,7 +181,7 @@ def stopping(server: ServerProcess) -> Iterator[None]:
 async def stopped(
     server: ServerProcess, meanwhile: list[tuple[JsonClient, dict[str, Any]]]
 ) -> list[Any]:
-    """Stop the server, move while it is stopped, and return what it says to the moves."""
+    """Stop the server, move while it is stopped, and return its answers to the moves."""
     with stopping(server):
         await asyncio.sleep(0.2)
         for number, (caller, turn) in enumerate(meanwhile, 1000):

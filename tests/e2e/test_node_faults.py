@@ -1,7 +1,7 @@
-"""Failures of nodes that share a database: one history, whoever believes what.
+"""Failures of nodes that share a database: one history, whatever each node believes.
 
-Nothing here depends on how many nodes serve at a time: clients reach some address, play, and come
-back by themselves, and `node_history.faults` holds what they were told against the log.
+Nothing here depends on how many nodes serve at a time. Clients connect to some address, play, and
+reconnect by themselves. `node_history.faults` compares the messages they received with the log.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def acknowledged_between(
 
 
 def assert_names_new_owners(node: Node, history: NodeHistory, lobbies: list[str]) -> None:
-    """A node that has lost lobbies says of each whose it is now."""
+    """Require that a node that has lost lobbies names the present owner of each."""
     takers = {lobby: taker for lobby, taker, _ in history.take_overs()}
     said = node.said()
     for lobby in lobbies:
@@ -131,7 +131,7 @@ async def test_of_two_nodes_that_believe_they_own_a_lobby_one_writes(
         with spectators(node, lobbies) as watching:
             with node.process.frozen():
                 frozen = time.monotonic()
-                await asyncio.sleep(4 * fleet.think_s)  # whoever has the turn has sent its move
+                await asyncio.sleep(4 * fleet.think_s)  # the player to move has sent its move
                 # Half of the clients are cut off behind what they have sent.
                 group.proxy.leave(node.process.port, share=0.5)
                 taken = await group.taken_from(node, lobbies)

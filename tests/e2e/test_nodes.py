@@ -53,7 +53,7 @@ def until_status(node: ServerProcess, status: int) -> float:
 
 
 async def untrue(node: ServerProcess, fleet: Fleet) -> list[str]:
-    """Return what the records say against what the fleet was told."""
+    """Return the contradictions between the records and the fleet's messages."""
     records = {
         match: await asyncio.to_thread(node.page, f"/records/{match}.jsonl")
         for match in fleet.seats
@@ -69,7 +69,7 @@ def entries(cluster: PostgresCluster) -> int:
 
 
 async def all_back(fleet: Fleet, since: float) -> list[float]:
-    """Wait until every player of a match that goes on is back; return how long each took."""
+    """Wait until every player of a running match has reconnected; return how long each took."""
 
     def back() -> dict[str, float]:
         found: dict[str, float] = {}

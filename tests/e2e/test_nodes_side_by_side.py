@@ -77,7 +77,7 @@ def owners(cluster: PostgresCluster) -> Counter[str]:
 
 
 async def untrue(node: ServerProcess, fleet: Fleet) -> list[str]:
-    """Return what the records say against what the fleet was told; any node has them."""
+    """Return the contradictions between the records and the fleet's messages; any node has them."""
     records = {
         match: await asyncio.to_thread(node.page, f"/records/{match}.jsonl")
         for match in fleet.seats
@@ -117,7 +117,7 @@ async def test_a_node_that_is_taken_down_hands_its_lobbies_to_the_others(
             began = time.monotonic()
             await asyncio.to_thread(nodes[0].terminate)
             await fleet.until(lambda: not owners(cluster)["a"])
-            assert time.monotonic() - began < 8.0  # nobody waits for a heartbeat to expire
+            assert time.monotonic() - began < 8.0  # without waiting for a heartbeat to expire
             await fleet.finished(MATCHES)
             assert await untrue(nodes[2], fleet) == []
         assert fleet.moves == MATCHES * 25
@@ -148,7 +148,7 @@ async def test_a_hall_shows_what_all_nodes_have_and_a_spectator_goes_there(
             lobby = done.lobby
             assert lobby is not None
             await ada.join(lobby)
-            await bob.join(lobby)  # no node has told of it yet: the database says where it is
+            await bob.join(lobby)  # no node has announced it yet; the database has its place
             async with client(third, "Gus") as gus:
                 elsewhere = (await gus.host(settings)).lobby
                 assert elsewhere is not None
@@ -240,7 +240,7 @@ async def test_the_lobbies_that_an_account_may_open_are_counted_over_all_nodes(
 
 
 async def answer(host: Client, settings: LobbySettings) -> RefusedError | None:
-    """Return how a lobby is refused, by a server that its host may just have to come back to."""
+    """Return the refusal of a lobby; its host may have to reconnect to the server first."""
     while True:
         try:
             await host.host(settings)

@@ -43,7 +43,7 @@ class Screen:
         await _until(lambda: any(isinstance(each, Finished) for each in self.news.get(match, ())))
 
     def require_whole(self, match: str) -> None:
-        """Hold what was sent to this: one snapshot, each entry after it once, the end."""
+        """Require one snapshot, each entry after it once, and the end."""
         snapshot, *events, finished = self.news[match]
         assert isinstance(snapshot, Snapshot)
         assert isinstance(finished, Finished)
@@ -86,7 +86,7 @@ def owner(cluster: PostgresCluster, match: str) -> str:
 
 
 async def listed(client: Client, count: int) -> list[str]:
-    """Wait until a node knows of so many running matches, and return them."""
+    """Wait until a node lists so many running matches, and return them."""
     while True:
         briefs = (await client.matches()).matches
         matches = [brief.match for brief in briefs if brief.result is None]

@@ -20,7 +20,7 @@ from tests.tools.server_process import ServerProcess, drawn_matches, server_proc
 
 
 async def untrue(process: ServerProcess, fleet: Fleet) -> list[str]:
-    """Return what the records say against what the fleet was told."""
+    """Return the contradictions between the records and the fleet's messages."""
     records = {
         match: await asyncio.to_thread(process.page, f"/records/{match}.jsonl")
         for match in fleet.seats
@@ -29,7 +29,7 @@ async def untrue(process: ServerProcess, fleet: Fleet) -> list[str]:
 
 
 async def fill_the_disk(server: ServerProcess, seconds: float) -> list[int]:
-    """Let nothing be written for a while; return what the readiness page said meanwhile."""
+    """Block all writes for a while; return the states of the readiness page meanwhile."""
     said = []
     with server.full_disk():
         end = time.monotonic() + seconds

@@ -120,7 +120,7 @@ def test_ctrl_c_twice_ends_everything(kibitz: Kibitz) -> None:
 
 
 def test_a_parent_that_is_killed_leaves_nobody_behind(kibitz: Kibitz) -> None:
-    """The fixture looks for whoever is left."""
+    """The fixture looks for processes left behind."""
     (kibitz.directory / "thinking.py").write_text(THINKING)
     with kibitz.start("play", SMALL, "thinking.py", RANDOM) as play:
         while "begins" not in play.log.read_text():

@@ -20,7 +20,7 @@ MATCHES = 12
 
 
 async def untrue(process: ServerProcess, fleet: Fleet) -> list[str]:
-    """Return what the records say against what the fleet was told."""
+    """Return the contradictions between the records and the fleet's messages."""
     records = {
         match: await asyncio.to_thread(process.page, f"/records/{match}.jsonl")
         for match in fleet.seats

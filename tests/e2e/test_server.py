@@ -17,7 +17,7 @@ MATCHES = 12
 
 @pytest.fixture
 def port() -> int:
-    """A port that is free now, for a server that has to come back to it."""
+    """Return a port that is free now, for a server that is to reuse it after a restart."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         chosen: int = probe.getsockname()[1]
@@ -81,7 +81,7 @@ def test_a_stranger_needs_a_token_and_a_revoked_one_is_none(kibitz: Kibitz) -> N
 
 
 def test_a_server_that_is_killed_goes_on_where_it_was(kibitz: Kibitz, port: int) -> None:
-    """Twelve matches are killed in their middle; bots and host come back by themselves."""
+    """Twelve matches are killed in their middle; bots and host reconnect by themselves."""
     with ExitStack() as stack:
         server, url = serve(kibitz, stack, port)
         programme = ["chinese-checkers:size=3", "--seats", "2xopen", "--games", str(MATCHES)]

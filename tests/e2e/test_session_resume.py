@@ -79,7 +79,7 @@ def test_a_host_and_a_player_are_killed_and_come_back(kibitz: Kibitz) -> None:
 
 
 def kibitz_on_a_terminal(kibitz: Kibitz, words: list[str]) -> str:
-    """Run the command on a terminal to its end, and return what it has written."""
+    """Run the command on a terminal to its end, and return its output."""
     with terminal(kibitz, *words) as other:
         try:
             other.until("\0never")
@@ -143,7 +143,7 @@ def test_a_bot_is_killed_and_comes_back(kibitz: Kibitz, words: list[str]) -> Non
 
         first = bot()
         until(lambda: plies() >= 2)
-        # A second process of the same bot takes nobody's seat.
+        # A second process of the same bot takes no other player's seat.
         _, said = bot().communicate(timeout=PATIENCE_SECONDS)
         assert "name_taken" in said
         first.kill()
@@ -155,5 +155,5 @@ def test_a_bot_is_killed_and_comes_back(kibitz: Kibitz, words: list[str]) -> Non
         [match] = result["matches"]
         assert match["result"]["cause"] == "rules"
         assert all("cause" not in seat for seat in match["result"]["seats"])
-        # Who has played to the end is nobody to come back as.
+        # A player who has played to the end cannot be resumed.
         assert [*(kibitz.directory / "state" / "bots").glob("*.resume")] == []

@@ -1,7 +1,7 @@
 """The test data of each game: the module ``tests.games.<game>.cases`` of every game.
 
 It has OPTIONS, a list of options to test with besides others (the first is ``{}``), and
-``spellings(game, state)``, which yields every wire move that somebody may send in a state.
+``spellings(game, state)``, which yields every wire move that a player may send in a state.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def options(name: str) -> list[Model]:
 
 
 def spellings(name: str) -> laws.Spellings:
-    """Return what yields every wire move that somebody may send in a state of a game."""
+    """Return the function that yields every wire move that may be sent in a state of a game."""
     found: laws.Spellings = _module(name).spellings
     return found
 

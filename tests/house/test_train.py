@@ -1,4 +1,4 @@
-"""`kibitz train`: what it leaves, that it goes on after an interruption, and what it refuses."""
+"""`kibitz train`: its files, resuming after an interruption, and its refusals."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_a_killed_run_goes_on_to_the_same_array(tmp_path: Path, spec: str) -> No
 
 @pytest.mark.e2e
 def test_a_run_on_a_full_disk_is_told_so_and_goes_on_later(tmp_path: Path) -> None:
-    """A limit of the size of files stands for the disk; what is compiled is there before."""
+    """A limit on the size of files simulates the disk; compilation is done before."""
     spec = f"{GENETIC}:generations=60,population=10,test=0"
     command = [sys.executable, "-m", "kibitz", "train", spec, "--seed", "4", "--out"]
 

@@ -41,7 +41,7 @@ async def connect(stack: AsyncExitStack, url: str, name: str, games: Mapping[str
 
 
 async def outcome(agent: Agent, tool: str, **arguments: Any) -> tuple[str, bool]:
-    """Call a tool, and return what it says and whether it is an error."""
+    """Call a tool, and return its output and whether it is an error."""
     result = await agent.call_tool(tool, arguments)
     return "\n".join(each.text for each in result.content if each.type == "text"), result.is_error
 

@@ -34,7 +34,7 @@ def start_match(server: VirtualServer, game: Game, seats: int) -> list[ScriptedC
 
 
 def state_of(client: ScriptedClient, games: dict[str, Game]) -> ClientState:
-    """Return what a client makes of all that it was sent."""
+    """Return a client's state after all the messages it received."""
     state = ClientState(games)
     client.receive()
     for text in client.received:

@@ -24,7 +24,7 @@ def test_every_command_of_the_table_exists_and_says_what_the_table_says() -> Non
 
 @pytest.mark.e2e
 def test_the_help_imports_no_command() -> None:
-    """So that it is there at once."""
+    """This makes the help appear at once."""
     program = (
         "import sys\nfrom kibitz.cli import kibitz\n"
         "kibitz.main(['--help'], standalone_mode=False)\n"

@@ -154,7 +154,7 @@ def test_json_is_exact_and_safe() -> None:
 
 
 def printed(text: str, *, as_json: bool = False) -> str:
-    """Return what a command prints."""
+    """Return the output of a command."""
     stream = io.StringIO()
     with contextlib.redirect_stdout(stream):
         (output.echo_json if as_json else output.echo)(text)
@@ -349,7 +349,7 @@ def test_no_code_writes_to_a_terminal_past_the_filter() -> None:
 
 
 def test_no_screen_reads_markup_in_what_others_wrote() -> None:
-    """Toasts, and strings handed to widgets, are markup unless somebody says that they are not."""
+    """Toasts, and strings handed to widgets, are markup unless the code disables it."""
     for path in (ROOT / "clients" / "kibitz_clients").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call):

@@ -55,7 +55,7 @@ PRINTING = (
 def test_characters_that_an_encoding_does_not_have_are_replaced(
     encoding: str, words: tuple[str, ...], record: Path
 ) -> None:
-    """`PYTHONIOENCODING=cp1252` is what a pipe has on Windows."""
+    """`PYTHONIOENCODING=cp1252` is the encoding of a pipe on Windows."""
     told = [str(record) if word == "RECORD" else word for word in words]
     TokenAdmin(record.with_name("k.db")).close()
     statuses = {}

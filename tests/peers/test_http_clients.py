@@ -18,7 +18,7 @@ PAGES = ["/healthz", "/readyz", "/metrics", "/"]
 
 
 def run(*command: str) -> str:
-    """Run a program and return what it prints, or skip where it is not installed."""
+    """Run a program and return its output, or skip if it is not installed."""
     if shutil.which(command[0]) is None:
         pytest.skip(f"{command[0]} is not installed")
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)

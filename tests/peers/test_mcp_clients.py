@@ -36,7 +36,7 @@ def sdk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def play(sdk: Path, served: Served, url: str, lobby: str | None) -> dict[str, Any]:
-    """Run the program against `kibitz mcp`, and return what it was told."""
+    """Run the program against `kibitz mcp`, and return its output."""
     words = ["-m", "kibitz", "mcp", "--server", url, "--name", "mira", "--fresh"]
     asked = json.dumps({"command": sys.executable, "args": words, "lobby": lobby})
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The containers: what the Compose files, Dockerfile, Caddyfile and the script name is there."""
+"""The containers: the files named in the Compose files, Dockerfile, Caddyfile and script exist."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def kibitz_lines(compose: dict[str, Any]) -> Iterator[list[str]]:
 
 
 def parsed(words: list[str]) -> click.Context:
-    """Return what the command makes of its words."""
+    """Return the context that the command parses from its words."""
     here = [str(LADDER) if word == ladder_file() else word for word in words]
     command: click.Command = kibitz
     while isinstance(command, click.Group):
@@ -58,7 +58,7 @@ def parsed(words: list[str]) -> click.Context:
 
 
 def ladder_file() -> str:
-    """Return where the image has the file of the ladder."""
+    """Return the path of the ladder's file in the image."""
     target = re.search(r"^COPY docker/open-house.yaml (\S+)$", DOCKERFILE, re.MULTILINE)
     assert target is not None
     return target[1]
@@ -161,7 +161,7 @@ def test_the_proxy_asks_every_node_and_is_the_one_that_they_trust() -> None:
     assert ip_address(address) not in ip_network(given["ip_range"])
     for service in NODES.values():
         assert parsed(service["command"][1:]).params["proxies"] == (address,)
-        assert "ports" not in service  # everybody else comes through the proxy
+        assert "ports" not in service  # all other clients use the proxy
 
 
 def test_the_cluster_is_waited_for_in_its_order() -> None:
@@ -211,7 +211,7 @@ def test_everybody_finds_a_token(compose: dict[str, Any]) -> None:
     files = [parsed(words).params["token_file"] for words in players]
     assert sorted(map(str, files)) == sorted(f"/house/{name}.token" for name in made[1].split())
     volumes = {name: each.get("volumes", ()) for name, each in compose["services"].items()}
-    assert "house:/house" in volumes["keeper"]  # where it writes the ladder, too
+    assert "house:/house" in volumes["keeper"]  # it writes the ladder there, too
     for name in ("greedy", "planner"):
         assert "house:/house:ro" in volumes[name]
 

@@ -78,7 +78,7 @@ def understood(line: str) -> None:
 
 
 def _filled(word: str) -> str:
-    """A file that stands for any file is there; a configuration is an empty one."""
+    """Return an existing file for a placeholder; an empty one for a configuration."""
     if word.endswith(".toml"):
         return os.devnull
     return (

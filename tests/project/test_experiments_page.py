@@ -1,4 +1,4 @@
-"""The page of the experiments: what is measured, and what is not."""
+"""The page of the experiments: the measured ones, and the others."""
 
 from __future__ import annotations
 

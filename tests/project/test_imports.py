@@ -33,7 +33,7 @@ MAY_NAME_A_GAME = (
     "training/kibitz_training/experiments.py",
     "kibitz/local/demo_programme.py",
 )
-"""The table of games, the catalogue of bots, a protocol that is spoken for one game only (its
+"""The table of games, the catalog of bots, a protocol that is spoken for one game only (its
 engines here, our bots there), the table of experiments, the demo."""
 OWN_FOLDERS = (
     "games/kibitz_games",

@@ -47,7 +47,7 @@ def test_everything_that_a_requirement_pulls_in_is_pinned() -> None:
     seen: set[str] = set()
     while waiting:
         name = waiting.pop()
-        if name in seen or name not in installed:  # what this platform does not install
+        if name in seen or name not in installed:  # not installed on this platform
             continue
         seen.add(name)
         assert name in known, f"{name} is not pinned"

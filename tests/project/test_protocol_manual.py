@@ -26,7 +26,7 @@ def test_every_line_of_the_exchange_is_a_message() -> None:
         message = decode_server_message(line)
         if isinstance(message, Answer):
             assert message.type in (asked.pop(message.re).answer, "refused")
-    # What is asked after the break is not answered on the page.
+    # The page does not answer requests after the break.
     assert sorted(asked) == [5, 6, 7]
 
 

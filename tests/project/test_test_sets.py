@@ -1,4 +1,4 @@
-"""The sets of tests: what each may do, how much Hypothesis draws in it, what is compiled for it."""
+"""The sets of tests: their permissions, their Hypothesis examples, and their compiled code."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def texts() -> Iterator[str]:
 
 
 def parts(message: str) -> list[str]:
-    """Return what a message says between the places that are filled in, without its code."""
+    """Return the fixed parts of a message, without its code."""
     found = _CODE.match(message)
     if found and found[1] in {*Code}:
         message = message[found.end() :]

@@ -21,7 +21,7 @@ def log() -> list[Entry]:
 
 
 def history() -> list[Observation]:
-    """Both players' histories of `log`, with a spectator who came after entry 2."""
+    """Return both players' histories of `log`, with a spectator who joined after entry 2."""
     seen: list[Observation] = []
     for entry in log():
         assert isinstance(entry, Moved)

@@ -427,7 +427,7 @@ class JsonClient:
                 return dict(json.loads(encode(self._lobbies.views[lobby])))
 
     async def take(self) -> dict[str, Any]:
-        """Return the next message, with what it says of a lobby put into the lobbies known."""
+        """Return the next message, after merging its lobby data into the known lobbies."""
         message = self.news.pop(0) if self.news else json.loads(await self.socket.recv())
         match decode_server_message(json.dumps(message)):
             case LobbyNews(lobby=view):
@@ -459,7 +459,7 @@ async def connected(url: str, **options: Any) -> AsyncIterator[JsonClient]:
 
 
 async def wait_until(reached: Callable[[], bool], seconds: float = 20) -> None:
-    """Wait for what happens in another process, or in a server that tells nobody."""
+    """Wait for an event in another process, or in a server that does not announce it."""
     async with asyncio.timeout(seconds):
         while not reached():  # noqa: ASYNC110
             await asyncio.sleep(0.01)

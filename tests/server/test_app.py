@@ -296,7 +296,7 @@ async def process(db: Path, port: int = 0) -> AsyncIterator[tuple[asyncio.subpro
 
 
 class Moves:
-    """Players who move for ever, and what they were told of it."""
+    """Players who move forever, and the messages they received about it."""
 
     def __init__(self) -> None:
         self.acknowledged: dict[str, dict[int, Any]] = {}

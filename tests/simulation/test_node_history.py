@@ -57,7 +57,7 @@ def stream(key: str, kind: str, lines: Iterable[bytes]) -> StreamLog:
 
 
 def sound_history() -> NodeHistory:
-    """A match that node a begins and node b goes on with."""
+    """Return a match that node a begins and node b continues."""
     closing = Closing(seq=1).model_dump_json().encode()
     taken = TakenOver(seq=2, node="b", former="a").model_dump_json().encode()
     moves = [moved(ply).model_dump_json().encode() for ply in range(PLIES)]

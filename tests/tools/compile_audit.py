@@ -27,7 +27,7 @@ from kibitz_protocol.wire.lobbies import ProgrammeItem
 
 THINK_MS = 4
 PLIES = 160
-"""No play goes on for longer."""
+"""The limit on the plies of a play."""
 
 
 @contextlib.contextmanager

@@ -102,7 +102,7 @@ def path_of_a_move(directory: Path) -> DataPath:
 
 
 def move(players: list[ScriptedClient]) -> None:
-    """Let whoever has the turn put a stone where nobody wins."""
+    """Let the player to move put a stone where it does not win."""
     turns = [
         (message["ply"], player, message)
         for player in players

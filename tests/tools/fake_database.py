@@ -273,7 +273,7 @@ class FakeLink:
         self.is_cut = False
 
     async def ask(self, question: Callable[[], _T], timeout_s: float, fate: Fate = "") -> _T:
-        """Return what the database answers; raises `UnusableDatabase` where nothing comes back."""
+        """Return the database's answer; raises `UnusableDatabase` if there is none."""
         database = self.database
         try:
             async with asyncio.timeout(timeout_s):

@@ -87,7 +87,7 @@ class FakeNodes:
         return self._turn and self._clock() < self._beat_at + EXPIRES_S
 
     async def run(self) -> None:
-        """Beat until it is cancelled."""
+        """Beat until canceled."""
         while True:
             try:
                 await self.beat()
@@ -136,7 +136,7 @@ class FakeNodes:
     async def take(self, entry: TakeOverEntry, most: int) -> list[TakenLobby]:
         owned = set(self._store.owned)
         taken = await self._ask(lambda: self._take(entry, most, owned))
-        # What this node takes back, and never knew that it had lost, it has as it was before.
+        # Lobbies that it takes back without having noticed their loss are as they were before.
         lobbies = [lobby for lobby, _ in taken]
         stale = {each.key: each.former for each in lobbies if each.key in self._store.owned}
         if stale:

@@ -56,7 +56,7 @@ class Call:
 
 
 class FakeServer(Client):
-    """A `Client` without a server: sends what it is told to, and notes every call.
+    """A `Client` without a server: sends the given messages, and notes every call.
 
     A call is answered at once, unless `refuse` has an error ready for it, or `holding` an event:
     then the answer waits for that event.

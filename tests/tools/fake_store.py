@@ -146,7 +146,7 @@ class FakeNodeStore:
             tell_lost(those, OwnedElsewhere(key, self._elsewhere[key]))
 
     def _drop(self, batch: Batch) -> list[Waiting]:
-        """Take what is about lobbies of other nodes out of a batch; return who waits for it."""
+        """Drop writes about other nodes' lobbies from a batch; return those who wait for them."""
 
         def stays(waiting: Waiting) -> bool:
             stream = waiting[0]
@@ -249,7 +249,7 @@ class FakeNodeStore:
             self._writer = None
 
     async def _write(self, batch: Batch) -> None:
-        """Write a batch, try again where it fails, and tell everybody what became of it."""
+        """Write a batch, retry failures, and report the result to all waiters."""
         error: StoreError = WriteFailed("not tried")
         for delay in (0.0, *self._retries):
             if self.failure is not None:
@@ -297,7 +297,7 @@ class FakeNodeStore:
         tell_lost([*batch.waiting, *lost.waiting], error)
 
     def _probe(self) -> None:
-        """Write an empty batch where nobody else would find out that the database is back."""
+        """Write an empty batch if no other write would detect that the database is back."""
         if not self.healthy and self.failure is None:
             self.write(lambda: None)
 
@@ -401,7 +401,7 @@ class FakePlayers:
         self._known = dict(self._stored)
 
     async def run(self) -> None:
-        """Read what other nodes have written, until it is cancelled."""
+        """Read what other nodes have written, until canceled."""
         while True:
             await asyncio.sleep(POLL_S)
             with contextlib.suppress(UnusableDatabase):
@@ -409,7 +409,7 @@ class FakePlayers:
                     self._put(row, secret)
 
     def _put(self, player: PlayerRow, secret: bytes) -> None:
-        """Note a player, who may have the name of one who is known."""
+        """Note a player, whose name may be that of a known one."""
         former = self.by_skeleton(player.skeleton or "")
         if former is not None:
             del self._known[former.key]

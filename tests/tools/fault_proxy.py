@@ -42,7 +42,7 @@ class NetworkFaults:
     half_open: float = 0.1
     """Share of connections that fall silent, one end of them being closed."""
     half_closed: float = 0.0
-    """Share of connections one direction of which ends while the other goes on."""
+    """Share of connections one direction of which ends while the other stays open."""
     slow: float = 0.0
     """Share of connections that carry `slow_bytes_s` bytes a second each way, and no more."""
     slow_bytes_s: int = 20_000
@@ -135,7 +135,7 @@ class FaultProxy:
         match plan.end:
             case "silent":
                 self.counts.silences += 1
-                # One side is gone; the other has nobody left who would tell it.
+                # One side is gone, and no one is left to notify the other.
                 _reset(one[1])
                 await asyncio.wait(pumps)
             case "half-closed":
@@ -188,7 +188,7 @@ class ConnectionFaults:
                     await self._write(writer, self._truncate(data, to_client), to_client)
 
     def _passes(self, to_client: bool) -> bool:
-        """Whether bytes that come now still go on in this direction."""
+        """Return whether bytes that arrive now still pass in this direction."""
         if not self.spent.is_set():
             return True
         return self.end == "half-closed" and to_client != self.to_client

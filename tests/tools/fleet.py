@@ -69,7 +69,7 @@ class Fleet:
     answer_times: list[float] = field(default_factory=list)
     """Seconds from sending each move to its answer."""
     lag_counts: Counter[str] = field(default_factory=Counter)
-    """How often each spectator was told a snapshot because it had read too slowly."""
+    """Snapshots that each spectator got because it had read too slowly."""
 
     @property
     def members(self) -> list[FleetMember]:
@@ -95,7 +95,7 @@ class Fleet:
             await asyncio.sleep(POLL_S)
 
     def viewers(self) -> Mapping[tuple[str, str], Viewer]:
-        """Return as whom each player sees each match; nobody else is anybody but the public."""
+        """Return the seat as which each player sees its match; all others are the public."""
         return {
             (match, player): seat
             for match, players in self.seats.items()
@@ -177,7 +177,7 @@ class FleetPlayer(FleetMember):
         super().__init__(fleet, client)
 
     def on_news(self, news: object) -> None:
-        # The turn is told again after a reconnect; its move is under way already.
+        # The turn is sent again after a reconnect; its move is in transit already.
         if isinstance(news, YourTurn) and (news.match, news.ply) not in self._answered:
             self._answered.add((news.match, news.ply))
             self._spawn(asyncio.create_task(self._move(news)))

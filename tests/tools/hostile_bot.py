@@ -75,7 +75,7 @@ def secrets() -> set[str]:
 
 
 async def resign_for(secret: str, url: str) -> None:
-    """Come back as somebody else, and give up."""
+    """Connect as another player, and resign."""
     with contextlib.suppress(Exception):
         async with Client(url, resume=secret, opening=2, patience=2) as client:
             if "Hostile" in client.name or "arena" in client.name:

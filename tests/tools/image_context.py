@@ -19,7 +19,7 @@ OWN = frozenset({".git", ".venv"})
 
 
 def instructions(dockerfile: str) -> Iterator[list[str]]:
-    """Yield the words of each instruction; one that goes on in the next line is one."""
+    """Yield the words of each instruction; continued lines are joined."""
     joined = re.sub(r"\\\n", " ", dockerfile)
     for line in joined.splitlines():
         if line.strip() and not line.startswith("#"):

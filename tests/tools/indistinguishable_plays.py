@@ -18,7 +18,7 @@ from kibitz_games.core.game import TERMINAL, Game, IllegalAction, Json, Model, S
 
 Wire: TypeAlias = dict[str, Any]
 PlayedState: TypeAlias = tuple[State, str | None]
-"""A state and what the seat and the public know of it; None when it is over."""
+"""A state with the views of the seat and the public; None when it is over."""
 Kind: TypeAlias = Literal["move", "skip", "drop"]
 SKIP_SHARE = 0.25
 """Share of the others' turns that are skipped, in a game that skips."""

@@ -64,7 +64,7 @@ class Intrusion:
 
 
 def come_in(who: dict[str, str]) -> None:
-    """Come in as somebody, take a seat there, and resign all games of it."""
+    """Sign in as a player, take a seat there, and resign all games of it."""
     with contextlib.suppress(Exception), connect(argument("--url"), open_timeout=5) as socket:
         there = Intrusion(socket)
         if there.ask("hello", versions=[1], **who)["type"] != "welcome":

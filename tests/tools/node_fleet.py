@@ -1,7 +1,7 @@
-"""A fleet that outlives its nodes: players who play match after match, come to rest, and note it.
+"""A fleet that outlives its nodes: players who play match after match, pause, and note it.
 
-Each player notes when it was told a turn, so that the checker knows how long it thought. A fleet
-that rests has no move under way, so the log and the notes can be compared while matches go on.
+Each player notes when its turn arrived, so that the checker can compute its thinking time. A paused
+fleet has no move in transit, so the log and the notes can be compared while matches go on.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.tools.fleet import Fleet, FleetPlayer
 from tests.tools.node_history import ClientNotes
 
 GRACE_MS = 600_000
-"""Nobody loses a seat for being away, however many faults follow one another."""
+"""No player loses a seat by absence, however many faults follow one another."""
 
 
 @dataclass

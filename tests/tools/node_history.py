@@ -30,8 +30,7 @@ from kibitz_server.match.record import read_entry
 from tests.tools.log_audit import Observation, audit
 
 SLACK_MS = 2_500
-"""Maximum excess of a charge over the player's own measure: messages in transit on a busy machine.
-"""
+"""Maximum excess of a charge over the player's own measure, for messages in transit."""
 _WITNESS = """
 CREATE SCHEMA witness;
 CREATE TABLE witness.written (
@@ -124,11 +123,11 @@ class ClientNotes:
     """The players of each match, in the order of their seats."""
     observed: Sequence[Observation]
     thought_ms: Mapping[tuple[str, int], float] = field(default_factory=dict)
-    """For each match and ply how long its player took from being told the turn to its move."""
+    """The time from a player's notification of the turn to its move, for each match and ply."""
 
 
 def install_witness(url: str) -> None:
-    """Begin to note who writes what. The tables must be there."""
+    """Begin to note the writers of entries. The tables must exist."""
     with psycopg.connect(url) as db:
         db.execute(_WITNESS)
 
@@ -191,7 +190,7 @@ def _broken(stream: StreamLog) -> Iterator[str]:
 
 
 def _taker(stream: StreamLog, line: bytes) -> str | None:
-    """Return who takes a lobby with an entry, None where it is none of a take-over."""
+    """Return the node that takes over a lobby with an entry, None for other entries."""
     if stream.kind != "lobby":
         return None
     entry = json.loads(line)

@@ -1,4 +1,4 @@
-"""A PostgreSQL server for tests: one that somebody names, or a throw-away one of its own.
+"""A PostgreSQL server for tests: a given one, or a temporary one of its own.
 
 `KIBITZ_TEST_POSTGRES` is the address of a server whose user may make databases. Without it a
 cluster is made in a temporary directory, where the programs are installed; it listens on a Unix
@@ -86,7 +86,7 @@ class PostgresCluster:
         self._process.wait()
 
     def stop(self) -> None:
-        """Have it end at once, without waiting for who is connected."""
+        """End it at once, without waiting for connected clients."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGQUIT)
             try:
@@ -124,7 +124,7 @@ class PostgresCluster:
 
 
 def _unprivileged_user() -> pwd.struct_passwd | None:
-    """Return as whom root starts it; None for everybody else, who can do so themselves."""
+    """Return the user as whom root starts it; None for other users, who can start it themselves."""
     if os.geteuid() != 0:
         return None
     for name in ("postgres", "nobody"):

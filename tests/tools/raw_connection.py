@@ -1,7 +1,7 @@
 """Clients that behave badly, on plain sockets: what a browser or a library would never do.
 
 A `RawConnection` does the WebSocket handshake and then sends whatever it is given, byte for byte;
-it reads only when it is told to, and as much as it is told to.
+it reads only on request, and only the requested amount.
 """
 
 from __future__ import annotations

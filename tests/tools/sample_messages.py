@@ -1,6 +1,6 @@
-"""One good message of every type, for tests, fuzzers and those who want to see one.
+"""One good message of every type, for tests, fuzzers and readers.
 
-They are well-formed; whether a server would carry them out is another matter.
+They are well-formed, but a server may still refuse them.
 """
 
 from __future__ import annotations

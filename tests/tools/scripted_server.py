@@ -84,7 +84,7 @@ class ScriptedServer:
         self._pump()
 
     def disconnect(self, code: int | None = 1006, reason: str = "") -> None:
-        """Cut the connection; frames that nobody expected yet are lost with it."""
+        """Cut the connection; unread frames are lost with it."""
         self._frames.clear()
         self.events += self.session.lost(self.now, code, reason)
 

@@ -64,7 +64,7 @@ class SecrecyTranscript:
     secrets: dict[str, list[str]] = field(default_factory=dict)
     """The viewers who may learn each secret before the end ("" for nobody), with the secrets."""
     private_notes: dict[str, list[str]] = field(default_factory=dict)
-    """The same of what is its author's alone for ever: notes, and secrets to come back with."""
+    """The secrets that only their author may ever learn: notes, and resume secrets."""
     views: dict[str, ViewFollower] = field(default_factory=dict)
     """The views that the seat and the spectator could derive, by listener."""
     log: list[str] = field(default_factory=list)
@@ -178,7 +178,7 @@ class _ScenarioRunner:
         self._fay.ask("subscribe", topic="hall")
 
     def _restart(self) -> None:
-        """Kill the server; everybody comes back to where they were."""
+        """Kill and restart the server; all clients reconnect."""
         self._server.restart()
         for guest in (*self._players, self._host, self._fay):
             guest.reconnect(WANTED[len(guest.wanted) % len(WANTED)])

@@ -40,13 +40,13 @@ def error_lines(log: str) -> list[str]:
 
 
 def drawn_matches(size: int, games: int = 1) -> ProgrammeItem:
-    """Return matches that random players end: `size` squared plies, and nobody can win."""
+    """Return matches that random players end: `size` squared plies, and neither can win."""
     options: dict[str, bool | int | str | list[int]] = {"columns": size, "rows": size}
     return ProgrammeItem(game="mnk", options={**options, "row": size + 1}, games=games)
 
 
 def free_port() -> int:
-    """Return a port that is free now, for a server that has to come back to it."""
+    """Return a port that is free now, for a server that is to reuse it after a restart."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -109,7 +109,7 @@ class ServerPages:
 
 @dataclass
 class ServerProcess(ServerPages):
-    """A server in a process of its own, on a port that it comes back to."""
+    """A server in a process of its own, on a port that it reuses after restarts."""
 
     directory: Path
     options: dict[str, Any] = field(default_factory=dict)

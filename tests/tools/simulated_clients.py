@@ -339,7 +339,7 @@ class SimulatedPlayer(SimulatedClient):
             )
 
     def _send_invalid(self, turn: YourTurn) -> None:
-        """Send what must have no effect: nobody has recorded that it was sent."""
+        """Send a message that must have no effect, and that no client records as sent."""
         others = [match for match in self.simulation.seats if match != turn.match]
         match = self.random.choice([*others, turn.match])
         ply = turn.ply if match != turn.match else turn.ply + 1
@@ -399,7 +399,7 @@ class SimulatedHallSpectator(SimulatedClient):
 
 
 class LobbySetup:
-    """How a lobby comes about: its host opens it, everybody joins, everybody is ready."""
+    """The setup of a lobby: its host opens it, all players join, and all are ready."""
 
     def __init__(self, simulation: Simulation, number: int, watcher: SimulatedSpectator) -> None:
         self._simulation = simulation

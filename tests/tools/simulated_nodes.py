@@ -72,11 +72,11 @@ from tests.tools.virtual_time import VirtualTaskLoop
 LOOK_S = 0.25
 """Seconds between two looks of the proxy, and of the judge."""
 PEACE_S = 3.0
-"""Seconds in which all come in: who has just done so may be forgotten by a server that dies."""
+"""Seconds for all to connect: a server that dies may forget a client that has just done so."""
 SETTLED_S = 5.0
 """Seconds without a fault after which a node has to know what has become of its lobbies."""
 TAKEN_S = 7.0
-"""Seconds in which a lobby has to be taken that nobody alive owns."""
+"""Seconds within which a lobby without a live owner must be taken over."""
 CHARGED_MS = 3_000
 """More than a player of these runs thinks about a turn, and its messages are under way."""
 _MISSING = re.compile(rb"no (?:running )?(?:match|lobby) '([^']+)'")
@@ -434,7 +434,7 @@ class NodesSimulation(Simulation):
         return socket
 
     def _node_for(self, actor: SimulatedClient) -> Node:
-        """Return the node that a client was told of, or was sent to."""
+        """Return the node that a client learned of, or was redirected to."""
         home = self.nodes[actor.number % len(self.nodes)]
         urls = {node.url: node for node in self.nodes}
         return urls[actor.session.address or home.url]
@@ -597,7 +597,7 @@ class NodesSimulation(Simulation):
             return
         for entry in map(read_entry, lines[1:]):
             if self.rates.resets or not isinstance(entry, Moved):
-                continue  # who is away because of the own network is charged
+                continue  # players whose own network failed are charged
             if entry.elapsed_ms > CHARGED_MS:
                 yield f"entry {entry.seq} was charged {entry.elapsed_ms} ms"
 

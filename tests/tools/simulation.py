@@ -101,7 +101,7 @@ class FaultRates:
     commit_failures: float = 0.03
     """Share of commits that report an error, half of which have happened."""
     outages: float = 0.06
-    """How often the disk is full, for longer than the store goes on trying."""
+    """How often the disk is full, for longer than the store keeps retrying."""
     journal_bytes: int = 5_000
     """How heavy the journal may be: a few dozen batches, so that a short run compacts it."""
 
@@ -498,7 +498,7 @@ class Simulation:
             )
 
     def was_told(self, match: str, result: Result | None) -> bool:
-        """Whether the end that the log leads to is the one that clients were told."""
+        """Return whether the end by the log is the one that clients received."""
         told = self.ended.get(match)
         return told is not None and told.result == result
 

@@ -30,7 +30,7 @@ class Terminal:
         self._written = b""
 
     def type(self, text: str) -> None:
-        """Type everything at once, as somebody who pastes it."""
+        """Type everything at once, as if pasted."""
         os.write(self._leader, text.encode())
 
     def until(self, words: str) -> None:
@@ -48,7 +48,7 @@ class Terminal:
         return ESCAPES.sub(b"", self._written).decode(errors="replace")
 
     def close(self) -> None:
-        """Take the terminal away, as somebody does who closes its window."""
+        """Hang up the terminal, as when its window is closed."""
         if self._leader >= 0:
             os.close(self._leader)
             self._leader = -1

@@ -67,7 +67,7 @@ class ViewFollower:
             self._apply(event)
 
     def _apply(self, event: dict[str, Any]) -> None:
-        """Take what an event says of the view after it."""
+        """Apply the view changes of an event."""
         told = event_field(self._wanted, hidden=True)
         self._check({"view", "change", "paint"} & event.keys() <= {told}, event)
         seq, before = event["entry"]["seq"], self.views.get(event["entry"]["seq"] - 1)

@@ -43,7 +43,7 @@ from tests.tools.virtual_time import Scheduler, VirtualLoop
 
 UNLIMITED = Rate(1e9, 1e9)
 ANSWER_SECONDS = 0.02
-"""Seconds in which a request is answered and what it causes is told."""
+"""Seconds for a request to be answered and its effects to be announced."""
 
 
 class ReliableStore(SimulatedStore):
@@ -255,7 +255,7 @@ class VirtualServer:
         return ScriptedClient(self, name).say_hello(views)
 
     def account_client(self, name: str, views: WantedViews = "turn") -> ScriptedClient:
-        """Let somebody in with a token, which every handshake carries in a header."""
+        """Sign in with a token, which every handshake carries in a header."""
         with TokenAdmin(self.path) as register:
             token = register.issue(name, "human").token
         return ScriptedClient(self, name, token).say_hello(views)

@@ -39,7 +39,7 @@ def steps(page: Path) -> Iterator[Step]:
 
 
 def compare(expected: str, printed: str) -> None:
-    """Fail unless the lines are printed in this order; dots stand for what may differ."""
+    """Fail unless the lines are printed in this order; dots match any text."""
     lines = iter(" ".join(line.split()) for line in printed.splitlines())
     for line in expected.splitlines():
         wanted = re.compile(".*".join(re.escape(" ".join(p.split())) for p in line.split("...")))

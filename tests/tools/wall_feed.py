@@ -20,7 +20,7 @@ from kibitz_games.core.position import Position
 
 SCRIPT = Path(__file__).parent / "web" / "wall_feed.js"
 PLIES = 30
-"""How much of a game is told before it begins again."""
+"""Plies of a game that are shown before it begins again."""
 CLOCK = {"main_ms": 60_000, "bank_ms": 0, "periods": 0}
 CONTROL = {
     "move_ms": 0, "main_ms": 60_000, "increment_ms": 0, "bank_ms": 0, "periods": 0, "period_ms": 0

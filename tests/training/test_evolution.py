@@ -1,4 +1,4 @@
-"""Runs that are cut off at any byte go on to the same journal; damage is named."""
+"""Runs that are cut off at any byte resume to the same journal; damage is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parameters as text: what is read comes back as it was written, and what cannot be is named."""
+"""Parameters as text: they round-trip, and errors name the invalid part."""
 
 from __future__ import annotations
 

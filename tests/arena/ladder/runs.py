@@ -99,7 +99,7 @@ class KeeperRun:
         return self.ladder.mean if known is None else known.rating
 
     async def _write(self, work: Callable[[bytes], None], lines: bytes) -> None:
-        """Write as a thread would; who is to die writes a part, and nothing more ever."""
+        """Write as a thread would; a writer about to die writes a part, and nothing more."""
         self._writing = asyncio.current_task()
         await asyncio.sleep(0.001)
         if self._dying:
@@ -114,7 +114,7 @@ class KeeperRun:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.hung.wait(), 5)
         assert self._task is not None
-        # What a process leaves that is killed: no `finally` of its own writes anything.
+        # As when a process is killed: no `finally` of its own writes anything.
         self._task.cancel()
         self.journal.write = _nothing  # type: ignore[method-assign]
         if self._writing is not None:
@@ -131,7 +131,7 @@ class KeeperRun:
         self.journal.close()
 
     def check_runs(self) -> None:
-        """Raise where the keeper has ended."""
+        """Raise if the keeper has ended."""
         assert self._task is not None
         assert not self._task.done()
 
@@ -152,7 +152,7 @@ def _nothing(lines: bytes) -> None:
 
 
 class IdleMonitor:
-    """Measures for how long two who could play each other were free at the same time."""
+    """Measures for how long two possible opponents were free at the same time."""
 
     def __init__(self, run: KeeperRun, *, house: set[str], paused: Callable[[str], bool]) -> None:
         self._run = run

@@ -1,7 +1,7 @@
 """A server's arranged lobby in memory: the real rules of lobbies, matches that only take time.
 
-It lives on the clock of the event loop, outlives connections, and can be killed: what its log says
-is what it knows after that.
+It lives on the clock of the event loop and outlives connections. It can be killed; its state after
+that comes from its log.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Behaviour:
     """How matches go."""
 
     strength: dict[str, float] = field(default_factory=dict)
-    """By name, in Elo; 0 for everybody else."""
+    """By name, in Elo; 0 for all others."""
     seconds: tuple[float, float] = (2.0, 20.0)
     fails: Callable[[str], bool] = lambda name: False
     """Whether a player crashes."""
@@ -130,7 +130,7 @@ class SimulatedLobby:
             self._tick.cancel()
 
     def restart(self) -> None:
-        """Start it again with what is on the disk; everybody comes back."""
+        """Start it again with the data on disk; all clients reconnect."""
         self.engine = LobbyEngine.restore(self.log, self._now())
         self.running.set()
         running = dict(self.engine.state.running)
@@ -235,7 +235,7 @@ class SimulatedLobby:
             self.connection.put(message)
 
     def could_play(self) -> set[str]:
-        """Return who is here, ready and has no match."""
+        """Return the players who are connected, ready and have no match."""
         state = self.engine.state
         busy = {each.player for planned in state.running.values() for each in planned.players}
         return {

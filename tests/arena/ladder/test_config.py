@@ -1,4 +1,4 @@
-"""A ladder's file: what it may say, and what is said against it."""
+"""A ladder's file: valid content, and the errors for the rest."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def _member_name(entrant: str) -> str:
 
 
 def require_batch_ratings(state: LadderState, run: KeeperRun) -> None:
-    """The ladder's ratings are those of one computation over what the server knows of matches."""
+    """Require the ladder's ratings to equal one computation over the server's matches."""
     mine = rate_entrants([*state.entrants], state.rated, run.ladder.anchors, run.ladder.mean)
     names = sorted(state.entrants)
     groups: Counter[frozenset[str]] = Counter()
@@ -79,7 +79,7 @@ def require_batch_ratings(state: LadderState, run: KeeperRun) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [600, pytest.param(3600, marks=pytest.mark.slow)])
 def test_twelve_bots_while_all_is_killed_again_and_again(tmp_path: Path, seconds: int) -> None:
-    """Ten minutes, or an hour: nobody waits for long, nothing is lost or doubled."""
+    """Ten minutes, or an hour: no player waits for long, nothing is lost or doubled."""
 
     async def main() -> KeeperRun:
         strength = {name: 60.0 * place for place, name in enumerate(NAMES)}
@@ -211,7 +211,7 @@ def test_a_game_whose_player_is_away_keeps_nobody_from_playing(tmp_path: Path) -
         for name in ("ada", "bob", "cyd"):
             run.lobby.come(name)
         await asyncio.sleep(10)
-        # A bot loses its connection at the moment at which somebody is paired.
+        # A bot loses its connection in the moment of a pairing.
         real, gone = run.host.arrange, asyncio.Event()
 
         async def arrange(lobby: str, matches: object) -> object:
@@ -337,7 +337,7 @@ def test_a_changed_file_opens_a_new_lobby_when_the_games_are_over(tmp_path: Path
 
 
 def test_who_only_comes_and_goes_leaves_no_trace(tmp_path: Path) -> None:
-    """Nobody makes the journal grow without playing."""
+    """Players who do not play cannot make the journal grow."""
 
     async def main() -> None:
         run = KeeperRun(tmp_path / "j", ladder(), Behaviour(seconds=(1, 3)))

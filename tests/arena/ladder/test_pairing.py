@@ -1,4 +1,4 @@
-"""Pairing: near in rating, rarely met, soon; and who sits where."""
+"""Pairing: near in rating, rarely met, soon; and the order of seats."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_games_of_several_seats_take_a_group() -> None:
 def test_what_always_holds(
     facts: list[tuple[int, float | None, bool]], seats: int, most: int, luck: object
 ) -> None:
-    """Nobody plays twice or though busy, and nobody waits longer than its patience."""
+    """No player is paired twice or while busy, and none waits longer than its patience."""
     there = [
         Candidate(f"p{place}", rating, waited, house)
         for place, (rating, waited, house) in enumerate(facts)

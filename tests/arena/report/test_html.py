@@ -51,7 +51,7 @@ class Element:
 
 
 class Tree(HTMLParser):
-    """Builds elements, and refuses what is not closed in its order or has an attribute twice."""
+    """Builds elements, and refuses unclosed elements and duplicate attributes."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)

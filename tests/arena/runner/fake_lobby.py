@@ -1,4 +1,4 @@
-"""A server's arranged lobby that lives in memory, for tests of who arranges its games."""
+"""A server's arranged lobby in memory, for tests of the code that arranges its games."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def view(*live: MatchBrief) -> LobbyView:
 
 
 class Connection:
-    """Sends what it is given, and stays open."""
+    """Sends the given messages, and stays open."""
 
     def __init__(self, *messages: object) -> None:
         self.messages = messages

@@ -1,4 +1,4 @@
-"""The coordinator of workers: what is lost, late or doubled leaves one journal."""
+"""The coordinator of workers: lost, late or doubled results leave one journal."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def event(**fields: Any) -> Tournament:
 
 
 def played(game: ScheduledGame) -> PlayedGame:
-    """The game as any worker plays it: its seed decides who wins."""
+    """Return the game as any worker plays it: its seed decides the winner."""
     first = 1 + int(game.seed, 16) % 2
     seats = [SeatResult(rank=first, score=2 - first), SeatResult(rank=3 - first, score=first - 1)]
     ended = GameEnded(

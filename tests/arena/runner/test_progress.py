@@ -21,7 +21,7 @@ from tests.arena.tournaments import by_name, event, play, result
 
 
 class Terminal(io.StringIO):
-    """A stream that says that it is a terminal."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True

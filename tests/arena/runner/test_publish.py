@@ -26,7 +26,7 @@ def test_the_page_links_records_that_are_there_and_pages_beside_them(tmp_path: P
 
 
 def _event(path: Path) -> tuple[Results, TournamentDirectory]:
-    """Return results of which three games say that they have a record."""
+    """Return results in which three games have a record."""
     results = samples.league()
     paths = [f"records/{name}.jsonl" for name in "abc"]
     games = [

@@ -1,4 +1,4 @@
-"""The records of a tournament's games: faults, and where the time went."""
+"""The records of a tournament's games: faults, and the use of time."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ JOIN = JoinInfo("ws://127.0.0.1:9", "L1", 2)
 
 
 class Processes:
-    """Services whose processes warm up at once, and end when they are told to."""
+    """Services whose processes warm up at once, and end as scripted."""
 
     def __init__(self, statuses: dict[str, list[int]]) -> None:
         self.statuses = statuses

@@ -1,4 +1,4 @@
-"""Results of events that nobody played."""
+"""Made-up results of events."""
 
 from __future__ import annotations
 

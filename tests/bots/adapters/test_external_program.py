@@ -23,7 +23,7 @@ PYTHON = sys.executable
 
 
 def said(*words: str) -> ExternalProgram:
-    """Return what a command of its own reads from a command line."""
+    """Return the program that a command of its own reads from a command line."""
     found: list[ExternalProgram] = []
 
     @click.command(cls=WithProgram)

@@ -1,4 +1,4 @@
-"""Foreign Gomocup engines as players: what is said to them, and every quirk of theirs."""
+"""Foreign Gomocup engines as players: the commands they get, and every quirk of theirs."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def seated(engines: EnginePool, play: Position, seat: int = 0) -> Iterator[Calla
 
 
 def heard(log: Path) -> list[str]:
-    """Return what an engine was told, without what is said before its first stone."""
+    """Return the commands that an engine received, without those before its first stone."""
     lines = log.read_text().splitlines()
     return [line for line in lines if not line.startswith(("START", "INFO", "ABOUT"))]
 

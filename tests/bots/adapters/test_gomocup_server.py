@@ -39,7 +39,7 @@ RULES = registry.get(GAME)
 
 
 class Beside(StoneChooser):
-    """Puts its stone beside the last one, and remembers what it was asked."""
+    """Puts its stone beside the last one, and records its requests."""
 
     def __init__(self) -> None:
         super().__init__(Bot)
@@ -59,7 +59,7 @@ class Beside(StoneChooser):
 
 
 class Judging(Beside):
-    """Values positions as it was told to, one after the other."""
+    """A chooser that gives its moves the given values, in order."""
 
     def __init__(self, *values: float) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class Judging(Beside):
 
 
 def told(*lines: str, mind: StoneChooser | None = None) -> list[str]:
-    """Return what an engine answers to these lines."""
+    """Return an engine's answers to these lines."""
     brain = GomocupServer(mind or Beside(), "test", "1")
     return [answer for line in lines for answer in brain.handle(line)]
 
@@ -290,7 +290,7 @@ class Deaf(Bot):
 
 
 class Suggesting(Deaf):
-    """The same, but it says what it would play so far."""
+    """The same, but it also suggests its best move so far."""
 
     def choose(self, turn: Turn) -> Any:
         turn.suggest({"x": 7, "y": 7})
@@ -300,7 +300,7 @@ class Suggesting(Deaf):
 
 class Nonsense(Deaf):
     def choose(self, turn: Turn) -> Any:
-        turn.suggest({"x": 4, "y": 4})  # where the other stone is
+        turn.suggest({"x": 4, "y": 4})  # the place of the other stone
         return super().choose(turn)
 
 

@@ -224,7 +224,7 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 
 
 def on(world: SoloEnv, steps: int) -> list[Any]:
-    """Play on for so many steps, and then another episode; return what was shown."""
+    """Play on for so many steps, and then another episode; return the observations."""
     shown: list[Any] = []
     seen = world._seen()
     for _ in range(steps):

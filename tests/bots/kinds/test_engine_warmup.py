@@ -35,7 +35,7 @@ def specs(game: str) -> list[str]:
 
 
 def missing(*names: str) -> dict[str, list[str]]:
-    """Return what each bot's turns asked the compiler for after its warm-up."""
+    """Return the compiler requests of each bot's turns after its warm-up."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.tools.compile_audit", *names],
         capture_output=True,

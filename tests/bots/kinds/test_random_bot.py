@@ -20,7 +20,7 @@ MOVES: list[dict[str, Any]] = [{"take": number} for number in range(1, 100)]
 
 
 def chosen(bot: RandomBot, match: str) -> list[Any]:
-    """Return what a bot plays on twenty plies of a match of a game that nobody has rules for."""
+    """Return a bot's moves on twenty plies of a match of a game without local rules."""
     played = Match.of(snapshot(match, game="nim"))
     turns = [
         Turn(match=played, ply=ply, observation={}, budget=Budget(1, None, 0.0), listed=MOVES)

@@ -1,4 +1,4 @@
-"""The bot that asks a model: what it asks, plays and says, and what it does without an answer."""
+"""The bot that asks a model: prompts, moves, comments, and its fallback without an answer."""
 
 from __future__ import annotations
 

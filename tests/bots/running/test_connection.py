@@ -426,7 +426,7 @@ async def test_a_crash_in_a_hook_is_a_crash() -> None:
 
 
 class Stubborn(Bot):
-    """Answers what it is told to, and remembers what it was told."""
+    """Returns the given answers, and records the refusals."""
 
     answers: Sequence[Any] = ()
 

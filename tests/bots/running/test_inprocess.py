@@ -65,7 +65,7 @@ def test_a_turn_shows_what_the_seat_may_know() -> None:
 
 
 class Listening(Bot):
-    """Plays the first legal move and remembers what it is told."""
+    """Plays the first legal move and keeps its messages."""
 
     def __init__(self) -> None:
         self.heard: list[Any] = []

@@ -1,4 +1,4 @@
-"""Records folded to frames, and what is said of records that are wrong."""
+"""Records folded to frames, and the errors about invalid records."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from tests.tools import profiles
 
 
 def client_state_at(game: Game, record: Record, seq: int) -> ClientState:
-    """Return what a viewer knows who came after entry `seq`."""
+    """Return the state of a viewer who joined after entry `seq`."""
     state = ClientState({game.info.name: game})
     state.apply(testing.snapshot(game, record, seq), 1_000)
     return state

@@ -67,7 +67,7 @@ def record() -> Record:
 
 @pytest.mark.parametrize("viewpoint", VIEWPOINTS)
 def test_everybody_saw_then_what_a_record_shows_now(record: Record, viewpoint: int | None) -> None:
-    """The same events as the server's own fold and gate, for every viewer who asks for views."""
+    """A record yields the events of the server's own fold and gate, for viewers with views."""
     viewer = REFEREE if viewpoint is None else viewpoint
     sights = list(replay_entries(VEIL, record.setup, record.entries))
     shown = [sight.event(viewer, "every") for sight in sights]

@@ -1,4 +1,4 @@
-"""A player whose moves are made by calls: what each call says and does, and how it fails."""
+"""A player whose moves are made by calls: the result and effect of each call, and its errors."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ async def test_when_the_session_is_over_every_call_says_so(
     async with playing(my_turn, games) as player:
         with pytest.raises(CallError, match="somebody else came in"):
             await player.wait_for_turn("M9", 10)
-        await player.wait_for_turn("M1", 0)  # what is known can still be seen
+        await player.wait_for_turn("M1", 0)  # the known state is still visible
 
 
 async def test_joining_says_ready_and_refusals_are_sentences(games: dict[str, Game]) -> None:

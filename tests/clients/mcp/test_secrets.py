@@ -24,7 +24,7 @@ NEWS = (Snapshot, Event, YourTurn, Finished, LobbyNews)
 
 
 def results(story: SecrecyTranscript, listener: str) -> list[str]:
-    """Return what a player's tools say after each message that it was sent before the end."""
+    """Return the output of a player's tools after each message before the end."""
     games = {name: registry.get(name) for name in registry.names()}
     player = ToolPlayer(FakeServerConnection(), games, lambda: 0)
     said: list[str] = []
@@ -55,4 +55,4 @@ def test_two_worlds_read_the_same(name: str, last: bool, tmp_path: Path) -> None
             for owner, secrets in kept.items():
                 assert owner == first.seat or not [each for each in secrets if each in text]
     other = f"p{(pair.seat + 1) % seats}"
-    assert results(first, other) != told  # what is compared is no constant
+    assert results(first, other) != told  # the comparison is not of a constant

@@ -1,4 +1,4 @@
-"""The tools as the SDK's own client finds them: what they are called, say and refuse."""
+"""The tools as the SDK's own client finds them: names, output and refusals."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ async def agent(link: FakeServerConnection, games: Mapping[str, Game]) -> AsyncI
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> str:
-    """Call a tool, which has to succeed, and return what it says."""
+    """Call a tool, which has to succeed, and return its output."""
     text, failed = await outcome(client, tool, **arguments)
     assert not failed, text
     return text
 
 
 async def outcome(client: Client, tool: str, **arguments: Any) -> tuple[str, bool]:
-    """Call a tool, and return what it says and whether it is an error."""
+    """Call a tool, and return its output and whether it is an error."""
     result = await client.call_tool(tool, arguments)
     return "\n".join(each.text for each in result.content if each.type == "text"), result.is_error
 

@@ -180,7 +180,7 @@ async def test_lobby_shows_members_standings_and_running_matches(
         assert isinstance(app.screen, LobbyScreen)
         title = shown(app, "title")
         assert "evening · L1 · running · round 1 · 0 of 1 matches" in title
-        assert "invite" not in title  # the lobby is open: nobody needs a code
+        assert "invite" not in title  # the lobby is open and needs no code
         assert app.screen.query_one(OptionList).get_option_at_index(0).id == "M1"
         svg = app.export_screenshot()
         for word in ("Standings", "points", "ready", "1.5"):
@@ -567,7 +567,7 @@ async def test_a_person_types_a_move(
 async def test_no_letter_is_a_command_while_one_plays(
     game: Game, games: dict[str, Game], running: Record, my_turn: FakeServerConnection
 ) -> None:
-    """Neither on the own turn nor on that of another, which may end while somebody types."""
+    """Neither on the own turn nor on another's, which may end while the user types."""
     app = KibitzApp(games, my_turn.connect, now=my_turn.now, follow=True)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)

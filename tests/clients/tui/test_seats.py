@@ -1,4 +1,4 @@
-"""The lines that say who plays, and what."""
+"""The lines that list the players and their engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records as pages: what is in them, for whom, and that nothing in a record becomes markup."""
+"""Records as pages: their content for each viewer, without any markup from the record."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HOSTILE = "</script><script>alert(1)</script><!--\u2028&\"'"
 
 
 class Scripts(HTMLParser):
-    """Collects the elements of a page, and what is in its scripts and styles."""
+    """Collects the elements of a page, and the text of its scripts and styles."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

@@ -161,7 +161,7 @@ def test_modules_are_joined_as_one_without_imports_or_exports() -> None:
 
 
 def loaded_by(page: str, files: dict[str, bytes]) -> set[str]:
-    """Return what a browser loads to show a page with boards, which it draws by a later module."""
+    """Return the files that a browser loads for a page with boards, whose module loads later."""
     styles = {path for path in files if path.encode() in files[SHELL] and path.endswith(".css")}
     modules = {page, "board/board.js", *imported_modules(files)}
     for each in (page, "board/board.js"):

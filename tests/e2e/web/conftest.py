@@ -130,7 +130,7 @@ async def open_page(
 
 @pytest.fixture(scope="session")
 def shoot(tmp_path_factory: pytest.TempPathFactory) -> Shoot:
-    """Write the picture of a page, and return where it is."""
+    """Write the picture of a page, and return its path."""
     kept = os.environ.get("KIBITZ_SCREENSHOTS")
     directory = Path(kept) if kept else tmp_path_factory.mktemp("screenshots")
     directory.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A server that is killed under a match, and pages that go on where they were."""
+"""A server that is killed during a match, and pages that resume."""
 
 from __future__ import annotations
 

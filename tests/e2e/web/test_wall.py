@@ -27,7 +27,7 @@ ENTRANTS = [("Ada", "greedy"), ("Bob", "random"), ("Cyd", "greedy"), ("Dan", "ra
 
 
 async def said_page(running: Running) -> str:
-    """Wait for the address of the page in what a command says on stderr."""
+    """Wait for the address of the page in a command's stderr."""
     for _ in range(600):
         for line in running.log.read_text().splitlines():
             if "in a browser:" in line:

@@ -29,7 +29,7 @@ def _environment(**added: str) -> dict[str, str]:
 
 
 def _run(code: str, **environment: str) -> str:
-    """Run Python code in a process of its own and return what it printed."""
+    """Run Python code in a process of its own and return its output."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
         env=_environment(**environment),

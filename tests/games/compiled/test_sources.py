@@ -220,7 +220,7 @@ def test_processes_follow_a_change_and_nothing_else(package: Path, tmp_path: Pat
     store = tmp_path / "cache"
 
     def call(**environment: str) -> tuple[int, bool]:
-        """Return what the search finds, and whether something was compiled."""
+        """Return the result of the search, and whether something was compiled."""
         own = {
             k: v for k, v in os.environ.items() if k not in ("KIBITZ_PLAIN", "NUMBA_DISABLE_JIT")
         }

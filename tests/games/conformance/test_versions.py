@@ -42,7 +42,7 @@ PLAYS = _plays()
 
 
 def _play(game: Game, told: dict[str, Any]) -> Position:
-    """Play what was played, as far as it goes."""
+    """Play the recorded moves, as far as they go."""
     play = Position(game, game.Options.from_wire(told["options"]), told["seats"])
     for move in told["moves"].split():
         if play.to_act == TERMINAL:

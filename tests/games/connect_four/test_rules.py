@@ -1,4 +1,4 @@
-"""Connect Four: who wins, what is refused, what is drawn, and counts that others have published."""
+"""Connect Four: wins, refusals, drawing, and position counts published by others."""
 
 from __future__ import annotations
 

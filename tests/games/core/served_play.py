@@ -84,7 +84,7 @@ def play(game: Game, values: Mapping[str, Json], seats: int) -> bool:
 
 
 def show(game: Game, state: Any, seats: int) -> None:
-    """Ask for what a turn, an event and a drawing need."""
+    """Request all that a turn, an event and a drawing need."""
     game.count_legal(state)
     game.legal_json(state, 1000)
     for action in game.legal(state):
@@ -106,7 +106,7 @@ def end(game: Game, state: Any, seats: int) -> None:
 
 
 def main(name: str) -> None:
-    """Print what was loaded by the warm-up, and after it."""
+    """Print the code loaded by the warm-up, and after it."""
     vars(cache)["compile_locked"] = spy(cache.compile_locked)
     present = registry.get(name)
     warmup.warm_up_for_server(present)

@@ -115,7 +115,7 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("name", registry.names())
 def test_a_copied_game_is_the_game(name: str, way: str) -> None:
     game = registry.get(name)
-    Position(game).view(0)  # what the defaults are made of is cached in the game
+    Position(game).view(0)  # the game caches the parts of the defaults
     assert COPIES[way](game) is game
     for version in game.earlier_versions:
         earlier = game.at_version(version)

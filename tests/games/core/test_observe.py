@@ -47,7 +47,7 @@ def check_observations(game: Game, state: State) -> None:
 
 
 def check_dense_actions(game: Game, state: State) -> None:
-    """Dense numbers stand for the legal actions, one each, and the mask has them."""
+    """Require one dense number for each legal action, and a mask with all of them."""
     count, legal = learning.num_dense_actions(game, state), game.legal(state)
     numbers = [learning.dense_index(game, state, action) for action in legal]
     assert all(0 <= number < count for number in numbers)

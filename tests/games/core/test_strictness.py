@@ -32,7 +32,7 @@ VALUES = st.one_of(LEAVES, st.lists(LEAVES, max_size=3))
 
 
 def _read(model: type[Model], sent: dict[str, Any]) -> Model | None:
-    """Read what was sent, as the server does; None where it is refused."""
+    """Read a message, as the server does; None if it is refused."""
     try:
         return model.from_wire(json.loads(json.dumps(sent)))
     except ValidationError:
@@ -40,7 +40,7 @@ def _read(model: type[Model], sent: dict[str, Any]) -> Model | None:
 
 
 def _same(sent: Any, dumped: Any) -> bool:
-    """Whether a value is what was sent, its type and those of its parts included."""
+    """Return whether a value equals the one sent, including its type and those of its parts."""
     if isinstance(sent, list) and isinstance(dumped, list):
         return len(sent) == len(dumped) and all(map(_same, sent, dumped))
     return type(sent) is type(dumped) and bool(sent == dumped)
@@ -83,7 +83,7 @@ def _moves(name: str) -> Iterator[tuple[Game, dict[str, Any]]]:
 
 
 def _other_types(value: Any) -> Iterator[Any]:
-    """Yield what a client may write instead, and must not."""
+    """Yield the alternatives that a client might write instead, and must not."""
     yield [value]
     yield {"value": value}
     if isinstance(value, bool):

@@ -48,7 +48,7 @@ def rows_of(text: str, scene: Scene) -> list[tuple[str, str]]:
 
 
 def check(scene: Scene) -> None:
-    """Read the text back, and compare what it says of every place with the scene."""
+    """Read the text back, and compare its content at every place with the scene."""
     text = scene_text(scene, PLAYERS)
     lines = text.splitlines()
     board = sorted(

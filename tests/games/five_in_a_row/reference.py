@@ -50,7 +50,7 @@ class Reference:
             self.colours = {"black": self.opener, "white": 1 - self.opener}
 
     def colour(self, place: Place) -> str | None:
-        """Return the colour of the stone on a place."""
+        """Return the color of the stone on a place."""
         return self.board.get(place)
 
     def _put(self, place: Place) -> None:
@@ -109,9 +109,9 @@ class Reference:
         )
 
     def open_windows(self) -> list[list[Place]]:
-        """Return the windows on which some colour could still make a five that wins.
+        """Return the windows on which some color could still make a five that wins.
 
-        By trying it: the colour fills the window, and the row that arises is measured.
+        By trying it: the color fills the window, and the row that arises is measured.
         """
         return [row for row in windows(self.size) if self._open(row)]
 

@@ -1,4 +1,4 @@
-"""Games and openings of other programs: what is read, and what is refused with its line."""
+"""Games and openings of other programs: valid files, and refusals that name the line."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def _result(state: State) -> tuple[str, int | None]:
 
 
 def _alternate(black: Iterable[Place], white: Iterable[Place]) -> list[str]:
-    """Return the order in which stones of both colours are put; black may have one more."""
+    """Return the order in which stones of both colors are put; black may have one more."""
     first, second = list(black), list(white)
     stones = [stone for pair in zip(first, second, strict=False) for stone in pair]
     return [name(stone) for stone in stones + first[len(second) :]]
@@ -251,7 +251,7 @@ def test_a_five_with_the_last_stone_of_the_board_is_a_win() -> None:
 
 
 def test_a_row_between_own_stones_is_closed_where_exactly_five_are_needed() -> None:
-    """The nearest edge case of a dead board: an empty window with a stone of each colour behind."""
+    """The nearest edge case of a dead board: an empty window with a stone of each color behind."""
     state: Any = _start(size=7, exact=True, opening=["a4", "g4"])
     assert not rules.is_open(state, geometry.cell(1, 3), 1)
     free: Any = _start(size=7, opening=["a4", "g4"])
@@ -331,7 +331,7 @@ def test_stones_of_an_opening_alternate_and_are_no_plies() -> None:
 @pytest.mark.parametrize("choice", five_in_a_row_models.COLOURS)
 @pytest.mark.parametrize("opener", [0, 1])
 def test_swap(opener: int, choice: str) -> None:
-    """The opener puts three stones, the other takes a colour, white goes on."""
+    """The opener puts three stones, the other player chooses a color, and white moves next."""
     state, other = _start(swap=True, first=f"seat-{opener}"), 1 - opener
     for move in ("a1", "b1", "c1"):
         assert GAME.to_act(state) == opener

@@ -57,7 +57,7 @@ def lines(free: Position) -> frozenset[Line]:
 
 @functools.cache
 def wins(free: Position) -> bool:
-    """Return whether the player to move wins; who takes the last cell loses."""
+    """Return whether the player to move wins; the player who takes the last cell loses."""
     return not free or any(not wins(free - line) for line in lines(free))
 
 

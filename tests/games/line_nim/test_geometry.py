@@ -1,4 +1,4 @@
-"""Cells, neighbours and lines, against the table of the rules and against cube coordinates."""
+"""Cells, neighbors and lines, against the table of the rules and against cube coordinates."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Row:
     scores: list[int] = field(default_factory=lambda: [0, 0])
 
     def merge(self, left: int) -> int:
-        """Replace two neighbours by their sum and return what that earns."""
+        """Replace two neighbors by their sum and return the points earned."""
         total = self.numbers[left] + self.numbers[left + 1]
         self.numbers[left : left + 2] = [total]
         earned = sign(total - self.threshold)

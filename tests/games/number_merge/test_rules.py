@@ -37,7 +37,7 @@ def started(row: list[int], threshold: int | str, **options: Any) -> Position:
 
 
 def agree(play: Position, reference: Row) -> None:
-    """Fail where the game and the reference tell different stories."""
+    """Fail if the game and the reference disagree."""
     view = GAME.view(play.state, None)
     assert view.row == reference.numbers
     assert view.scores == reference.scores

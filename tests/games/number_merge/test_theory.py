@@ -25,7 +25,7 @@ def dealt(**options: Any) -> list[list[int]]:
 
 
 def thresholds(**options: Any) -> list[Fraction]:
-    """Return what the game says that the thresholds of these rows are."""
+    """Return the thresholds of these rows according to the game."""
     chosen = number_merge_models.Options(**options)
     plays = (Position(GAME, chosen, seed=seed) for seed in range(ROWS))
     return [Fraction(*GAME.view(play.state, None).threshold) for play in plays]
@@ -73,7 +73,7 @@ def test_digits_are_dealt_evenly() -> None:
 
 
 def perfect(play: Position, worth: Any) -> int:
-    """Return an action that keeps what the position is worth, looked up in a table of all."""
+    """Return an action that keeps the value of the position, from a table of all values."""
     best, least = -1, 1 << 10
     for action in play.legal:
         seat = play.to_act

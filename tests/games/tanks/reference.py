@@ -57,7 +57,7 @@ class Reference:
         self.look(0)
 
     def code(self, place: Place) -> int | None:
-        """Return what is on a place, None off the board."""
+        """Return the code of a place, None off the board."""
         if not (1 <= place[0] <= 15 and 1 <= place[1] <= 15):
             return None
         if place in self.rocks:
@@ -68,7 +68,7 @@ class Reference:
         return 0
 
     def seen(self, seat: int) -> set[Place]:
-        """Return what a tank sees."""
+        """Return the places that a tank sees."""
         ahead = DIRECTIONS[self.hulls[seat]]
         sides = [(-ahead[1], ahead[0]), (ahead[1], -ahead[0])]
         limits = [99, 99]
@@ -187,7 +187,7 @@ class Reference:
         return 10 * len(self.visited[seat]) + 50 * self.kills[seat]
 
     def ranks(self) -> list[int]:
-        """Return the ranks: the dropped last, those first who dropped last."""
+        """Return the ranks: dropped seats come last, the last dropped first among them."""
         order = [
             (-1, self.dropped.index(seat)) if seat in self.dropped else (0, self.score(seat))
             for seat in range(4)
@@ -195,7 +195,7 @@ class Reference:
         return [1 + sum(other > mine for other in order) for mine in order]
 
     def grid(self, codes: dict[Place, int]) -> list[list[int]]:
-        """Return codes in rows, -1 for what is not among them."""
+        """Return codes in rows, -1 for the places without one."""
         return [[codes.get((r, c), -1) for c in range(1, 16)] for r in range(1, 16)]
 
     def view(self, seat: int | None) -> dict[str, Any]:
@@ -223,7 +223,7 @@ class Reference:
         return view if seat is None else view | self.own(seat)
 
     def own(self, seat: int) -> dict[str, Any]:
-        """Return what a seat knows besides what is public."""
+        """Return a seat's own information, beyond the public."""
         trail = [[int((r, c) in self.visited[seat]) for c in range(1, 16)] for r in range(1, 16)]
         return {
             "seat": seat,
@@ -236,7 +236,7 @@ class Reference:
         }
 
     def full(self) -> dict[str, Any]:
-        """Return what a referee knows besides what is public."""
+        """Return a referee's information, beyond the public."""
         board = {(r, c): self.code((r, c)) or 0 for r in range(1, 16) for c in range(1, 16)}
         trails = [
             "".join(

@@ -130,7 +130,7 @@ def _check_world(world: Any, state: Any) -> None:
 def test_a_sample_agrees_with_what_the_mover_sees(
     options: dict[str, Any], seed: int, plies: int, sampled: int
 ) -> None:
-    """On its own turn a seat sees in the sampled world what it sees in the true one."""
+    """On its own turn a seat sees the same in the sampled world as in the true one."""
     state: Any = _wander(options, seed, plies).state
     seat = GAME.to_act(state)
     if seat == TERMINAL:

@@ -71,7 +71,7 @@ def test_a_state_is_small() -> None:
 
 
 def _along(play: Position, reference: Reference) -> None:
-    """Hold a play against the reference, as everybody sees it."""
+    """Compare a play with the reference, from every viewpoint."""
     for seat in (None, 0, 1, 2, 3):
         assert GAME.view(play.state, seat).to_wire() == reference.view(seat)
     assert GAME.referee_view(play.state).to_wire() == reference.full()
@@ -338,7 +338,7 @@ def test_a_tank_is_on_a_local_board_at_most_once() -> None:
 
 
 def _marks(play: Position, seat: int, tank: int) -> list[tuple[int, int]]:
-    """Return where a tank is on a local board."""
+    """Return the places of a tank on a local board."""
     local = _seat(play, seat).local
     assert local is not None
     found = np.argwhere(np.array(local) == rules.TANK * (tank + 1)) + 1
@@ -347,7 +347,7 @@ def _marks(play: Position, seat: int, tank: int) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("memory", rules.MEMORIES)
 def test_a_tank_that_is_destroyed_elsewhere_leaves_no_mark(memory: str) -> None:
-    """Seat 1 sees seat 3 and it goes on; then it is destroyed where seat 1 does not look."""
+    """Seat 1 sees seat 3, which moves on and is destroyed out of sight of seat 1."""
     play = _play("turn-left", start="table1", rocks="none", memory=memory)
     assert _marks(play, 1, 3) == [(13, 14)]
     play.push_move("turn-left")

@@ -1,4 +1,4 @@
-"""Work on slices: all of it is done, once, whatever the number of threads, and errors are told."""
+"""Work on slices: each is done once, whatever the number of threads, and errors are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games go on from a ply of a record: the same seed brings the same ones, and they are counted."""
+"""Games branch from a ply of a record: the same seed gives the same games, and they are counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bot is asked at every turn with what the seat saw, and its values are read rightly."""
+"""A bot is asked at every turn with the seat's view, and its values are read correctly."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TANKS = Path(__file__).parents[3] / "docs/images/tanks.jsonl"
 
 
 class First(Bot):
-    """Plays the first legal move and says that it is worth the ply."""
+    """Plays the first legal move and gives it the ply as its value."""
 
     asked: list[Turn]
 

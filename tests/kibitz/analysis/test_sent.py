@@ -64,7 +64,7 @@ def test_digests_that_were_changed_are_found(all_games: dict[str, Game]) -> None
 
 def test_rules_that_show_a_seat_too_much_are_found(all_games: dict[str, Game]) -> None:
     class Leaking(type(TANKS)):  # type: ignore[misc]
-        """Shows the first seat what the second one sees."""
+        """Shows the first seat the view of the second one."""
 
         def view(self, state: Any, seat: int | None) -> Any:
             return super().view(state, 1 if seat == 0 else seat)

@@ -1,4 +1,4 @@
-"""A bot beside a running match: asked with what the seat sees, never with more."""
+"""A bot beside a running match: asked with the seat's view, never with more."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TANKS = Path(__file__).parents[3] / "docs/images/tanks.jsonl"
 
 
 def snapshot(game: Game, record: Record, viewer: int = -1, **changes: Any) -> Snapshot:
-    """Return what a spectator is sent at the start, with the fields of `changes`."""
+    """Return the snapshot for a spectator at the start, with the fields of `changes`."""
     setup = record.setup.model_copy(update=changes)
     return MatchViews(MatchState(game, setup)).snapshot(viewer, "watching")
 

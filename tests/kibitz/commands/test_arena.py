@@ -1,4 +1,4 @@
-"""`kibitz arena`: what it reads, what it refuses, and what its page says of both."""
+"""`kibitz arena`: its input, its refusals, and the page about both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kibitz db`: what it prints, with which status, beside a server and without one."""
+"""`kibitz db`: its output and exit status, beside a server and without one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kibitz ladder`: what it prints of a ladder."""
+"""`kibitz ladder`: its output about a ladder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kibitz new-game`: what it writes works as it is, and it never writes over anything."""
+"""`kibitz new-game`: its files work as they are, and it never overwrites anything."""
 
 from __future__ import annotations
 

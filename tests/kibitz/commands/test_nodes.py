@@ -1,4 +1,4 @@
-"""`kibitz nodes`, and what `kibitz serve` says of names that cannot be."""
+"""`kibitz nodes`, and the errors of `kibitz serve` about impossible names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kibitz seek`: what it lists, and what it makes of its words."""
+"""`kibitz seek`: its list, and its reading of arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kibitz shadow`: a bot that fails at a turn is told of at the end, and in the status."""
+"""`kibitz shadow`: the end and the exit status report a bot that fails at a turn."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Steady(Bot):
 
 
 class Watching:
-    """A client that is told of a recorded match."""
+    """A client that follows a recorded match."""
 
     def __init__(self, record: Record) -> None:
         self._record = record

@@ -1,4 +1,4 @@
-"""`kibitz token new`: what the operator of a server hands to a player."""
+"""`kibitz token new`: the tokens that a server's operator hands to players."""
 
 from __future__ import annotations
 

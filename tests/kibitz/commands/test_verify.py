@@ -1,4 +1,4 @@
-"""`kibitz verify` never says that everything holds of a record that was cut off or changed."""
+"""`kibitz verify` never reports a truncated or changed record as fully valid."""
 
 from __future__ import annotations
 

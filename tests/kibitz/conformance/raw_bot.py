@@ -30,7 +30,7 @@ class RawBot:
         """By match and ply the move that was sent, with its id."""
         self.open: dict[int, tuple[str, int]] = {}
         self.seats: dict[str, int] = {}
-        """Its seats in matches that go on."""
+        """Its seats in running matches."""
         self.over = False
         self.greeted = 0
 

@@ -1,4 +1,4 @@
-"""Each check passes with a bot that is well, and is the one that finds what it is there for."""
+"""Each check passes with a correct bot, and is the one that detects its fault."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SlowBot(Bot):
 
 
 class FearsPasses(Bot):
-    """Falls over where there is nothing to choose."""
+    """Fails if there is no choice of moves."""
 
     def choose(self, turn: Turn) -> Answer:
         return turn.legal[0] if len(turn.legal) > 1 else turn.legal[1]

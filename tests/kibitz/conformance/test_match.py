@@ -18,7 +18,7 @@ from tests.tools.view_follower import ViewFollower
 
 
 class ListeningServer(ConformanceServer):
-    """A scripted server that keeps what it would send."""
+    """A scripted server that keeps its messages."""
 
     def __init__(self, views: WantedViews) -> None:
         super().__init__(load_games("plain"))

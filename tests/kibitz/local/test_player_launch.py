@@ -1,4 +1,4 @@
-"""How players are started: what they are told, and what they may read."""
+"""The launch of players: their arguments, and the files they may read."""
 
 from __future__ import annotations
 

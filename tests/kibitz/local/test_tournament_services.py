@@ -48,7 +48,7 @@ Started = tuple[list[str], dict[str, str], str]
 
 
 async def started(folder: TournamentDirectory, name: str, **fields: Any) -> Started:
-    """Return the command line of an entrant's process, its environment, and what it is handed."""
+    """Return the command line of an entrant's process, its environment, and the text it gets."""
     held = event(**fields)
     services = LocalServices(held, folder)
     entrant = held.entrants[held.names.index(name)]

@@ -28,7 +28,7 @@ def test_a_file_goes_before_the_environment(
 
 
 def _commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the words of every command that connects as somebody."""
+    """Yield the words of every command that connects as a player."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -88,7 +88,7 @@ def test_no_command_sends_the_token_of_another_server_or_in_the_clear(
         monkeypatch.delenv("KIBITZ_SERVER", raising=False)
     else:
         monkeypatch.setenv("KIBITZ_SERVER", own)
-    # Should it try nevertheless, it fails in another way, and reaches nobody.
+    # If it tries nevertheless, it fails in another way, and connects to no server.
     monkeypatch.setattr("websockets.asyncio.client.connect", _refuse)
     monkeypatch.setattr("kibitz_protocol.client.connection.connect", _refuse)
     monkeypatch.setattr("kibitz.options.session.is_screen", lambda *, plain: True)

@@ -18,7 +18,7 @@ from kibitz_bots.adapters.external_program import WithProgram, program_options
 
 
 def said(*words: str) -> Program | None:
-    """Return what a command of its own reads from a command line."""
+    """Return the program that a command of its own reads from a command line."""
     found: list[Program | None] = []
 
     @click.command(cls=WithProgram)

@@ -1,4 +1,4 @@
-"""Saved sessions: what is kept of a person, for whom, and what becomes of it."""
+"""Saved sessions: the data kept of a person, for whom, and its end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SERVER = "ws://127.0.0.1:8765"
 
 
 class Welcomed:
-    """A client that is welcomed, or refused by what it comes with."""
+    """A client that is welcomed, or refused for its credentials."""
 
     def __init__(self, resume: str | None = None, refusal: HelloRefusedError | None = None) -> None:
         self.name = "ada"

@@ -67,5 +67,5 @@ def test_the_tail_of_a_log_without_lines_is_short(tmp_path: Path) -> None:
 
 def test_the_tail_of_a_log_reads_no_more_than_it_shows(tmp_path: Path) -> None:
     with (tmp_path / "log").open("wb") as log:
-        log.truncate(1 << 40)  # a sparse file: nobody has the memory for all of it
+        log.truncate(1 << 40)  # a sparse file, too large for any memory
     assert len(log_tail(tmp_path / "log")) == TAIL_BYTES

@@ -1,4 +1,4 @@
-"""Limits of processes: what is over them ends, and says why."""
+"""Limits of processes: a process over a limit ends, with the reason."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from kibitz_bots.sdk import Bot, Turn
 
 
 class First(Bot):
-    """Plays the first legal move, and remembers what it heard."""
+    """Plays the first legal move, and keeps its messages."""
 
     games = ("star",)
     at_once = 7

@@ -178,7 +178,7 @@ def done(news: LobbyNews, count: int) -> LobbyNews:
 
 
 async def test_a_match_that_ended_unseen_is_asked_for() -> None:
-    """The server tells who comes back of running matches only."""
+    """To a reconnecting client, the server lists running matches only."""
     course, client = LobbyProgress("L"), ListingClient([brief(1, RESULT), brief(2)])
     course.apply(view("running", [ADA, BOB], [brief(1), brief(2)]))
     assert await client.catch_up(course) == []

@@ -1,4 +1,4 @@
-"""Requests that wait: ids, what is repeated, what is lost."""
+"""Pending requests: ids, repeated requests, lost requests."""
 
 from __future__ import annotations
 

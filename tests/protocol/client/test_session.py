@@ -1,4 +1,4 @@
-"""The session, told by a scripted server what a server may tell it."""
+"""The session against a scripted server, with all messages that a server may send."""
 
 from __future__ import annotations
 
@@ -741,7 +741,7 @@ class Room:
 
 
 class Wire:
-    """Joins a session with a room; whoever holds it decides what arrives and when it breaks."""
+    """Joins a session with a room; its owner decides what arrives and when it breaks."""
 
     def __init__(self) -> None:
         self.session = _session(patience=SessionTimeouts(opening_ms=None, away_ms=None))
@@ -860,7 +860,7 @@ class TestLobbyViews:
     def test_what_was_told_on_an_earlier_connection_is_not_changed_any_more(
         self, online: ScriptedServer
     ) -> None:
-        """The server tells the whole lobby to who comes back; until then nothing is known."""
+        """A reconnecting client gets the whole lobby; until then its state is unknown."""
         online.send(LOBBY)
         self._views(online)
         online.disconnect()
@@ -878,7 +878,7 @@ class TestLobbyViews:
 
 
 class TestHall:
-    """The hall is told whole, whatever the server sends."""
+    """The session reports the hall as a whole, whatever the server sends."""
 
     def test_changes_are_put_into_the_hall(self, online: ScriptedServer) -> None:
         _ask(online, lambda id: Subscribe(id=id, topic="hall"))
@@ -999,7 +999,7 @@ def _welcome(peer: ScriptedServer, hello: Hello, **fields: object) -> None:
 
 
 def _come_with_ticket(peer: ScriptedServer, **fields: object) -> None:
-    """Connect where the session was sent, with the ticket and nothing else."""
+    """Connect to the session's redirect, with the ticket and nothing else."""
     assert peer.session.address == THERE
     assert peer.session.connect_at <= peer.now
     peer.connect()
@@ -1038,7 +1038,7 @@ def test_who_comes_back_is_sent_to_its_lobby(peer: ScriptedServer) -> None:
 
 
 def test_a_server_that_is_gone_is_looked_for_at_the_others(online: ScriptedServer) -> None:
-    """First where it was, then where its owner was told to go, then where others are."""
+    """The order: the last server, then the configured address, then the other servers."""
     _ask(online, lambda id: Join(id=id, lobby="x"))
     online.send(_elsewhere(online.expect_request(Join)))
     _come_with_ticket(online, nodes=["ws://b", "ws://c"])

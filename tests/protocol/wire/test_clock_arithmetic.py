@@ -84,7 +84,7 @@ controls = st.builds(
 
 @given(controls, st.lists(st.integers(0, 6_000), max_size=12))
 def test_time_is_conserved(control: TimeControl, turns: list[int]) -> None:
-    """Nothing is charged twice or lost: what is left is what there was, less what was used."""
+    """Nothing is charged twice or lost: the time left is the initial time less the time used."""
     clock = full_clock(control)
     for charged in turns:
         total = until_flag(control, clock)

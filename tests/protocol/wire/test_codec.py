@@ -1,4 +1,4 @@
-"""Reading bytes: every good message comes back, everything else is a `DecodeError`."""
+"""Decoding bytes: every good message round-trips, everything else is a `DecodeError`."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ TURNS = st.lists(st.tuples(st.integers(0, 10_000), st.integers(-5, 10**9)), max_
 
 
 def forgiven(lag: Lag, turns: list[tuple[int, int]]) -> list[int]:
-    """Return what each turn of a seat is allowed; a turn is its elapsed time and its round trip."""
+    """Return the allowance of each turn of a seat; a turn is elapsed time and round trip."""
     left, allowed = lag.bank_ms, []
     for elapsed_ms, rtt_ms in turns:
         allowed.append(allowance(elapsed_ms, rtt_ms, left))

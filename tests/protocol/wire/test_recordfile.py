@@ -1,4 +1,4 @@
-"""Record files: what is written is read back, and what is wrong is named with its line."""
+"""Record files: they round-trip, and errors name the invalid line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models without what nobody asks of them: equal in all that is written, and shared where equal."""
+"""Models without unused parts: equal in all that is written, and shared where equal."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Repetition:
     state: np.record
     action: int
     ahead: bool
-    """Whether the seat to act is nearer to its goal than the others who still play."""
+    """Whether the seat to act is nearer to its goal than the other active seats."""
 
 
 def placed(
@@ -48,7 +48,7 @@ def reverse(state: np.record, action: int) -> int:
 
 
 def reversible(state: np.record) -> Iterator[int]:
-    """Yield the moves that the seat to act could take back in its next turn if nobody moved."""
+    """Yield the moves that the seat to act could undo in its next turn if no other seat moved."""
     for action in GAME.legal(state):
         st: Any = state.copy()
         seat = GAME.to_act(st)

@@ -85,7 +85,7 @@ def products(*values: Sequence[Any], slow: Collection[tuple[Any, ...]]) -> list[
 
 
 def rhombus(size: int, pegs: Sequence[Sequence[int]]) -> np.record:
-    """Return the position on a small rhombus with these pegs of seat 0, who is to move, and 1."""
+    """Return the position on a small rhombus with these pegs of seats 0 and 1; seat 0 moves."""
     game: Any = registry.get("chinese-checkers")
     options = game.Options(board="rhombus", size=size, pegs=len(pegs[0]))
     view = game.view(game.start(options, 2, {}), None)

@@ -27,7 +27,7 @@ def start(seats: int = 2, **options: Any) -> Any:
 
 
 def positions(seats: int, seed: int, **options: Any) -> Iterator[Any]:
-    """Yield positions of a play in which everybody makes headway, the last ones near its end."""
+    """Yield positions of a play in which all seats make headway, the last ones near its end."""
     state, chance = start(seats, **options), random.Random(seed)
     while CHECKERS.outcome(state) is None:
         yield state.copy()
@@ -94,7 +94,7 @@ def leads(st: Any, ev: Any, last: Last, ply: int) -> Vector:
 
 
 def lead(worths: Vector, seat: int) -> float:
-    """Return the lead of a seat: certain over and under those who are done, else a difference."""
+    """Return the lead of a seat: certain over and under finished seats, else a difference."""
     mine, *others = worths[seat], *worths[:seat], *worths[seat + 1 :]
     rivals = [other for other in others if abs(mine) < WIN_SCORE / 2 > abs(other)]
     sure = 0.0

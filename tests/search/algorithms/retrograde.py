@@ -1,6 +1,6 @@
 """The exact values of Chinese Checkers on a small rhombus, by retrograde analysis.
 
-It shares nothing with the rules and the searches but the neighbours of holes. A position is a pair
+It shares nothing with the rules and the searches but the neighbors of holes. A position is a pair
 of sets of holes, the mover's and the other's, each by its number among all sets of that size. The
 board is turned around after every move, so the mover's goal is always the same.
 """
@@ -59,7 +59,7 @@ def _number(mask: Any, choose: Any) -> Int:
 
 @kernel
 def _over(own: Any, other: Any, goal: Any, home: Any) -> bool:
-    """Return whether somebody has reached the goal; the mover's home is the other's goal."""
+    """Return whether a player has reached the goal; the mover's home is the other's goal."""
     full = own | other
     return bool((full & goal == goal and own & goal) or (full & home == home and other & home))
 

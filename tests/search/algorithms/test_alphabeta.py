@@ -134,10 +134,10 @@ def test_it_finds_who_wins_from_the_start() -> None:
 def test_retrograde_analysis_knows_the_values_from_the_literature(
     size: int, pegs: int, plies: int
 ) -> None:
-    """And alpha-beta finds what it says of positions that are nearer to the end.
+    """Alpha-beta agrees with it on positions that are nearer to the end.
 
-    From the start of the larger boards alpha-beta cannot be held to it: there a play without an
-    end is nobody's, while the game ends it at the third repetition, for whoever is nearer.
+    From the start of the larger boards, the two cannot be compared. There an endless play has no
+    winner, while the game ends it at the third repetition in favor of the nearer player.
     """
     exact, holes = Retrograde(size, pegs), size * size
     assert exact.value(tuple(range(pegs)), tuple(range(holes - pegs, holes))) == plies
@@ -215,7 +215,7 @@ WINNABLE = (*SETTINGS[:4], Setting("five-in-a-row", "usual", {"size": 8}))
 
 @pytest.mark.parametrize("setting", one_by_one(WINNABLE))
 def test_it_wins_at_once_where_it_can(setting: Setting) -> None:
-    """Play greedily until somebody can win with one move; then the search does."""
+    """Play greedily until a player can win with one move; then the search does."""
     state, game, chance = setting.start(), setting.rules, random.Random(3)
     ev = setting.weights(state)
     greedy, search = Greedy(state), AlphaBeta(state, table=1)

@@ -1,4 +1,4 @@
-"""Tables that nobody waits for."""
+"""Tables that are allocated without delay."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def test_line_nim_is_proven_to_the_end(stretches: tuple[str, ...], widen: float)
 @pytest.mark.slow
 @pytest.mark.parametrize("widen", [0.0, 1.0])
 def test_what_is_proven_to_lose_is_not_played_while_anything_else_is_left(widen: float) -> None:
-    """However few iterations there were; the tree may know of nothing better, but the rules do."""
+    """However few iterations there were. The tree may have no better move, but the rules do."""
     untried = 0
     for seed in range(40):
         cells = random.Random(seed).sample(maps.grow(seed, 16), 2 + seed % 5)

@@ -16,7 +16,7 @@ from tests.search.algorithms import reference as plain
 
 
 def edge(st: Any) -> tuple[int, float]:
-    """Return who leads, and by how much."""
+    """Return the leader, and the lead."""
     worths = [float(op.evaluate(euclid(st), st, seat)) for seat in range(int(st.seats))]
     first, second, *_ = sorted(worths, reverse=True)
     return worths.index(first), first - second

@@ -24,7 +24,7 @@ places = st.sampled_from(INNER)
 
 
 def grid(inner: list[int]) -> np.ndarray:
-    """Return the costs of a grid whose border nobody enters."""
+    """Return the costs of a grid whose border is never entered."""
     cost = np.zeros(PLACES, np.int64)
     cost[INNER] = inner
     return cost

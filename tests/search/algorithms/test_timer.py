@@ -60,7 +60,7 @@ def test_nothing_is_left_running() -> None:
     with stop_timer(ws, time.monotonic() + FAR, flag):
         assert threading.active_count() == before + 1
     assert threading.active_count() == before
-    flag.set()  # nobody listens any more
+    flag.set()  # no search listens any more
     ws.stop = 0
     assert ws.stop == 0
 

@@ -17,7 +17,7 @@ LAST = np.zeros(op.MAX_SEATS, np.int64)
 
 
 def leads_of(st: Any, ply: int = 0) -> list[float]:
-    """Return the leads in a position so many plies after the root, the last action of everybody."""
+    """Return the leads in a position so many plies after the root, the last action of each seat."""
     out = np.zeros(op.MAX_SEATS)
     relative_scores(st, hand(st), LAST + ply, np.int64(ply), out)
     return [float(lead) for lead in out[: int(st.seats)]]

@@ -226,7 +226,7 @@ def test_the_last_peg_is_drawn_to_the_hole_that_is_empty() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("evaluation", [vacant, race])
 def test_no_peg_stalls_in_front_of_the_goal(evaluation: Any) -> None:
-    """Alone on the board, a greedy player who sees empty holes or the race comes to the end."""
+    """Alone on the board, a greedy player with either evaluation reaches the goal."""
     shape = geo.geometry("star", 3)
     goal = shape.home(3, 6)
     for left_out in goal:

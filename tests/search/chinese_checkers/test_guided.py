@@ -1,4 +1,4 @@
-"""The search by learned moves: what it plays with follows from the seats, unless it is told."""
+"""The search by learned moves: its settings follow from the seats, unless given."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def homeward(state: Any, seat: int) -> list[int]:
 
 
 def scattered(chance: random.Random, seats: int, spread: int, options: dict[str, Any]) -> Any:
-    """Return a state where everybody's pegs lie about the own goal, the further the rarer."""
+    """Return a state where all pegs lie about their own goals, the further the rarer."""
     state = start(seats, **options)
     shape, taken = board_of(state), set[int]()
     pegs = []
@@ -97,7 +97,7 @@ OPTIONS = [
 def test_who_is_apart_moves_as_if_alone_for_ever(
     seed: int, seats: int, spread: int, options: dict[str, Any]
 ) -> None:
-    """As long as nobody goes back: the definition, played out."""
+    """As long as no player moves back: the definition, played out."""
     chance = random.Random(seed)
     state = scattered(chance, seats, spread, options)
     seat = chance.randrange(seats)

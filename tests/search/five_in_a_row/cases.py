@@ -64,7 +64,7 @@ def line(board: list[str], x: int, y: int, step: tuple[int, int], reach: int) ->
 
 
 def seen(text: str, colour: str) -> str:
-    """Return a line as a colour sees it: its own stones x, whatever is in its way #."""
+    """Return a line as a color sees it: its own stones x, its obstacles #."""
     other = "o" if colour == "x" else "x"
     text = text.replace(other, "#").replace(colour, "x")
     return text[: len(text) // 2] + "x" + text[len(text) // 2 + 1 :]

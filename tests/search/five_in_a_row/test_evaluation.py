@@ -45,7 +45,7 @@ def after(*moves: str, **options: Any) -> Any:
 
 
 def row(text: str, **options: Any) -> tuple[Any, np.ndarray, int]:
-    """Return a state with stones of both colours on row 8, and what a tally of black finds."""
+    """Return a state with stones of both colors on row 8, and what a tally of black finds."""
     stones = {x: what for x, what in enumerate(text) if what != "."}
     state = start(size=15, **options)
     for x, what in stones.items():

@@ -22,7 +22,7 @@ VOCABULARIES: dict[str, tuple[Any, Any, Any]] = {
 
 
 def check(fd: Any, exact: bool, words: str) -> None:
-    """Compare classes, counts, neighbours and stones with what the rows of the board say."""
+    """Compare classes, counts, neighbors and stones with what the rows of the board say."""
     _, codes, together = VOCABULARIES[words]
     codes, width = codes(exact), int(fd.width)
     text = "".join(".xo"[int(fd.board[cell])] for cell in fd.cells[: width * width])

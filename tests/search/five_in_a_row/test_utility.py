@@ -1,4 +1,4 @@
-"""The report's utilities: each row of its table, for both colours, and at the border."""
+"""The report's utilities: each row of its table, for both colors, and at the border."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_each_row_of_the_table(own: str, cell: str, worth: int, fraction: int) -
 def with_stones(text: str, mine: bool) -> Any:
     """Return a position with these stones of the side to move, or of the other side.
 
-    The other colour's stones stand in the last rows, far from each other.
+    The other color's stones stand in the last rows, far from each other.
     """
     stones = text.split()
     far = ["a10", "d10", "g10", "j10", "a8", "j8"][: len(stones)]
@@ -149,6 +149,6 @@ def test_the_larger_one_of_both_columns_counts() -> None:
     own, other = np.array(utility.OWN), np.array(utility.OTHER)
     order = sorted([*own[1:], *other[1:]], reverse=True)
     tests = [pair for k in range(12, 0, -1) for pair in (own[k], other[k])]
-    # The report asks for both kinds of fours of the own colour before it asks for the other's.
+    # The report asks for both kinds of fours of the own color before it asks for the other's.
     tests[8:12] = [own[8], own[7], other[8], other[7]]
     assert order == tests

@@ -25,7 +25,7 @@ Shape = frozenset[tuple[int, int]]
 
 
 def surveyed(free: list[int]) -> tuple[int, int]:
-    """Return the name of a position and what theory says of it."""
+    """Return the name of a position and its theoretical value."""
     island = CellBitboard(free)
     components.write_chart(CHART, island)
     named = int(components.analyse(CHART, np.uint64(island.bits(free))))

@@ -90,7 +90,7 @@ def test_greedy_beats_random(preset: str, least: float) -> None:
 
 
 def test_little_can_be_done_wrong_in_the_classic_game() -> None:
-    """Almost every sum is above the mean, so whoever begins has one point more at the end."""
+    """Almost every sum is above the mean, so the first player has one point more at the end."""
     assert 0.5 < duel(greedy, 100, preset="classic") < 0.6
 
 

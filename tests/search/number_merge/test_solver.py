@@ -123,7 +123,7 @@ def test_no_outcome_errs_on_ten_thousand_positions_at_50_ms() -> None:
 
 
 def outcome(st: Any) -> int:
-    """Return 1, 0 or -1: what perfect play makes of a start for the one who begins."""
+    """Return 1, 0 or -1: the result of perfect play from a start for the first player."""
     return int(SHARED.search(st, None, SearchLimits()).value / WIN_SCORE)
 
 

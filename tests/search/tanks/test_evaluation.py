@@ -43,7 +43,7 @@ def test_it_goes_where_it_has_not_been() -> None:
 
 
 HEARD = ("down", "left", "right", "turn-right", "down", "down", "up", "fire")
-"""Seat 3 has fired upwards from 15,15, in one row with seat 0; nobody else is in a line."""
+"""Seat 3 has fired upwards from 15,15, in one row with seat 0; no other seat is in a line."""
 
 
 def _worth(*words: str, **weights: float) -> float:
@@ -79,7 +79,7 @@ def test_no_way_to_a_new_place_outweighs_one() -> None:
 
 
 def _greedy_among_random(seed: int) -> tuple[list[int], int]:
-    """Return the points of everybody and the greedy one's seat, which goes round with the seed."""
+    """Return the points of all seats and the greedy one's seat, which rotates with the seed."""
     state: Any = _state()
     search, ev, source = Greedy(state), hand(state), random.Random(seed)
     while (seat := GAME.to_act(state)) != TERMINAL:

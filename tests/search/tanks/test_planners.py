@@ -78,7 +78,7 @@ def test_a_place_where_it_got_stuck_is_left_alone_for_a_while() -> None:
     state.memory[0, geo.number((14, 1))] = -2
     state.memory[0, geo.number((15, 1))] = 11
     assert _choice(explorer, state, planner) == "right"
-    GAME.play(state, 5)  # what it did instead leaves it where it was
+    GAME.play(state, 5)  # the other action leaves it in place
     for _ in range(3):
         GAME.play(state, 5)
     state.memory[0] = -1
@@ -144,7 +144,7 @@ def test_the_belief_is_the_share_of_random_players_who_come_there() -> None:
 
 
 HEARD = ("down", "left", "right", "turn-right", "down", "down", "up", "fire")
-"""Seat 3 has fired upwards from 15,15, in one row with seat 0; nobody else is in a line."""
+"""Seat 3 has fired upwards from 15,15, in one row with seat 0; no other seat is in a line."""
 
 
 def test_the_hunter_leaves_or_faces_a_shooter() -> None:

@@ -332,7 +332,7 @@ async def test_a_guest_does_not_come_back_while_its_name_goes_to_another(
 
 async def test_a_name_is_freed_with_the_row_of_its_new_owner(desk: AccountsScenario) -> None:
     former = await desk.guest("Ada")
-    desk.hello("ada")  # who is not saved: hello was refused after all
+    desk.hello("ada")  # not saved: hello was refused after all
     await desk.store.flush()
     assert desk.hello(resume=former.resume).identity.key == former.identity.key
 

@@ -23,7 +23,7 @@ async def test_what_a_task_raises_is_logged(caplog: pytest.LogCaptureFixture) ->
 async def test_a_task_that_is_cancelled_before_it_runs_has_begun_nothing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """A coroutine that nobody awaits is a warning of the interpreter, which fails this test."""
+    """A coroutine that is never awaited makes the interpreter warn, which fails this test."""
     ran: list[str] = []
 
     async def work() -> None:

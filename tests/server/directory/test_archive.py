@@ -1,4 +1,4 @@
-"""A match's past: who may ask for it is decided before it is read, and it is folded once."""
+"""A match's past: rights to it are checked before it is read, and it is folded once."""
 
 from __future__ import annotations
 

@@ -357,7 +357,7 @@ async def test_lists_come_in_pages(house: Scenario) -> None:
         page = await ada.ask("list_lobbies", after=page["last"], limit=2)
         assert len(page["lobbies"]) <= 2
         seen += [brief["lobby"] for brief in page["lobbies"]]
-        if len(seen) == 2:  # what goes between two pages takes nothing of the others with it
+        if len(seen) == 2:  # removals between two pages lose no other items
             await ada.ask("close", lobby=keys[1])
             await ada.ask("close", lobby=keys[2])
     assert seen == [keys[0], keys[1], keys[3], keys[4]]

@@ -1,4 +1,4 @@
-"""A node takes lobbies up and steps down from others, on a store that says who owns what."""
+"""A node takes over lobbies and hands over its own, on a store that records the owners."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class ScriptedStore:
 
 
 class Taken:
-    """Stands for the recovery, and for what is told of matches that end here."""
+    """A substitute for the recovery, and for the reports of matches that end here."""
 
     draining = False
 
@@ -281,7 +281,7 @@ async def test_a_node_whose_turn_has_expired_lets_nobody_in_until_it_has_asked()
 
 
 async def test_a_node_that_does_not_reach_its_database_sends_everybody_away() -> None:
-    """Another one may have taken their lobbies; while its own turn lasts nobody can have."""
+    """Another node may own its lobbies by now; while its own turn lasts, it keeps serving."""
     scene = Scene()
     scene.nodes.turn = True
     await scene.failover.look()
@@ -292,7 +292,7 @@ async def test_a_node_that_does_not_reach_its_database_sends_everybody_away() ->
     with pytest.raises(UnusableDatabase):
         await scene.failover.look()
     assert scene.peer.closed == [(1012, "this node stands by: it does not reach its database")]
-    assert scene.page.closed == []  # whoever asks for a page is answered
+    assert scene.page.closed == []  # page requests are still answered
     scene.nodes.away = False
     await scene.failover.look()
     assert scene.failover.serving

@@ -1,4 +1,4 @@
-"""The hall: what changes of it, who is told, and that it is bounded."""
+"""The hall: its changes, their recipients, and its bounds."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ async def test_nodes_tell_each_other_who_is_there_and_rates_are_divided() -> Non
     assert scene.shared == [{}, {"p1": 1, "p2": 1}]
     await scene.sharing.exchange()
     told = [NodeLine.model_validate_json(each[node_key("a")] or b"") for each in written_by(scene)]
-    assert [each.players for each in told] == [[], ["p1"]]  # to nobody, as long as nobody is beside
+    assert [each.players for each in told] == [[], ["p1"]]  # no recipients without other nodes
 
 
 def written_by(scene: Scene) -> list[dict[str, bytes | None]]:

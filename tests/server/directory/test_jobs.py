@@ -30,7 +30,7 @@ class Scenario:
             await self._go_on.acquire()
 
     async def settle(self, ended: int = 0) -> list[str]:
-        """Let some jobs end, and return who has begun."""
+        """Let some jobs end, and return those that have begun."""
         for _ in range(ended):
             self._go_on.release()
         for _ in range(20):
@@ -101,7 +101,7 @@ async def test_who_is_cancelled_gives_its_place_and_its_turn_away() -> None:
     also = scenario.ask("dan")
     await scenario.settle()
     last.cancel()
-    also.cancel()  # its turn comes in the moment in which it is cancelled
+    also.cancel()  # its turn comes in the moment of its cancellation
     await scenario.settle()
     assert (scenario.jobs.running, scenario.jobs.waiting) == (0, 0)
     await asyncio.gather(first, waits, last, also, return_exceptions=True)

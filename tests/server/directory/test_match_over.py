@@ -1,4 +1,4 @@
-"""The end of a match: its players are told first, and its lobby in a turn of the loop after."""
+"""The end of a match: its players are notified first, its lobby in the next turn of the loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lobbies that a start finds: one that was closed does not come back."""
+"""Lobbies found at a start: a closed one does not reopen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matches and lobbies whose log could not be written: nobody waits for ever, nobody loses time."""
+"""Matches and lobbies whose log could not be written: no player waits forever or loses time."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ async def test_a_lobby_that_could_not_be_written_is_not_opened_and_says_so(serve
 
 
 async def test_a_server_whose_database_was_taken_over_goes_down(tmp_path: Path) -> None:
-    """Not ready, a farewell with 1012 to everybody, and all of it soon."""
+    """It is not ready, sends all clients a farewell with 1012, and ends soon."""
     async with running(Config(db=tmp_path / "k.db"), GAMES) as server, AsyncExitStack() as stack:
         ada, bob = await playing(stack, server)
         turn = await ada.next("your_turn")

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.e2e
 
 
 class Loading:
-    """Stands for numba: notes which thread loads what, and waits until it may go on."""
+    """A substitute for numba: notes which thread loads what, and waits until released."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.threads: dict[str, int] = {}
@@ -115,7 +115,7 @@ async def test_plain_rules_and_unknown_games_are_loaded(monkeypatch: pytest.Monk
 
 
 class Compilers:
-    """Starts processes that stand for compilers, and notes for whom."""
+    """Starts substitutes for compilers, and notes the game of each."""
 
     def __init__(self, loading: Loading) -> None:
         self.started: list[tuple[str, bool]] = []

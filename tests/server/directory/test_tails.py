@@ -1,4 +1,4 @@
-"""Matches of other nodes are followed once, for as long as somebody watches, and no longer."""
+"""A node follows a match of another node once, only while it has spectators."""
 
 from __future__ import annotations
 
@@ -404,7 +404,7 @@ async def test_a_server_that_goes_down_follows_nothing() -> None:
 
 
 def loaded(scene: Scene) -> tuple[MatchRunner, list[bytes]]:
-    """Return the match as a node loads it that takes it over, before it goes on."""
+    """Return the match as a node that takes it over loads it, before play continues."""
     scene.play.runner.suspend()
     lines = scene.play.log_store.lines[KEY][1:]
     setup = scene.play.setup

@@ -1,4 +1,4 @@
-"""Requests about what is not here, in a cluster: other nodes have told of it, or the database."""
+"""Requests for objects of other nodes in a cluster, known from those nodes or the database."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Owners:
 
 
 class Scene:
-    """A server that is one node of two, and was not told yet of what the other one has."""
+    """A node of two that has not received the other one's lines yet."""
 
     def __init__(self, server: VirtualServer) -> None:
         self.owners = Owners()
@@ -82,7 +82,7 @@ def request_(request: pytest.FixtureRequest) -> dict[str, Any]:
 def test_the_database_says_where_it_is_before_the_other_node_does(
     scene: Scene, request_: dict[str, Any]
 ) -> None:
-    """A player who comes back within the second in which lobbies change their nodes."""
+    """A player reconnects within the second in which lobbies change their nodes."""
     scene.owners.owner_of = {"x": ("x", "b"), "x-1-1": ("x", "b")}
     refused = scene.ask(request_)
     assert refused["code"] == "elsewhere"

@@ -1,4 +1,4 @@
-"""Comments: who may say something of a match, who is shown it when, and how much there may be."""
+"""Comments: their authors, their viewers and times, and their limits."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Match:
         return who.ask("comment", match=self.key, text=text)
 
     def hears(self, who: ScriptedClient, text: str = SAID) -> bool:
-        """Whether somebody was sent a comment as an event."""
+        """Return whether a player received a comment as an event."""
         who.receive()
         return any(text.encode() in each for each in who.received)
 
@@ -247,7 +247,7 @@ KINDS = [
 
 
 class Onlookers:
-    """Everybody who can learn something of a match while it runs, a connection each."""
+    """All who can learn something of a match while it runs, with a connection each."""
 
     def __init__(self, server: VirtualServer, match: Match) -> None:
         self.server, self.match = server, match
@@ -283,7 +283,7 @@ class Onlookers:
             self.pages += self.server.page(path)
 
     def heard(self) -> tuple[bytes, bytes]:
-        """Return what those were sent who watch, and all others."""
+        """Return the messages to the spectators, and those to all others."""
         watching = [*self.watching, *self.walls]
         for each in (*watching, self.hall, self.lister):
             each.receive()

@@ -27,7 +27,7 @@ _W = TypeVar("_W", bound="World")
 Answers: TypeAlias = dict[str, Any]
 TYPES = {each.model_fields["type"].default for each in get_args(get_args(ClientMessage)[0])}
 PEOPLE = ("hal", "ada", "bob", "eve", "pat", "sam")
-"""The host of the lobbies; two players; a spectator; a player of nothing; somebody else."""
+"""The host of the lobbies; two players; a spectator; a player without a seat; a stranger."""
 ACCOUNTS = ("ivy", "joe")
 """They play a rated match; joe is an operator."""
 ITEM = {"game": "toy-grid", "seats": 2}
@@ -39,7 +39,7 @@ READS = ("hello", "list_games", "list_lobbies", "list_matches", "ladder", "histo
 
 
 class World:
-    """Lobbies in every state and matches, with everybody who may ask about them."""
+    """Lobbies in every state and matches, with all roles that may send requests about them."""
 
     def __init__(self, server: VirtualServer) -> None:
         self.server = server
@@ -131,7 +131,7 @@ class World:
         return scene.nodes.written[1]
 
     def news(self) -> list[str]:
-        """Return what everybody was told since the world was made that is no answer."""
+        """Return all messages since the world was made that are no answers."""
         return [
             f"{name}: {json.dumps(message)}"
             for name, client in self.clients.items()
@@ -141,7 +141,7 @@ class World:
 
 
 def _is_presence(news: dict[str, Any]) -> bool:
-    """Whether news tell who is connected and how many watch, which are in no log."""
+    """Return whether news only count connections or spectators, which are in no log."""
     told = news.keys() - {"type", "lobby", "spectators"}
     return news["type"] == "lobby_changed" and (
         not told or (told == {"members"} and not all(each["connected"] for each in news["members"]))
@@ -153,7 +153,7 @@ def client_secret(world: World, name: str) -> str:
 
 
 def reads(world: World) -> list[tuple[str, str, dict[str, Any]]]:
-    """Return every request that changes nothing, by everybody, about everything, and records."""
+    """Return every request that changes nothing, from all roles, about everything, and records."""
     lobbies = [world.gathering, world.full, world.running, world.finished, world.seek, "nothing"]
     found: list[tuple[str, str, dict[str, Any]]] = []
     for name in world.clients:
@@ -165,7 +165,7 @@ def reads(world: World) -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def commands(world: World) -> list[tuple[str, str, dict[str, Any]]]:
-    """Return every other request, by everybody; those that need a watched match come first."""
+    """Return every other request, from all roles; those that need a watched match come first."""
     lobbies = [world.gathering, world.full, world.running, world.arranged, world.seek]
     arrangement = {"tag": "t", "item": ITEM, "players": [world.keys["ada"], world.keys["bob"]]}
     found: list[tuple[str, str, dict[str, Any]]] = []
@@ -211,7 +211,7 @@ def commands(world: World) -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def asks(name: str, type: str, **fields: Any) -> Callable[[World], object]:
-    """Return a change that somebody asks for; a field that names a lobby or match is replaced."""
+    """Return a change by request; a field that names a lobby or match is replaced."""
 
     def ask(world: World) -> None:
         named = {
@@ -278,7 +278,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def unchanged(template: Path) -> tuple[Answers, Answers, list[str]]:
-    """Return what is answered and told while the disk is held and nothing was changed."""
+    """Return all answers and news while the disk is held and nothing was changed."""
     with opened(template, World) as world:
         world.server.store.hold()
         asked = world.ask_all(reads(world))
@@ -296,7 +296,7 @@ def test_what_everybody_asks_for_changes_nothing_that_is_read(
     with opened(template, World) as world:
         world.server.store.hold()
         world.ask_all(commands(world))
-        # Whose past somebody is told depends on what its connection watches by now.
+        # The past that a player gets depends on what its connection watches by now.
         asked = [each for each in reads(world) if each[1] != "history"]
         answered = world.ask_all(asked)
         assert answered == {key: unchanged[0][key] for key in answered}
@@ -315,7 +315,7 @@ def test_nothing_is_visible_before_it_is_durable(
         assert world.news() == []
         assert differences(world.ask_all(reads(world)), before) == {}
         assert differences(world.ask_all(commands(world)), refused) == {}
-        if change != "a lost connection":  # who is gone asks nothing, and is told nothing
+        if change != "a lost connection":  # a lost connection sends and receives nothing
             assert set(world.news()) <= set(news)
     with opened(template, World) as world:
         world.server.store.hold()

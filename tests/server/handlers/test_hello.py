@@ -113,7 +113,7 @@ async def test_an_end_in_good_order_writes_guests_who_wait(tmp_path: Path) -> No
 
 @pytest.mark.usefixtures("no_hurry")
 async def test_a_client_whom_a_crash_took_says_hello_by_name_itself(tmp_path: Path) -> None:
-    """The client goes on with what was in the files while its guest was not."""
+    """After a restart with files that lack its guest, the client signs in again by name."""
     left = tmp_path / "left.db"
     async with running(Config(db=tmp_path / "k.db"), GAMES) as server:
         ada = await Client(server.url, name="ada").__aenter__()

@@ -1,4 +1,4 @@
-"""Rated matches over the wire: nobody ends another player's match in its own favor."""
+"""Rated matches over the wire: players cannot end others' matches in their own favor."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Duel:
         return found
 
     def ratings(self) -> dict[str, float]:
-        """Return what the ladder says of both."""
+        """Return both players' ratings on the ladder."""
         tables = self.bob.ask("ladder", game="toy-grid")["games"]
         return {line["name"]: line["rating"] for table in tables for line in table["lines"]}
 
@@ -108,7 +108,7 @@ def take_name(duel: Duel) -> None:
 
 
 def restart(duel: Duel) -> None:
-    """The server is killed and starts again; bob comes back, and ada does not."""
+    """Kill and restart the server; bob reconnects, ada does not."""
     duel.server.restart()
     duel.bob._connect()
     duel.bob._hello({}, "turn")

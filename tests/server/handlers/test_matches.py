@@ -1,4 +1,4 @@
-"""The operator's request `abort`: who may ask, and that an aborted match counts for nobody."""
+"""The operator's request `abort`: the right to it, and that aborted matches do not count."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """A refused request changes nothing but rate budgets and metrics.
 
-Everybody asks for everything, one request after the other, valid and not. Before and after each
-one that is refused the whole server is looked at: the database, every match and lobby, who is
-where, what each connection is told, names, tickets and caches.
+All clients send all requests, one after the other, valid and not. The test compares the whole
+server before and after each refusal: the database, every match and lobby, the place of each player,
+the messages to each connection, names, tickets and caches.
 
-An illegal move is the exception that the rules of a match make: it is noted in the record, and
-after `max_illegal` of them the seat is out.
+The rules of a match make an exception for illegal moves: they are noted in the record, and after
+`max_illegal` of them the seat is out.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class Event:
         return caller
 
     async def entrant(self, name: str) -> tuple[JsonClient, str]:
-        """Register a player, and come back as it with its own secret only."""
+        """Register a player, and reconnect with its own secret only."""
         registering, answer = await self.hello(token=SECRET, name=name)
         await registering.socket.close()
         capabilities = {"at_once": 1000}
@@ -179,7 +179,7 @@ async def test_limits_hold_for_entrants_on_an_unlimited_server(event: Event) -> 
 async def test_a_seat_that_is_kept_by_key_goes_to_nobody_else(
     tmp_path: Path, by_key: bool, squatted: bool
 ) -> None:
-    """On any server: the name of a guest who is not there is free, but its seat is not."""
+    """On any server, the name of an absent guest is free, but its seat is not."""
     async with (
         running(Config(db=tmp_path / "k.db"), GAMES) as server,
         connected(server.url) as host,

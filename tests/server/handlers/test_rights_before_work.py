@@ -56,7 +56,7 @@ RIGHTS: Final[dict[str, dict[str, str]]] = {
     "leave_match": SEAT_ONLY,
     "note": SEAT_ONLY,
     "comment": {**dict.fromkeys(ANYBODY, "wrong_state"), "seat": RIGHT},
-    "report": dict.fromkeys(ANYBODY, "wrong_state"),  # nobody has one of a match that runs
+    "report": dict.fromkeys(ANYBODY, "wrong_state"),  # running matches have none
     "history": {**dict.fromkeys(ANYBODY, "not_watchable"), "seat": RIGHT},
 }
 """The answer to each role about a running match of a members-only lobby, by request.
@@ -94,7 +94,7 @@ class Work:
 
 @dataclass
 class World:
-    """A server, a closed lobby on it with a running match, and somebody of every role."""
+    """A server, a closed lobby on it with a running match, and a client for each role."""
 
     server: Server
     roles: dict[str, JsonClient]
@@ -160,7 +160,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 
 
 async def watch_another(guest: Callable[[str], Any], spectator: JsonClient) -> None:
-    """Let somebody watch a match of another lobby."""
+    """Let a spectator watch a match of another lobby."""
     players = [await guest("ada"), await guest("bob")]
     programme = [{"game": "toy-grid", "seats": 2}]
     asked = await players[0].ask("host", settings={"seats": [OPEN] * 2, "programme": programme})

@@ -1,4 +1,4 @@
-"""Seeks: who finds whom, every refusal, withdrawal, expiry and rematches, over the wire."""
+"""Seeks: pairing, every refusal, withdrawal, expiry and rematches, over the wire."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def lobbies(who: ScriptedClient) -> list[dict[str, Any]]:
 
 
 def view(who: ScriptedClient) -> dict[str, Any]:
-    """Return the last whole view of a lobby that somebody was sent."""
+    """Return the last whole view of a lobby that a client received."""
     whole = [each for each in who.messages() if each["type"] == "lobby"]
     found: dict[str, Any] = whole[-1]["lobby"]
     return found
@@ -47,7 +47,7 @@ def closings(who: ScriptedClient) -> list[str]:
 
 
 def play(server: VirtualServer, *players: ScriptedClient) -> str:
-    """Let two who are in one seek play a match by resigning; return the match."""
+    """Let two players of one seek play a match by resigning; return the match."""
     lobby = view(players[0])["lobby"]
     for each in players:
         each.ask("ready", lobby=lobby)

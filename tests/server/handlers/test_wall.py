@@ -1,4 +1,4 @@
-"""Walls: many matches watched by one request, at the speed of who reads."""
+"""Walls: many matches watched by one request, at the speed of the reader."""
 
 from __future__ import annotations
 

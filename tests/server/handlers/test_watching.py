@@ -182,7 +182,7 @@ async def test_who_does_not_want_to_watch_any_more_is_shown_nothing(pair: Pair) 
 
 
 async def test_who_watches_nothing_that_is_there_loses_nothing_by_it(pair: Pair) -> None:
-    """The key may be of a lobby that the connection has to do with."""
+    """The key may be that of a lobby that the connection follows."""
     eve = await pair.client(pair.b, "eve")
     item = {"game": "toy-grid", "seats": 2}
     settings = {"seats": [{"kind": "open"}] * 2, "programme": [item]}

@@ -128,7 +128,7 @@ async def test_a_dismissed_process_ends_with_all_that_it_started(
 
 
 async def written(note: str) -> list[int]:
-    """Wait until the process has said who it is."""
+    """Wait until the process has written its id."""
     await wait_until(lambda: bool(read(note)), 20)
     return [int(pid) for pid in read(note).split()]
 
@@ -142,7 +142,7 @@ def read(path: str) -> str:
 
 
 async def gone(pid: int) -> None:
-    """Wait until a process, an orphan perhaps, is no more, or a zombie that nobody reaps."""
+    """Wait until a process, possibly an orphan, is gone or an unreaped zombie."""
     await wait_until(lambda: not alive(pid) or ") Z" in read(f"/proc/{pid}/stat"), 5)
 
 

@@ -56,12 +56,12 @@ def test_a_player_changes_so_much_in_an_hour() -> None:
         assert sum(isinstance(each, Readied) for each in room.entries()) <= most
         before = len(room.log)
         room.command(Ready("bob"))
-        assert len(room.log) == before + (hours == 0)  # nobody else is hindered by it
+        assert len(room.log) == before + (hours == 0)  # other players are not affected
         room.now += HOUR_MS
 
 
 def test_all_players_together_change_so_much_in_an_hour() -> None:
-    """Strangers who join and leave one after the other have no log without end."""
+    """Strangers who join and leave one after the other cannot make the log endless."""
     room = LobbyDriver(settings())
     refused = until_refused(room, lambda n: [Join(player(f"p{n}")), Leave(f"p{n}")])
     assert refused.code is Code.RATE_LIMITED

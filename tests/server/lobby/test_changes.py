@@ -1,4 +1,4 @@
-"""Changes of a lobby: whoever puts them all in knows what `lobby_view` says."""
+"""Changes of a lobby: applying them all gives the content of `lobby_view`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NAMES = ("ada", "bob", "cyd", "dan")
 
 
 class Follower:
-    """Somebody who was told the whole lobby once and puts in what changes, as it travels."""
+    """A client that got the whole lobby once and applies the changes in transit order."""
 
     def __init__(self, room: LobbyDriver) -> None:
         self.room = room
@@ -116,7 +116,7 @@ def test_changes_put_in_are_the_lobby_however_many_are_told_together(
 
 @given(st.lists(COMMANDS, max_size=30))
 def test_who_is_told_a_change_twice_or_late_knows_no_less(steps: list[Any]) -> None:
-    """A newcomer is told the whole lobby, and after that changes that are in it already."""
+    """A new client gets the whole lobby, and then changes that it already contains."""
     room = gathering()
     early = Follower(room)
     for command in steps:

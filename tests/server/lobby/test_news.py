@@ -1,4 +1,4 @@
-"""News of a lobby on a whole server: who is told what, and how much of it."""
+"""News of a lobby on a whole server: their recipients and their amount."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def test_house_bots_are_nobody() -> None:
     presence = Presence([], 0)
     presence.arrive("bot")
     presence.note_visitors({"bot"}.__contains__, 10)
-    assert presence.empty_for(5) == 5  # nobody was there from the beginning
+    assert presence.empty_for(5) == 5  # it was empty from the beginning
     presence.arrive("ada")
     presence.note_visitors({"bot"}.__contains__, 20)
     assert presence.empty_for(5) is None

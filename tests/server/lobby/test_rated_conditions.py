@@ -47,7 +47,7 @@ def house(personality: str) -> dict[str, Any]:
 
 
 BREACHES: dict[str, tuple[str, dict[str, Any]]] = {
-    # what a host does: which condition that breaks, and how its settings differ
+    # an act of a host: the condition that it breaks, and its settings that differ
     "a seed": ("seeds", of_item(seed=7)),
     "one seat": ("seats", of_item(seats=1)),
     "fixed seats": ("rotation", of_item(rotate=False)),

@@ -45,7 +45,7 @@ class Scenario:
         return self.server.directory.lobbies[self.lobby]
 
     async def logged(self) -> LobbyState:
-        """Return what the log says of the lobby."""
+        """Return the state of the lobby by its log."""
         room = self.room
         lines = await self.server.directory.store.lines(room.stream, 1, room.stream.tail)
         return LobbyState.restore([room.engine.state.opened, *map(ENTRY.validate_json, lines)])

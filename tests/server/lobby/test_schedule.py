@@ -60,7 +60,7 @@ def planned(
 
 
 def matches_of(programme: Programme) -> list[PlannedMatch]:
-    """Return all matches; which players one has is told without the rest of it, too."""
+    """Return all matches, after checking that each match's players can be computed by itself."""
     matches = [programme.match(number) for number in range(1, programme.count + 1)]
     assert [programme.players(match.number) for match in matches] == [m.players for m in matches]
     return matches
@@ -293,7 +293,7 @@ def test_in_a_block_everybody_takes_every_seat_once(
 
 @pytest.mark.parametrize(("members", "seats"), [(4, 2), (5, 2), (6, 3), (5, 4), (6, 2), (4, 4)])
 def test_blocks_are_the_laps_in_another_order(members: int, seats: int) -> None:
-    """The same matches on the same deals, so that in time everybody meets everybody."""
+    """The same matches on the same deals, so that in time all members meet."""
     games = math.perm(members, seats)
     laps = planned(item(seats=seats, games=games), members=members)
     blocks = planned(item(seats=seats, games=games), members=members, balanced=TOY)

@@ -22,7 +22,7 @@ def test_a_move_is_found_by_all_that_it_is() -> None:
     assert [find_entry(moves, *move[:3]) for move in MOVES] == [1, 2, 5, 9]
     assert find_entry(moves, 0, 1, 7) is None  # another seat's
     assert find_entry(moves, 1, 1, 8) is None  # another request
-    assert find_entry(moves, 2, 0, 7) is None  # nobody moved under an id there
+    assert find_entry(moves, 2, 0, 7) is None  # no move there has an id
     assert find_entry(moves, 5, 0, 7) is None
     assert find_entry(b"", 0, 0, 7) is None
 

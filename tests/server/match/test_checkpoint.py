@@ -1,4 +1,4 @@
-"""Checkpoints: a match that goes on from one is the match that its whole log gives."""
+"""Checkpoints: a match resumed from one equals the match of its whole log."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _step(shell: MatchDriver, source: random.Random) -> None:
 
 
 def told(state: MatchState) -> list[bytes]:
-    """Return what everybody would be told of a match now."""
+    """Return the messages that all viewers would get of a match now."""
     views = MatchViews(state)
     seats = range(len(state.players))
     shown = [encode(views.snapshot(each, "rejoined")) for each in (PUBLIC, REFEREE, *seats)]

@@ -101,7 +101,7 @@ MOVES = st.tuples(
     st.sampled_from([0, 0, 0, 0, -1, 1]),  # the ply, from the present one on
     st.sampled_from([{"steps": 1}, {"steps": 1}, {"steps": 2}, {"steps": 9}, {"steps": "x"}]),
     st.sampled_from([0, 0, 50, 150]),  # the round trip
-    st.sampled_from([0, 100, 400, 700, 900, 1_200]),  # what was waited
+    st.sampled_from([0, 100, 400, 700, 900, 1_200]),  # waiting times
 )
 
 
@@ -642,7 +642,7 @@ def test_a_move_that_the_server_makes_refills_no_bank() -> None:
 
 
 def standing(shell: MatchDriver, stood: int, wait: int = 0) -> None:
-    """Let the server stand still for `stood` milliseconds, and its clock go on by `wait`."""
+    """Freeze the server for `stood` milliseconds, and advance its clock by `wait`."""
     shell.lag += stood
     shell.now += wait
 
@@ -1035,7 +1035,7 @@ def test_a_note_does_not_touch_the_turn() -> None:
     assert (shell.match.state.turn, shell.match.deadline) == (turn, deadline)
 
 
-# --- what is told ---------------------------------------------------------------------------
+# --- messages -------------------------------------------------------------------------------
 
 
 def test_a_snapshot_is_the_whole_match() -> None:
@@ -1274,7 +1274,7 @@ def test_an_idle_match_takes_at_most_8_kib_beyond_the_state_of_its_game() -> Non
         return match
 
     line = setup(CHINESE_CHECKERS, clock="10+0.1").model_dump_json()
-    waiting()  # what all matches share is made once
+    waiting()  # objects shared by all matches are made once
     tracemalloc.start()
     matches = [waiting() for _ in range(20)]
     each = tracemalloc.get_traced_memory()[0] / len(matches)
@@ -1300,7 +1300,7 @@ _WAITS = st.lists(st.sampled_from([0, 1, 1500, 2**31, 2**50, -1, -5000, -(2**40)
 @given(control=_CONTROLS, waits=_WAITS)
 @settings(max_examples=profiles.examples(150), deadline=None)
 def test_no_number_is_beyond_what_the_wire_carries(control: TimeControl, waits: list[int]) -> None:
-    """Neither after a very long time, nor where the clock that the match is told runs backwards."""
+    """Neither after a very long time, nor if the match's clock runs backwards."""
     game = Grid()
     shell = MatchDriver(game, setup(game, 2).model_copy(update={"time_control": control}))
     for wait in waits:

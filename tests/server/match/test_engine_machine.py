@@ -52,7 +52,7 @@ seat_numbers = st.integers(0, 3)
 
 
 class MatchMachine(RuleBasedStateMachine):
-    """One match and everybody around it."""
+    """One match and all its clients."""
 
     shell: MatchDriver
 
@@ -186,7 +186,7 @@ class MatchMachine(RuleBasedStateMachine):
         before = len(self.shell.log)
         self.shell.restart(downtime=self.shell.now * 3 + 7)
         self.present = state_values(self.shell.match.state)
-        # What was due is asked for again; whatever is new passes through the same log.
+        # Requests that were due are sent again; new ones pass through the same log.
         assert len(self.shell.log) >= before
         self.wanted = set(self.shell.match._substitutes_wanted)
 
@@ -276,7 +276,7 @@ class MatchMachine(RuleBasedStateMachine):
 
     @invariant()
     def who_applies_every_change_knows_the_view(self) -> None:
-        """Of a game that hides something; of others nothing is told but the entry."""
+        """Only for games that hide something; in others, only entries are sent."""
         shell = self.shell
         new, self.told = shell.views[self.told :], len(shell.views)
         for view in new:

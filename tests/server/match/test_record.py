@@ -154,7 +154,7 @@ def test_a_published_record_has_bare_numbers_for_notes_and_still_folds() -> None
     assert b"canary" in b"".join(lines_of(shell))
     assert b"canary" not in b"".join(shown)
     assert [read_entry(data).seq for data in shown[1:-1]] == [entry.seq for entry in shell.log]
-    shell.match.state.used.clear()  # what a seat has left for notes is of no use to a reader
+    shell.match.state.used.clear()  # readers do not need the seats' budgets for notes
     assert state_values(restore(shell.game, shown)) == state_values(shell.match.state)
     parse_record(data + b"\n" for data in shown)
 

@@ -1,4 +1,4 @@
-"""Results: ranks, shares, and who dropped out why."""
+"""Results: ranks, shares, and the reasons for dropped seats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table: nothing is told before it is durable, and nothing gets between two seats."""
+"""A table: nothing is visible before it is durable, and both seats see one order."""
 
 from __future__ import annotations
 
@@ -937,7 +937,7 @@ def test_a_checkpoint_that_cannot_be_written_hurts_nobody(
 
 
 def restarted(play: Scenario) -> Scenario:
-    """Return the match on a new floor, folded from the log, with nobody connected."""
+    """Return the match on a new floor, folded from the log, with no one connected."""
     again = object.__new__(Scenario)
     again.context = FakeContext()
     again.context.rig.loop.now += 1_000_000

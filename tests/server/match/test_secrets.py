@@ -89,7 +89,7 @@ def worlds(
 
 
 def differences(first: SecrecyTranscript, second: SecrecyTranscript, mode: str) -> Iterator[str]:
-    """Yield who was told something different in the two worlds, and may not have been."""
+    """Yield the viewers who received different messages in the two worlds without a right to."""
     listeners = [first.seat, "hal", "fay", "pages", *(["eve"] if mode != "referee" else [])]
     for name in listeners:
         if first.before_end[name] != second.before_end[name]:
@@ -98,7 +98,7 @@ def differences(first: SecrecyTranscript, second: SecrecyTranscript, mode: str) 
 
 
 def leaks(story: SecrecyTranscript, of: PlayPair, mode: str) -> Iterator[str]:
-    """Yield every secret that somebody heard and is not meant for."""
+    """Yield every secret that reached a viewer without a right to it."""
     for name in (story.seat, "hal", "fay", "pages", "eve"):
         if name == "eve" and mode in ("shoulder", "referee"):
             continue
@@ -219,7 +219,7 @@ def test_over_the_shoulder_spectators_know_what_the_seat_knows(name: str, direct
 
 
 class Boasting(Veil):
-    """Shows everybody which cards were played."""
+    """Shows all viewers which cards were played."""
 
     def view(self, state: Any, seat: int | None) -> Any:
         known = super().view(state, seat)
@@ -321,7 +321,7 @@ def test_a_gate_that_draws_what_others_see_is_found_out(
 
 
 def test_a_gate_that_leaves_changes_out_is_found_out(directory: Path) -> None:
-    """A client that applies every change has the right view: what is not told shows later."""
+    """A client that applies every change has the right view, so omissions show later."""
 
     def some(before: Fields, after: Fields) -> Fields | None:
         change = view_change(before, after) or {}

@@ -70,7 +70,7 @@ class Followed:
         return connection
 
     def spectators(self, views: WantedViews) -> tuple[ScriptedConnection, ScriptedConnection]:
-        """Let somebody watch at the node that plays, and somebody the tail."""
+        """Return a spectator at the node that plays, and one at the tail."""
         there, here = self.spectator(views), self.spectator(views)
         self.play.runner.admit_spectator(there.peer)
         self.tail.admit_spectator(here.peer)
@@ -260,7 +260,7 @@ def test_what_is_left_of_a_turn_counts_from_when_it_was_read() -> None:
 def test_spectators_go_on_with_the_runner_that_takes_over(
     spectating: Spectating, views: WantedViews
 ) -> None:
-    """They are told each entry once, and no second snapshot."""
+    """They get each entry once, and no second snapshot."""
     followed = Followed(Veil(), spectating=spectating)
     followed.follow()
     there, here = followed.spectators(views)

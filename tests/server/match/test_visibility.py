@@ -1,4 +1,4 @@
-"""The gate: who sees what, and that nothing else gets through it."""
+"""The gate: each viewer's rights, and that nothing else gets through it."""
 
 from __future__ import annotations
 

@@ -123,12 +123,12 @@ def test_an_open_game_goes_on_from_the_view_of_any_snapshot(name: str) -> None:
 
 
 def without_counts(view: Fields) -> Fields:
-    """Leave out what counts earlier positions: only who begins at the start knows them."""
+    """Leave out counts of earlier positions: only clients from the start have them."""
     return {name: value for name, value in view.items() if name != "repeats"}
 
 
 def disorderly_play(shell: MatchDriver, chance: random.Random) -> Iterator[None]:
-    """Play at random, with flags, absences and notes between the moves, and somebody giving up."""
+    """Play at random, with flags, absences and notes between the moves, and a resignation."""
     for _ in range(PLIES):
         if shell.state.result is not None:
             return

@@ -249,7 +249,7 @@ class RaceView(Model):
 
 
 class Race(ToyGame):
-    """Step 0 (a pass) to 3 ahead; who reaches the goal has finished and the rest play on."""
+    """Step 0 (a pass) to 3 ahead; a seat at the goal has finished, and the others play on."""
 
     info = GameInfo(
         name="toy-race",
@@ -423,7 +423,7 @@ class Veil(ToyGame):
         if self.to_act(state) != TERMINAL:
             return None
         seats, out = int(state["seats"]), state["out"]
-        # The first card played counts: a number that nobody else has.
+        # The first card played counts: a number that no other seat has.
         first = [int(state["order"][seat, 0]) for seat in range(seats)]
         worth = [
             int(state["hands"][seat, card]) if 0 <= card < self.cards else 0
@@ -566,7 +566,7 @@ class MatchDriver:
         return wire
 
     def restart(self, downtime: int = 5_000_000) -> None:
-        """Lose everything but the log, and come back on a clock that knows nothing of before."""
+        """Lose everything but the log, and restart on a new, unrelated clock."""
         self.match = MatchEngine.restore(self.game, self.setup, self.log)
         self.now = downtime
         self._carry_out(self.match.tick(self.now, self.lag))

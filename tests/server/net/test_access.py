@@ -1,4 +1,4 @@
-"""Which requests are served: by the name they ask for, who sends them, and from where."""
+"""Access to requests: by the requested name, the sender, and the origin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses, and who shares one."""
+"""Addresses, and the clients that share one."""
 
 from __future__ import annotations
 

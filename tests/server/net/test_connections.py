@@ -1,4 +1,4 @@
-"""Connections: how many may come from where, and who is here."""
+"""Connections: the limits by origin, and the list of present players."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ class Cluster:
         self.ada = identity("ada")
 
     def exchange(self) -> None:
-        """Let each node hear of all others who is there."""
+        """Let each node hear of the players at all others."""
         there = [each.spenders() for each in self.nodes]
         for number, node in enumerate(self.nodes):
             others = (players for other, players in enumerate(there) if other != number)
@@ -213,7 +213,7 @@ def test_a_player_who_asks_at_all_nodes_is_granted_what_it_would_be_at_one(nodes
     for _ in range(1200):
         cluster.rig.loop.advance(0.05)
         granted += sum(map(cluster.spend, peers))
-    # What it was granted too much at first is missing now.
+    # The excess granted at first is missing now.
     assert granted == pytest.approx(60 * 60 - 240 * (nodes - 1), abs=nodes)
 
 

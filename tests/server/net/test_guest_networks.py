@@ -48,7 +48,7 @@ def test_an_address_of_many_may_ask_for_what_each_of_them_may() -> None:
 
 
 class Scenario:
-    """Connections of one server, and those who come."""
+    """The connections of one server, and new arrivals."""
 
     def __init__(self, **limits: Any) -> None:
         self.rig = PeerRig()
@@ -62,7 +62,7 @@ class Scenario:
         return peer, self.connections.admit(peer, open_=True)
 
     def greet(self, address: str, key: str, *, account: bool = False) -> Callable[[], object]:
-        """Let somebody in, and return what lets it leave."""
+        """Let a guest in, and return the function that lets it leave."""
         peer, _ = self.come(address)
         identity = Identity(Player(player=key, name=key, kind="bot"), account, None)
         self.connections.greeted(peer, identity)

@@ -71,7 +71,7 @@ def test_a_page_with_an_ignored_upgrade_is_still_not_for_other_sites_scripts() -
     ("version", "more"),
     [
         ("1.1", ""),
-        ("1.1", "Connection: close\r\n"),  # what is left where a proxy drops the hop's headers
+        ("1.1", "Connection: close\r\n"),  # the rest after a proxy drops the hop's headers
         ("1.1", H2C),
         ("1.0", f"Connection: upgrade\r\nUpgrade: websocket\r\n{KEY}"),  # RFC 9110, section 7.8
     ],

@@ -47,7 +47,7 @@ def test_it_goes_with_real_time_while_the_loop_runs() -> None:
 @pytest.mark.parametrize("into", [0.0, 0.3 * BEAT, 0.99 * BEAT])
 @pytest.mark.parametrize("seconds", [STANDSTILL, 0.5, 5.0, 86_400.0])
 def test_a_stop_is_left_out_whole(seconds: float, into: float) -> None:
-    """Also by whoever reads the clock before the beat comes, and wherever in a beat it began."""
+    """This includes readers before the beat, and stops that begin anywhere in a beat."""
     loop, clock = started()
     loop.advance(10 + into)
     before = clock.seconds()

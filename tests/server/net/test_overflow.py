@@ -1,7 +1,7 @@
 """Sending to many while one of them overflows, in every loop that sends to a collection of peers.
 
-Each case makes one recipient of an event read nothing more, so that the event is the frame that is
-too much for it. Its connection is closed, everybody else is told, and the event is carried out.
+In each case one recipient of an event stops reading, so that the event overflows its queue. The
+server closes its connection, notifies all others, and carries out the event.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ALL = (*FOLLOWERS, *SPECTATORS)
 
 
 class Crowd:
-    """A lobby whose match runs, with every kind of connection that is told of either."""
+    """A lobby with a running match, and every kind of connection that follows either."""
 
     def __init__(self, server: VirtualServer, delay_plies: int, number: int) -> None:
         """`number` tells the guests from those of other crowds."""

@@ -207,7 +207,7 @@ class TimedLoop(FakeLoop):
 
 
 class Reader:
-    """Somebody who has asked for a record and whose transport is full from the first piece on."""
+    """A client that has asked for a record, with a transport full from the first piece on."""
 
     def __init__(self, rig: PeerRig, address: str = "192.0.2.1") -> None:
         self.rig = rig
@@ -1034,7 +1034,7 @@ def test_who_comes_to_play_is_pinged_soon_again_until_it_is_known() -> None:
     line = opened(rig)
     line.peer.greeted(ADA)
     rig.loop.advance(1.1)
-    assert not line.transport.written  # who only says hello
+    assert not line.transport.written  # a client that only says hello
     line.send(type="join", id=1, lobby="L1")
     for _ in range(SAMPLES):
         line.feed(client_frame(ping_of(line), Opcode.PONG))

@@ -1,4 +1,4 @@
-"""Credits: who pays what, and what happens to those who cannot."""
+"""Credits: the payers, and the treatment of those who cannot pay."""
 
 from __future__ import annotations
 

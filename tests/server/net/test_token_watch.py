@@ -1,4 +1,4 @@
-"""Watching tokens: who came with a token that is void now has to go."""
+"""Watching tokens: connections with a revoked token must go."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ SECOND_LOBBY = {**LOBBY, "name": "the waiting room", "seats": [{"kind": "open"}]
 
 @dataclass
 class RunningMatch:
-    """A server with a match that waits for ada's next move, and everybody's connections."""
+    """A server with a match that waits for ada's next move, and a connection for each role."""
 
     server: ServerThread
     ada: RawConnection

@@ -1,4 +1,4 @@
-"""The pending queue: nothing is told before it is durable, no request is lost or answered twice."""
+"""The pending queue: nothing is visible before it is durable, and each request gets one answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class FakePeer:
 
 
 class Runner:
-    """A queue, and what it has told so far."""
+    """A queue, and its messages so far."""
 
     def __init__(self) -> None:
         self.stream = Stream(1, "m", "match", durable=0)

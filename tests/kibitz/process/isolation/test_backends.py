@@ -1,4 +1,4 @@
-"""Which tool isolates bots: the one that was seen to work, and what is said where none does."""
+"""The tool that isolates bots: the one found to work, and the error if none does."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ NOWHERE = "ws://127.0.0.1:8765"
 
 
 async def output(code: str, tool: Tool = "none", descriptors: Sequence[int] = ()) -> str:
-    """Return what a program prints that is started as a bot is."""
+    """Return the output of a program that is started as a bot is."""
     words = [sys.executable, "-I", "-S", "-c", code]
     async with isolated(
         Isolation(tool), words, url=NOWHERE, seen=[], env={}, descriptors=descriptors

@@ -20,7 +20,7 @@ OPENING = b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgra
 
 
 async def echo(reader: StreamReader, writer: StreamWriter) -> None:
-    """A server that says back what it hears."""
+    """A server that echoes its input."""
     while data := await reader.read(1 << 16):
         writer.write(data)
         await writer.drain()
@@ -35,7 +35,7 @@ def free() -> int:
 
 @asynccontextmanager
 async def relayed(path: str = "") -> AsyncIterator[int]:
-    """Give the port that stands for a server's in the bot's network."""
+    """Return the port that replaces a server's in the bot's network."""
     async with await asyncio.start_server(echo, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         relay = Relay(f"ws://127.0.0.1:{port}{path}")

@@ -73,7 +73,7 @@ class NodeEngine(Protocol):
         """Let a lobby be another node's, be there such a node or not."""
 
     async def until_listening(self, *stores: Store) -> None:
-        """Return when these nodes are told of lines that others write."""
+        """Return when these nodes are notified of lines that others write."""
 
 
 class SQLiteEngine:
@@ -234,11 +234,11 @@ class FakeEngine:
         row.node = node
 
     async def until_listening(self, *stores: Store) -> None:
-        """They are told from their start on."""
+        """They are notified from their start on."""
 
 
 class RecordingWaiter:
-    """A waiter that keeps what it is told."""
+    """A waiter that keeps its reports."""
 
     def __init__(self) -> None:
         self.told: list[int] = []

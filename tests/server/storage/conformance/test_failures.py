@@ -1,4 +1,4 @@
-"""Commits that fail: nothing is told that is not on the disk, nothing is written twice."""
+"""Commits that fail: nothing is reported before it is on the disk, nothing is written twice."""
 
 from __future__ import annotations
 

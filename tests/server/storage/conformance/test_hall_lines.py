@@ -1,4 +1,4 @@
-"""The lines of nodes about what they have: nobody misses one, and nobody writes for another."""
+"""The lines of nodes about their objects: no node misses one, and each writes only its own."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ async def test_the_others_are_told_once_of_all_lines_that_were_written(
     await exchange(second)  # the first one writes, be it nothing
     assert await heard.next(2) == ["a", "c"]
     for _ in range(3):
-        assert not lines_of(await exchange(second))  # who only reads tells nobody
+        assert not lines_of(await exchange(second))  # a reader notifies no other node
     await nodes_of(third).exchange({"node c": b"here"})
     assert await heard.next(2) == ["a", "b"]
     assert heard.empty()

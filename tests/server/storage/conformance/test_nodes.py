@@ -1,4 +1,4 @@
-"""Several nodes on one database: each lobby is written by its owner and by nobody else."""
+"""Several nodes on one database: only the owner of a lobby writes it."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ async def test_lobbies_of_a_dead_node_are_left_to_those_that_stand_by_for_it(
     assert await nodes_of(other).has_all()
     await mate.close()
     node_engine.expire("b")
-    assert [each.key for each in await take(other)] == ["x"]  # nobody stands by any more
+    assert [each.key for each in await take(other)] == ["x"]  # no node stands by any more
     await closed(first, other)
 
 

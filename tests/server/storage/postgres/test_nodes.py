@@ -92,7 +92,7 @@ async def test_a_batch_that_is_under_way_comes_before_the_take_over(url: Postgre
         await Ownership._commit(ownership, db)
 
     ownership._commit = slow  # type: ignore[method-assign]
-    postgres_nodes(second)._expires_s = 0.0  # whoever has beaten before now is dead
+    postgres_nodes(second)._expires_s = 0.0  # nodes whose last beat is in the past are dead
     appended(first, match, 1, waiter)
     await first.flush()
     assert seen == [[]]
@@ -381,7 +381,7 @@ async def known_at(store: PostgresStore, url: PostgresURL) -> set[str]:
 
 
 async def test_a_guest_that_one_node_deletes_is_unknown_at_the_others(url: PostgresURL) -> None:
-    """Guests come, take the name of one who is gone, and are deleted, at either node."""
+    """Guests come, take the names of absent guests, and are deleted, at either node."""
     first, second = node(url, "a"), node(url, "b")
     stores = (first, second)
 

@@ -133,7 +133,7 @@ async def test_a_connection_that_ends_at_a_commit_leaves_each_entry_once(
 
 
 async def test_a_database_that_does_not_answer_lets_the_loop_go_on(url: PostgresURL) -> None:
-    """A lock on the table stands for a database that hangs: the event loop turns meanwhile."""
+    """A lock on the table simulates a hanging database: the event loop keeps running."""
     loop = asyncio.get_running_loop()
     store = PostgresStore(url, loop)
     stream = written(store, count=1)

@@ -1,4 +1,4 @@
-"""Damaged databases: what is damaged is set aside and said so, and all else goes on as it was."""
+"""Damaged databases: damaged parts are set aside and reported, and all else goes on."""
 
 from __future__ import annotations
 
@@ -291,7 +291,7 @@ def test_damaged_summaries_and_ledger_lines_are_left_out(
 
 
 def test_a_result_whose_summary_is_damaged_is_read_from_the_record(world: UsedServer) -> None:
-    """A lobby that did not hear of the end of its match is told what the footer says."""
+    """A lobby that missed the end of its match gets the result in the footer."""
     ada, _ = world.guests["ada"], world.guests["bob"]
     ada.ask("resign", match=world.damaged)
     world.restart(lambda path: _unhear(path, world))
@@ -494,7 +494,7 @@ def crashed(world: UsedServer, directory: Path) -> Path:
 
 
 def started(world: UsedServer, path: Path) -> str | None:
-    """Start a server with a database; return why it will not, else require all that was told."""
+    """Start a server with a database; return its refusal, else require all reported entries."""
     try:
         server = VirtualServer(world.server.games, path)
     except StoreError as error:

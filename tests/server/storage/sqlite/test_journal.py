@@ -93,7 +93,7 @@ def edit(db: sqlite3.Connection, batch: int, change: Callable[[bytes], bytes]) -
 
 
 def sealed(db: sqlite3.Connection, batch: int, change: Callable[[bytes], bytes]) -> None:
-    """Change a row as somebody would who knows how its checks are made."""
+    """Change a row with valid checks."""
     edit(db, batch, change)
     row = journal.row_at(db, batch)
     assert row is not None

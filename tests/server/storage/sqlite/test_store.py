@@ -29,7 +29,7 @@ from kibitz_server.storage.streams import Stored, Stream
 
 
 class RecordingWaiter:
-    """A waiter that keeps what it is told."""
+    """A waiter that keeps its reports."""
 
     def __init__(self) -> None:
         self.told: list[int] = []
@@ -343,7 +343,7 @@ async def test_what_the_sockets_hold_when_a_commit_is_done_shares_the_next_one(
 
     class Reader(RecordingWaiter):
         def durable(self, seq: int) -> None:
-            if seq == 1:  # what is read from a socket in the turn after this
+            if seq == 1:  # as if read from a socket in the next turn
                 loop.call_soon(store.append, stream, 3, b"three", None)
 
     store.append(stream, 1, b"one", Reader())
@@ -642,7 +642,7 @@ async def test_after_another_owner_has_written_everything_is_lost_at_once(path: 
     other.close()
 
     class Again(RecordingWaiter):
-        """Appends whenever it is told that something was lost, as a match does that goes on."""
+        """Appends whenever a loss is reported, as a running match does."""
 
         def lost(self, error: StoreError) -> None:
             super().lost(error)

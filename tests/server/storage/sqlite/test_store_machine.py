@@ -99,7 +99,7 @@ class StepStore(SQLiteStore):
         self.waiting: Share | None = None
         """The compaction's part in the batch that waits for its commit."""
         self.committed = False
-        """Whether it has happened, and was not told yet."""
+        """Whether it has happened, and is not reported yet."""
         self.readings: list[tuple[object, Future[journal.JournalContents]]] = []
         self.trims = 0
 
@@ -136,22 +136,21 @@ class StepStore(SQLiteStore):
 
 @dataclass
 class Model:
-    """A stream as whoever writes it knows it."""
+    """A stream from its writer's view."""
 
     key: str
     stream: Stream
     lines: list[bytes] = field(default_factory=list)
     """All entries appended, from the first one."""
     told: int = -1
-    """The last entry that was told to be durable."""
+    """The last entry reported as durable."""
     lost: bool = False
     finished: bool = False
     closed: bool = False
-    """Whether the end was told to be durable."""
+    """Whether the end was reported as durable."""
     raises: bool = False
     wrongs: list[str] = field(default_factory=list)
-    """Wrong reports to a waiter, kept here because the store would catch an exception of a waiter.
-    """
+    """Wrong reports to a waiter, kept because the store would catch an exception."""
 
     def check(self, found: Sequence[bytes], where: str) -> None:
         """Require that the disk has all acknowledged entries, and a prefix of the appended."""
@@ -268,9 +267,9 @@ class StoreMachine(RuleBasedStateMachine):
         self.models: dict[str, Model] = {}
         self.rows: set[int] = set()
         self.guests: dict[int, Guest] = {}
-        """Guests whose row waits or was told to be on the disk, by its number."""
+        """Guests whose row waits or was reported as durable, by its number."""
         self.lost_guests: set[int] = set()
-        """Rows that were told to be lost; a commit in doubt may have happened all the same."""
+        """Rows reported as lost; a commit in doubt may have happened nevertheless."""
         self.named_guests: dict[int, int] = {}
         """Which guest something names, by the number of the entry or the row that does."""
         self.quiet = 0
@@ -552,7 +551,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.judge_guests({cast(int, place) for place in written})
 
     def judge_guests(self, places: set[int]) -> None:
-        """Each guest is there once who was told so, or is named; forget those who are not."""
+        """Require each acknowledged or named guest to be there once; forget the others."""
         found = [cast(int, row[0]) for row in self.it._readers.rows("SELECT number FROM guest", ())]
         there = set(found)
         assert len(found) == len(there), "a guest was written twice"
@@ -571,7 +570,7 @@ class StoreMachine(RuleBasedStateMachine):
             assert named is None or named in guests, "a stranger is named"
 
     def durable_numbers(self, places: set[int]) -> Iterator[int]:
-        """Return the numbers of the rows, the streams and the entries that were told."""
+        """Yield the numbers of the rows, the streams and the entries reported as durable."""
         yield from places
         for model in self.models.values():
             if model.told >= 0:
@@ -661,7 +660,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(left=st.floats(0, 1), whole=st.booleans())
     @precondition(lambda self: self.quiet > 4)
     def cut(self, left: float, whole: bool) -> None:
-        """Cut the write-ahead log of a copy: refused, or nothing that was told was in it."""
+        """Cut the write-ahead log of a copy: it is refused, or held no acknowledged entry."""
         copy = self.copied("cut.db")
         wal = Path(f"{copy}-wal")
         if wal.exists():
@@ -742,7 +741,7 @@ def test_a_store_loses_nothing() -> None:
 
 
 def test_the_machine_reaches_what_it_is_about() -> None:
-    """Commits that are told, losses, reloads, compactions that delete rows, guests and crashes."""
+    """Acknowledged commits, losses, reloads, compactions that delete rows, guests and crashes."""
     machine = StoreMachine()
     machine.begin()
     try:
