@@ -249,7 +249,7 @@ MAIN = """
 import sys, threading
 from pathlib import Path
 from kibitz_server import app
-from kibitz_server.directory.directory import Directory
+from kibitz_server.directory.recovery import Recovery
 from kibitz_server.storage.sqlite.writer import SQLiteWriter
 from tests.server.match.toy_games import Grid
 
@@ -261,10 +261,10 @@ if sys.argv[2] == "full":
         raise sqlite3.OperationalError("database or disk is full")
     SQLiteWriter._insert = full
 if sys.argv[2] == "unread":
-    def restore(directory, right=Directory.restore):
-        right(directory)
-        directory.store._readers.submit(lambda db: threading.Event().wait())
-    Directory.restore = restore
+    def restore(recovery, streams, right=Recovery.restore):
+        right(recovery, streams)
+        recovery._store._readers.submit(lambda db: threading.Event().wait())
+    Recovery.restore = restore
     app.main.EXIT_GRACE_S = 1
 config = app.Config(db=Path(sys.argv[1]), drain_s=1)
 app.run(config, {"toy-grid": Grid()}, started=lambda server: print(server.port, flush=True))
