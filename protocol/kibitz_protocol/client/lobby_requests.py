@@ -72,7 +72,7 @@ class LobbyRequests(Requests):
         """Seek opponents on these terms; the lobby is `Done.lobby`.
 
         Joins the lobby of another seek on the same terms, or opens one, which closes if nobody
-        joins within `wait_s` seconds (10 to 3600). Use `leave` to withdraw, `join` to accept
+        joins within wait_s seconds (10 to 3600). Use `leave` to withdraw, `join` to accept
         another player's seek, and `rematch` to play again.
 
         Refused as:
