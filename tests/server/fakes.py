@@ -391,6 +391,8 @@ class JsonClient:
         self.socket = socket
         self.news: list[dict[str, Any]] = []
         self.player = ""
+        self.resent = 0
+        """How often a request was sent again."""
         self._id = 0
         self._lobbies = LobbyViews()
 
@@ -406,6 +408,17 @@ class JsonClient:
             if message.get("re") == id:
                 return message
             self.news.append(message)
+
+    async def ask_until_carried_out(self, type: str, **fields: object) -> dict[str, Any]:
+        """Send a request as SDKs do: once more, under its id, while it is `unavailable`."""
+        self._id += 1
+        id = self._id
+        while True:
+            answer = await self.ask_as(id, type, **fields)
+            if answer.get("code") != "unavailable":
+                return answer
+            self.resent += 1
+            await asyncio.sleep(answer["retry_after_ms"] / 1000)
 
     async def hello(self, name: str, **fields: object) -> dict[str, Any]:
         return await self.ask("hello", versions=[1], name=name, **fields)
@@ -438,7 +451,9 @@ class JsonClient:
 
     async def move(self, turn: dict[str, Any], **action: int) -> dict[str, Any]:
         chosen = action or turn["legal"][0]
-        return await self.ask("move", match=turn["match"], ply=turn["ply"], action=chosen)
+        return await self.ask_until_carried_out(
+            "move", match=turn["match"], ply=turn["ply"], action=chosen
+        )
 
     async def closed(self) -> int:
         """Read to the end and return the close code."""

@@ -120,7 +120,7 @@ HINTS: Final[dict[Code, str]] = {
     Code.OVER: "the match is over",
     Code.DAMAGED: "it does not go on; the operator can look into it with `kibitz db check`",
     Code.ELSEWHERE: "go on at the address that the refusal names",
-    Code.UNAVAILABLE: "the server is going down or starting; connect again in a while",
+    Code.UNAVAILABLE: "send the request again, under its id, after retry_after_ms",
     Code.INTERNAL: "report this to the operator",
 }
 """The default hint on what to do about a refusal."""

@@ -2,7 +2,7 @@
 
 All that were lost together are read in one pass, in a reader's thread. Then they are loaded one by
 one, and the event loop runs other work in between. Until then the former runner stays registered
-and queues requests (`storage/pending.py`). While the disk cannot be read, reading is retried.
+and refuses requests as `unavailable`. While the disk cannot be read, reading is retried.
 """
 
 from __future__ import annotations
@@ -157,7 +157,6 @@ class LogReloader:
         peers = list(former.peers())
         self._registry.remove_match(former)
         self._substitutes.match_over(former)
-        former.pending.refuse_postponed("the log of the match cannot be read")
         for peer in peers if not never_stored else ():
             peer.close(1013, "the log of the match cannot be read")
         lobby = self._registry.lobby_of(former)
@@ -186,7 +185,6 @@ class LogReloader:
         """Give up a lobby, and notify its players; if it cannot be read it is set aside."""
         if not isinstance(error, NotStored):
             self._quarantine.add("lobby", former.key, error)
-        former.pending.refuse_postponed("the log of the lobby cannot be written")
         former.news.broadcast(LobbyClosed(lobby=former.key, reason="closed"))
         self._registry.remove_lobby(former)
         for match in list(self._registry.matches.values()):

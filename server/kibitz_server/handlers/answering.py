@@ -22,7 +22,6 @@ from kibitz_server.lobby.settings import SettingsProblem
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.errors import UnusableDatabase
-from kibitz_server.storage.pending import Request
 
 LOG = logging.getLogger("kibitz.handlers")
 MAX_WAITING: Final = 8
@@ -116,30 +115,16 @@ def answered_by(lobby: LobbyRunner, peer: Peer, request: int) -> Iterator[None]:
         lobby.pending.fail(peer, request)
 
 
-def hold_answer(
-    lobby: LobbyRunner,
-    peer: Peer,
-    request: int,
-    answer: Callable[[], object],
-    retry: Callable[[], object],
-) -> None:
-    """Answer a request once all writes of a lobby are on the disk.
-
-    `retry` asks again if they were lost.
-    """
-    waiting: Request[LobbyRunner] = Request(lambda lobby: retry(), peer, request, answer)
+def hold_answer(lobby: LobbyRunner, peer: Peer, request: int, answer: Callable[[], object]) -> None:
+    """Answer a request once all writes of a lobby are on the disk."""
     if lobby.closed:
-        lobby.pending.postpone(waiting)
+        lobby.pending.turn_away(peer, request)
     else:
-        lobby.pending.hold(lobby.stream.tail, waiting)
+        lobby.pending.hold_answer(lobby.stream.tail, peer, request, answer)
 
 
 def refuse_to_host(
-    directory: Directory,
-    peer: Peer,
-    request: int,
-    problem: SettingsProblem,
-    retry: Callable[[], object],
+    directory: Directory, peer: Peer, request: int, problem: SettingsProblem
 ) -> None:
     """Refuse to open a lobby because of a limit, once the lobbies that it counts are on the
     disk."""
@@ -149,7 +134,7 @@ def refuse_to_host(
     if newest is None or problem[0] is not Code.LIMIT:
         refuse()
     else:
-        hold_answer(newest, peer, request, refuse, retry)
+        hold_answer(newest, peer, request, refuse)
 
 
 def find_match(directory: Directory, peer: Peer, request: int, key: str) -> MatchRunner | None:

@@ -64,8 +64,7 @@ class LobbyHandlers:
             return
         problem = self._checks.host_problem(request.settings, identity, peer)
         if problem is not None:
-            retry = partial(self._host, peer, identity, request)
-            refuse_to_host(self._directory, peer, request.id, problem, retry)
+            refuse_to_host(self._directory, peer, request.id, problem)
             return
         if self._checks.charge_opening(peer, identity, request.id):
             self._directory.open_lobby(identity.player, request.settings, peer, request.id)
@@ -96,9 +95,7 @@ class LobbyHandlers:
         if lobby is None:
             return
         if identity.key not in lobby.engine.state.members and lobby.unwatch(peer):
-            done = partial(peer.answer, Done(re=request.id))
-            retry = partial(self._leave, peer, identity, request)
-            hold_answer(lobby, peer, request.id, done, retry)
+            hold_answer(lobby, peer, request.id, partial(peer.answer, Done(re=request.id)))
             return
         lobby.command(commands.Leave(identity.key), peer, request.id)
 

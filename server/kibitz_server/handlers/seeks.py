@@ -64,8 +64,7 @@ class SeekHandler:
         settings = seeks.seek_settings(identity.player.name, terms)
         problem = self._checks.host_problem(settings, identity, peer)
         if problem is not None:
-            retry = partial(self.seek, peer, identity, request)
-            refuse_to_host(self._directory, peer, request.id, problem, retry)
+            refuse_to_host(self._directory, peer, request.id, problem)
             return
         if not self._checks.charge_opening(peer, identity, request.id):
             return
@@ -90,7 +89,7 @@ class SeekHandler:
                 message = f"a player has one seek at a time, and yours is lobby {own.key}"
                 peer.refuse(request.id, Code.LIMIT, message)
 
-        hold_answer(own, peer, request.id, answer, partial(self.seek, peer, identity, request))
+        hold_answer(own, peer, request.id, answer)
 
     def _own_seek(self, identity: Identity) -> LobbyRunner | None:
         """Return the player's open seek, or the one in which it plays."""

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from asyncio import AbstractEventLoop, TimerHandle
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from kibitz_protocol.wire.messages import LobbyChanged, LobbyNews, ServerMessage
 from kibitz_server.lobby.changes import ToldLobby
@@ -47,7 +46,7 @@ class NewsFeed:
         loop: AbstractEventLoop,
         plies: Callable[[Sequence[str]], Mapping[str, int]],
         engine: LobbyEngine,
-        pending: PendingQueue[Any],
+        pending: PendingQueue,
     ) -> None:
         """`plies` returns the plies of running matches, as spectators may see them."""
         self.insiders: dict[Peer, str] = {}

@@ -46,7 +46,7 @@ from kibitz_server.net.loop_clock import Deadline
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.interface import Store
-from kibitz_server.storage.pending import PendingQueue, Request
+from kibitz_server.storage.pending import PendingQueue
 from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.lobby")
@@ -109,7 +109,7 @@ class LobbyRunner:
         self._context = context
         self.engine = engine
         self.stream = stream
-        self.pending: PendingQueue[LobbyRunner] = PendingQueue(f"lobby {self.key}", stream)
+        self.pending = PendingQueue(f"lobby {self.key}", stream)
         """The actions to perform once the entries before them are durable."""
         on_disk = stream.durable >= stream.tail
         self.durable_view: DurableLobby | None = durable_lobby(engine.state) if on_disk else None
@@ -148,7 +148,7 @@ class LobbyRunner:
         done = Done(re=request, lobby=self.key, invite=self.engine.state.opened.invite)
         answer = partial(peer.answer, done)
         self.pending.hold(0, partial(self._show, durable_lobby(self.engine.state)))
-        self.pending.hold(0, Request(lambda lobby: answer(), peer, request, answer))
+        self.pending.hold_answer(0, peer, request, answer)
 
         def begin() -> Step:
             self.follow(peer, self.engine.state.host.player)
@@ -159,19 +159,14 @@ class LobbyRunner:
     def command(self, command: Command, peer: Peer | None = None, request: int = 0) -> bool:
         """Carry out a command now and answer it; return whether it was carried out.
 
-        It was not if it was refused, failed, or was postponed until the lobby is reloaded.
+        It was not if it was refused, failed, or came while the lobby is reloaded.
         """
-        retry = partial(_retry_command, command, peer, request)
-        if self.closed and not self.pending.reloading and self.engine.state.phase == "closed":
-            if peer is not None:
-                closed = commands.Refuse("", Code.CLOSED, "the lobby is closed")
-                self._hold_refusal(closed, peer, request, retry)
-            return False
         if self.closed:
-            self.pending.postpone(Request(retry, peer, request))
+            if peer is not None:
+                self._refuse_closed(peer, request)
             return False
         work = partial(self.engine.handle, command, self._context.clock())
-        step = self._attempt(work, peer, request, retry)
+        step = self._attempt(work, peer, request)
         if isinstance(command, commands.Connected | commands.Disconnected):  # in no entry
             self.pending.hold(self.stream.tail, self.news.schedule)
         done = step is not None and not any(
@@ -180,6 +175,14 @@ class LobbyRunner:
         if done and peer is not None and isinstance(command, commands.Join):
             self._let_in(peer, command.player.player)
         return done
+
+    def _refuse_closed(self, peer: Peer, request: int) -> None:
+        """Refuse a request to a lobby that is over, or that is reloaded."""
+        if self.engine.state.phase == "closed" and not self.stream.failed:
+            over = commands.Refuse("", Code.CLOSED, "the lobby is closed")
+            self._hold_refusal(over, peer, request)
+        else:
+            self.pending.turn_away(peer, request)
 
     def join(self, peer: Peer, identity: Identity, invite: str | None, request: int) -> bool:
         """Let a player take a seat; return whether it has one now."""
@@ -271,15 +274,11 @@ class LobbyRunner:
         work: Callable[[], Step],
         peer: Peer | None = None,
         request: int = 0,
-        retry: Callable[[LobbyRunner], object] | None = None,
     ) -> Step | None:
-        """Do something with the lobby and perform the effects; return None if something raised.
-
-        `retry` carries the request out again if its entries are lost.
-        """
+        """Do something with the lobby and perform the effects; return None if something raised."""
         try:
             step = work()
-            self._apply_effects(step.effects, peer, request, retry)
+            self._apply_effects(step.effects, peer, request)
             self._schedule_tick(step.deadline)
         except Exception:
             LOG.exception("lobby %s cannot go on", self.key)
@@ -289,13 +288,7 @@ class LobbyRunner:
             return None
         return step
 
-    def _apply_effects(
-        self,
-        effects: list[Effect],
-        peer: Peer | None,
-        request: int,
-        retry: Callable[[LobbyRunner], object] | None,
-    ) -> None:
+    def _apply_effects(self, effects: list[Effect], peer: Peer | None, request: int) -> None:
         """Perform the effects of the lobby. Either all of its writes are made, or none."""
         appends = [effect for effect in effects if isinstance(effect, commands.Append)]
         lines = iter([_encode(append.entry) for append in appends])
@@ -309,25 +302,19 @@ class LobbyRunner:
                     if not isinstance(entry, entries.MatchBegun):  # told by `match_started`
                         self.pending.hold(entry.seq, self.news.schedule)
                 case commands.Accepted() | commands.AnswerArranged():
-                    if peer is not None and retry is not None:
+                    if peer is not None:
                         answer = partial(self._answer, effect, peer, request)
-                        self.pending.hold(self.stream.tail, Request(retry, peer, request, answer))
+                        self.pending.hold_answer(self.stream.tail, peer, request, answer)
                 case commands.Refuse():
-                    if peer is not None and retry is not None:
-                        self._hold_refusal(effect, peer, request, retry)
+                    if peer is not None:
+                        self._hold_refusal(effect, peer, request)
                 case _:
                     self.pending.hold(self.stream.tail, partial(self._perform, effect))
         if self.stream.tail > before:
             shown = partial(self._show, durable_lobby(self.engine.state))
             self.pending.hold(self.stream.tail, shown)
 
-    def _hold_refusal(
-        self,
-        refusal: commands.Refuse,
-        peer: Peer,
-        request: int,
-        retry: Callable[[LobbyRunner], object],
-    ) -> None:
+    def _hold_refusal(self, refusal: commands.Refuse, peer: Peer, request: int) -> None:
         """Refuse a request once the disk has the state of the lobby that the refusal describes."""
         answer = partial(
             peer.refuse,
@@ -336,7 +323,7 @@ class LobbyRunner:
             refusal.message,
             retry_after_ms=refusal.retry_after_ms,
         )
-        self.pending.hold_answer(self.stream.tail, retry, peer, request, answer)
+        self.pending.hold_answer(self.stream.tail, peer, request, answer)
 
     def _answer(
         self, effect: commands.Accepted | commands.AnswerArranged, peer: Peer, request: int
@@ -419,10 +406,9 @@ class LobbyRunner:
             self._close(LobbyClosed(lobby=self.key, reason=self.engine.state.closed))
 
     def take_over(self, former: LobbyRunner) -> None:
-        """Take over the followers of a lobby whose log was lost, and its waiting requests."""
+        """Take over the followers of a lobby whose log was lost."""
         if self.engine.state.closed is not None:  # a commit in doubt that has happened after all
             former.news.broadcast(LobbyClosed(lobby=self.key, reason=self.engine.state.closed))
-            former.pending.retry_postponed(self)
             return
         for peer, player in former.news.insiders.items():
             if self.engine.state.is_insider(player):
@@ -431,7 +417,6 @@ class LobbyRunner:
             if not peer.leaving:
                 peer.subscriptions[self.key] = self
                 self.news.watch(peer)
-        former.pending.retry_postponed(self)
 
     def _handle_failure(self) -> None:
         """Continue if the lobby agrees with its log; otherwise have it reloaded."""
@@ -482,10 +467,6 @@ class LobbyRunner:
         if deadline is not None and not self.closed:
             context = self._context
             self._timer = Deadline(context.loop, context.clock, deadline, self.tick)
-
-
-def _retry_command(command: Command, peer: Peer | None, request: int, lobby: LobbyRunner) -> None:
-    lobby.command(command, peer, request)
 
 
 def _encode(entry: entries.Entry) -> bytes:

@@ -1,7 +1,7 @@
 """Requests of a connection to a match, besides moves; each is answered exactly once.
 
 An answer describes the match at that moment, so it waits until that is on the disk. A match that is
-being reloaded keeps its requests, and the runner that takes over carries them out.
+being reloaded refuses its requests as `unavailable`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kibitz_server.match.commands import (
 from kibitz_server.match.runner import NO_SEAT_HERE, MatchRunner
 from kibitz_server.net.connections import same_program
 from kibitz_server.net.peer import Peer
-from kibitz_server.storage.pending import Request
+from kibitz_server.storage.pending import HeldAnswer
 
 
 def answer_late_move(runner: MatchRunner, peer: Peer, move: Move) -> None:
@@ -35,11 +35,7 @@ def answer_late_move(runner: MatchRunner, peer: Peer, move: Move) -> None:
     player = peer.identity
     seat = None if player is None else runner.seat_owned_by(player.key)
     if seat is None:
-
-        def retry(runner: MatchRunner) -> None:
-            answer_late_move(runner, peer, move)
-
-        runner.refuse_unseated(peer, move.id, retry, "you had no seat at this match")
+        runner.refuse_unseated(peer, move.id, "you had no seat at this match")
     else:
         play = Play(seat, move.id, move.ply, move.action, move.comment)
         runner.command(play, peer, move.id)
@@ -95,11 +91,7 @@ def _seat_command(
     def of_seat(runner: MatchRunner) -> Command | None:
         seat = runner.seat_of(peer)
         if seat is None:
-
-            def retry(runner: MatchRunner) -> None:
-                _seat_command(runner, peer, request, command)
-
-            runner.refuse_unseated(peer, request, retry, NO_SEAT_HERE)
+            runner.refuse_unseated(peer, request, NO_SEAT_HERE)
             return None
         return command(seat)
 
@@ -113,13 +105,8 @@ def _carry_out(
 
     `make` returns the command, or refuses the request and returns None.
     """
-
-    def retry(runner: MatchRunner) -> None:
-        _carry_out(runner, peer, request, make)
-
-    waiting: Request[MatchRunner] = Request(retry, peer, request)
     if runner.closed:
-        runner.pending.postpone(waiting)
+        runner.pending.turn_away(peer, request)
         return
     command = make(runner)
     if command is None:
@@ -130,12 +117,10 @@ def _carry_out(
         runner.refuse(peer, request, refusal)
         return
     seq = runner.engine.state.seq
-    if refusal is None:
-        done = Done(re=request, seq=seq if seq > before else None)
-        waiting.answer = partial(peer.answer, done)
-    else:
-        waiting.answer = partial(runner.refuse, peer, request, refusal)
-    runner.pending.hold(seq, waiting)
+    answer = partial(peer.answer, Done(re=request, seq=seq if seq > before else None))
+    if refusal is not None:
+        answer = partial(runner.refuse, peer, request, refusal)
+    runner.pending.hold_answer(seq, peer, request, answer)
 
 
 def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> None:
@@ -145,17 +130,12 @@ def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> Non
     anyone with a player's secret can take its seat, but not unnoticed.
     """
 
-    def retry(runner: MatchRunner) -> None:
-        if not peer.leaving:
-            rejoin(runner, peer, player, request)
-
     seat = runner.seat_owned_by(player)
     if seat is None:
-        runner.refuse_unseated(peer, request.id, retry, "you have no seat at this match")
+        runner.refuse_unseated(peer, request.id, "you have no seat at this match")
         return
-    waiting: Request[MatchRunner] = Request(retry, peer, request.id)
     if runner.closed:
-        runner.pending.postpone(waiting)
+        runner.pending.turn_away(peer, request.id)
         return
     former = runner.seats.peers[seat]
     if former is not None and former.leaving:
@@ -174,8 +154,7 @@ def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> Non
         peer.answer(Done(re=request.id))
         runner.admit(seat, peer, "rejoined")
 
-    waiting.answer = answer
-    runner.pending.when_settled(waiting)
+    runner.pending.when_settled(HeldAnswer(peer, request.id, answer))
 
 
 def refuse_over(match: str, peer: Peer, request: int) -> None:
@@ -190,11 +169,10 @@ def refuse_over(match: str, peer: Peer, request: int) -> None:
 
 def watch(runner: MatchRunner, peer: Peer, request: int) -> None:
     """Let in a spectator who was found to be entitled to watch."""
+    if runner.closed:
+        runner.pending.turn_away(peer, request)
+        return
     peer.subscriptions[runner.key] = runner
-
-    def retry(runner: MatchRunner) -> None:
-        if not peer.leaving:
-            watch(runner, peer, request)
 
     def answer() -> None:
         if runner.result is not None:  # it has ended while this waited
@@ -206,8 +184,4 @@ def watch(runner: MatchRunner, peer: Peer, request: int) -> None:
         if runner.key in peer.subscriptions:  # else it has asked meanwhile to watch no more
             runner.admit_spectator(peer)
 
-    waiting: Request[MatchRunner] = Request(retry, peer, request, answer)
-    if runner.closed:
-        runner.pending.postpone(waiting)
-    else:
-        runner.pending.when_settled(waiting)
+    runner.pending.when_settled(HeldAnswer(peer, request, answer))

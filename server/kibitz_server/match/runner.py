@@ -14,9 +14,9 @@ replaces the older one, which is closed, once the claim was found valid.
 
 When something in here raises, the match ends or is reloaded from its log, and nothing else is
 affected (`match/recovery.py`). If the log cannot be written, this runner is closed and the match is
-reloaded from the disk (`directory/reload.py`). Lost entries were never announced: another runner
-takes the connections over and carries out the requests that were lost or have come since
-(`storage/pending.py`). A request in which something raised is refused as `internal`.
+reloaded from the disk (`directory/reload.py`). Lost entries were never announced: their requests
+are refused as `unavailable`, and another runner takes the connections over. A request in which
+something raised is refused as `internal`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from kibitz_protocol.wire.frames import done_frame
 from kibitz_protocol.wire.lobbies import MatchBrief
 from kibitz_protocol.wire.messages import Move
 from kibitz_protocol.wire.recordfile import footer_line
-from kibitz_protocol.wire.records import Cause, Moved, Player, Replaced, Result, Setup
+from kibitz_protocol.wire.records import Cause, Player, Replaced, Result, Setup
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.visibility import WantedViews
@@ -67,7 +67,7 @@ from kibitz_server.net.peer import Peer
 from kibitz_server.net.send_queue import SendQueue
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.interface import Store
-from kibitz_server.storage.pending import HeldRequest, PendingQueue, Release, Request
+from kibitz_server.storage.pending import HeldAnswer, PendingQueue, Release
 from kibitz_server.storage.streams import Stream, Waiter
 
 LOG = logging.getLogger("kibitz.match")
@@ -124,6 +124,7 @@ class MatchRunner(WatchedMatch):
         "_told_ply",
         "broken",
         "closed",
+        "deferred",
         "engine",
         "listed",
         "pending",
@@ -149,7 +150,9 @@ class MatchRunner(WatchedMatch):
         """Whether this runner carries out nothing any more."""
         self.broken = False
         """Whether an error means that the match must be reloaded from its log."""
-        self.pending: PendingQueue[MatchRunner] = PendingQueue(
+        self.deferred: list[Command] = []
+        """Commands of the server itself that came while this runner was closed."""
+        self.pending = PendingQueue(
             f"match {setup.match}", stream, partial(context.recover, setup.match)
         )
         # The part of the match that may be announced: its state is ahead of the disk while
@@ -240,7 +243,8 @@ class MatchRunner(WatchedMatch):
             self.abort("internal error")
         elif self.pending.settled:
             self._send_turn(self._context.clock())
-        former.pending.retry_postponed(self)
+        for command in former.deferred:
+            self.command(command)
 
     def _finish_interrupted(self) -> None:
         """Settle what a crash has cut off."""
@@ -261,8 +265,7 @@ class MatchRunner(WatchedMatch):
     def move(self, peer: Peer, move: Move) -> bool:
         """Carry out a move; return whether it was a new one and accepted."""
         if self.closed:
-            # The owner of the seat may depend on players who are still reconnecting.
-            self.pending.postpone(Request(lambda runner: runner.move(peer, move), peer, move.id))
+            self.pending.turn_away(peer, move.id)
             return False
         state, request = self.engine.state, move.id
         seat, before = state.to_act, state.ply
@@ -272,9 +275,7 @@ class MatchRunner(WatchedMatch):
         else:
             seat_here = self.seat_of(peer)
             if seat_here is None:
-                self.refuse_unseated(
-                    peer, request, lambda runner: runner.move(peer, move), NO_SEAT_HERE
-                )
+                self.refuse_unseated(peer, request, NO_SEAT_HERE)
                 return False
             seat = seat_here
         self.command(_play(seat, peer, move), peer, request)
@@ -292,7 +293,7 @@ class MatchRunner(WatchedMatch):
             entry = view.entry
             line = encode_entry(entry)
             self._context.store.append(self.stream, entry.seq, line, self)
-            self.pending.hold(entry.seq, _PlayedMove(self, view, line, peer, move, now))
+            self.pending.hold(entry.seq, _PlayedMove(self, view, line, peer, move.id, now))
             if engine.state.result is not None:
                 self.close_log(engine.state.result)
             elif self.stream.tail >= self._checkpoint_at:
@@ -306,15 +307,16 @@ class MatchRunner(WatchedMatch):
     def command(self, command: Command, peer: Peer | None = None, request: int = 0) -> None:
         """Let the engine carry out a command, and perform its effects."""
         if self.closed:
-            self.pending.postpone(
-                Request(lambda runner: runner.command(command, peer, request), peer, request)
-            )
+            if peer is None:
+                self.deferred.append(command)
+            else:
+                self.pending.turn_away(peer, request)
             return
         try:
             now = self._arrival_time()
             step = self.engine.handle(command, now, self._context.lag())
             self._deadline = step.deadline
-            self._apply(step.effects, peer, request, now, command)
+            self._apply(step.effects, peer, request, now)
         except Exception:
             LOG.exception("match %s cannot go on", self.key)
             self._recover_from(peer, request)
@@ -489,8 +491,7 @@ class MatchRunner(WatchedMatch):
     def give_up(self, message: str) -> list[Peer]:
         """Stop, refuse all waiting requests, and return the connections of this runner."""
         self.suspend()
-        self.pending.lost()
-        self.pending.refuse_postponed(message)
+        self.pending.lost(message)
         self.result = self.engine.state.result
         peers = self.peers()
         self._context.over(self)
@@ -502,25 +503,24 @@ class MatchRunner(WatchedMatch):
         peer: Peer | None = None,
         request: int = 0,
         now: int = 0,
-        command: Command | None = None,
     ) -> None:
         """Perform the engine's effects; `now` is when the request of a peer arrived."""
         for effect in effects:
             if isinstance(effect, Append):
-                self._append(effect, peer, now, command)
+                self._append(effect, peer, request, now)
             else:
-                self._perform(effect, peer, request, command)
+                self._perform(effect, peer, request)
         if self.stream.tail >= self._checkpoint_at and self.engine.state.result is None:
             self._consider_checkpoint()
 
-    def _append(self, append: Append, peer: Peer | None, now: int, command: Command | None) -> None:
+    def _append(self, append: Append, peer: Peer | None, request: int, now: int) -> None:
         """Write an entry, and hold back its announcement."""
         entry, view, answered = append
         line = encode_entry(entry)
         self._context.store.append(self.stream, entry.seq, line, self)
         release: Release
-        if answered is not None and peer is not None and isinstance(command, Play):
-            release = _PlayedMove(self, view, line, peer, command, now)
+        if answered is not None and peer is not None:
+            release = _PlayedMove(self, view, line, peer, request, now)
         else:
             release = partial(self._publish, view, line)
         self.pending.hold(entry.seq, release)
@@ -535,20 +535,18 @@ class MatchRunner(WatchedMatch):
         effect: Accepted | Refuse | MatchOver | WantSubstitute,
         peer: Peer | None,
         request: int,
-        command: Command | None,
     ) -> None:
         """Perform the engine's effects other than entries."""
         match effect:
-            case Accepted(_, id, seq):
+            case Accepted(_, id, seq) if peer is not None:
                 answer = partial(self._answer_move, peer, id, seq)
-                again = partial(_retry, command, peer, request)
-                self.pending.hold_answer(seq, again, peer, id, answer)
-            case Refuse():
-                if peer is not None:
-                    # It speaks of the match as it is, which may not be on the disk yet.
-                    refuse = partial(self.refuse, peer, request, effect)
-                    again = partial(_retry, command, peer, request)
-                    self.pending.hold_answer(self.engine.state.seq, again, peer, request, refuse)
+                self.pending.hold_answer(seq, peer, id, answer)
+            case Refuse() if peer is not None:
+                # It speaks of the match as it is, which may not be on the disk yet.
+                refuse = partial(self.refuse, peer, request, effect)
+                self.pending.hold_answer(self.engine.state.seq, peer, request, refuse)
+            case Accepted() | Refuse():
+                pass
             case MatchOver(result):
                 self.close_log(result)
             case WantSubstitute():
@@ -588,25 +586,18 @@ class MatchRunner(WatchedMatch):
         peer.unanswered.discard(request)
         self._context.metrics.move_ms[self._durable_at - arrived] += 1
 
-    def _answer_move(self, peer: Peer | None, request: int, seq: int) -> None:
+    def _answer_move(self, peer: Peer, request: int, seq: int) -> None:
         """Answer a resent move."""
-        if peer is not None:
-            peer.unanswered.discard(request)
-            peer.send_queue.send(done_frame(request, seq))
+        peer.unanswered.discard(request)
+        peer.send_queue.send(done_frame(request, seq))
 
-    def refuse_unseated(
-        self,
-        peer: Peer,
-        request: int,
-        retry: Callable[[MatchRunner], object],
-        message: str,
-    ) -> None:
+    def refuse_unseated(self, peer: Peer, request: int, message: str) -> None:
         """Refuse a request from a connection without a seat, once the players are on the disk."""
-        answer = partial(peer.refuse, request, Code.NOT_SEATED, message)
         if self.closed and self.result is None:
-            self.pending.postpone(Request(retry, peer, request))
+            self.pending.turn_away(peer, request)
         else:
-            self.pending.hold_answer(self.stream.tail, retry, peer, request, answer)
+            refuse = partial(peer.refuse, request, Code.NOT_SEATED, message)
+            self.pending.hold_answer(self.stream.tail, peer, request, refuse)
 
     def may_return(self, seat: int, peer: Peer, request: int) -> bool:
         """Return whether a seat may return once more; otherwise refuse the request."""
@@ -808,13 +799,13 @@ class MatchRunner(WatchedMatch):
         self._schedule()
 
 
-class _PlayedMove(HeldRequest[MatchRunner]):
+class _PlayedMove(HeldAnswer):
     """A move that waits for the disk; then everybody is sent it, and its player the answer.
 
-    One object instead of a request and two calls, since there is one for each move.
+    One object instead of an answer and a call, since there is one for each move.
     """
 
-    __slots__ = ("_arrived", "_line", "_move", "_player", "_runner", "_view")
+    __slots__ = ("_arrived", "_line", "_player", "_runner", "_view")
 
     def __init__(
         self,
@@ -822,33 +813,21 @@ class _PlayedMove(HeldRequest[MatchRunner]):
         view: EntryView,
         line: bytes,
         player: Peer,
-        move: SentMove,
+        request: int,
         arrived: int,
     ) -> None:
         self.peer = player
-        self.number = move.id
+        self.number = request
         self._runner = runner
         self._view = view
         self._line = line
-        self._move = move
         self._player = player
         self._arrived = arrived
 
     def __call__(self) -> None:
         self._runner.tell_move(self._view, self._line, self._player, self.number, self._arrived)
 
-    def retry(self, runner: MatchRunner) -> None:
-        moved = self._view.entry
-        assert isinstance(moved, Moved), "a move's entry is one"
-        runner.command(_play(moved.seat, self._player, self._move), self._player, self.number)
-
 
 def _play(seat: int, peer: Peer, move: SentMove) -> Play:
     """Return the command of a move that has come on the connection of a seat."""
     return Play(seat, move.id, move.ply, move.action, move.comment, peer.round_trip.ms)
-
-
-def _retry(command: Command | None, peer: Peer | None, request: int, runner: MatchRunner) -> None:
-    """Carry out a command again on the runner that has taken over."""
-    if command is not None:
-        runner.command(command, peer, request)

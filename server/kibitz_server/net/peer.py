@@ -307,10 +307,11 @@ class Peer(asyncio.Protocol):
         request: int,
         code: Code = Code.INTERNAL,
         message: str = "the server failed to carry this out",
+        retry_after_ms: int = RETRY_AFTER_MS,
     ) -> None:
         """Refuse a request that failed, unless it was answered."""
         if request in self.unanswered:
-            after = RETRY_AFTER_MS if code is Code.UNAVAILABLE else None
+            after = retry_after_ms if code is Code.UNAVAILABLE else None
             self.refuse(request, code, message, retry_after_ms=after)
 
     def charge(self, cost: float, request: int) -> bool:

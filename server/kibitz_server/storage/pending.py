@@ -9,11 +9,11 @@ overtakes what was held before it.
                           |                                           |
                           +--hold(seq, release)--> PendingQueue --durable(seq)--> release()
 
-The queue holds any callable. A `HeldRequest` is one that can also be retried. When the entries are
-lost (the disk was full, or the runner's state got ahead of its log), the match or lobby is reloaded
-from the disk (`directory/reload.py`). Nothing lost was ever announced, so its requests are not
-refused. They are *postponed*, as are those that arrive meanwhile, and the new runner carries them
-out in order.
+The queue holds any callable. A `HeldAnswer` also knows which request it answers. When the entries
+are lost (the disk was full, or the runner's state got ahead of its log), the match or lobby is
+reloaded from the disk (`directory/reload.py`). Until then its requests are refused as
+`unavailable`, with the time after which the client may resend them: a move that was written after
+all is answered as the first time.
 
 The runner is the waiter of its stream, and passes `durable` and `lost` on:
 
@@ -26,9 +26,8 @@ The runner is the waiter of its stream, and passes `durable` and `lost` on:
 from __future__ import annotations
 
 import logging
-from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias
 
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.storage.streams import Stream
@@ -36,9 +35,10 @@ from kibitz_server.storage.streams import Stream
 LOG = logging.getLogger("kibitz.pending")
 Release: TypeAlias = Callable[[], object]
 """Announces something that is durable now."""
-MAX_POSTPONED = 256
-"""Requests that wait for one match or lobby while it is reloaded; more are refused."""
-_Runner = TypeVar("_Runner")
+BEING_RELOADED = "its log is read again from the disk; send the request again soon"
+"""The message of refusals while a match or lobby is reloaded."""
+RESEND_AFTER_MS = 200
+"""The time after which they may be resent: short, since the clock of a move may run meanwhile."""
 
 
 class Requester(Protocol):
@@ -47,66 +47,35 @@ class Requester(Protocol):
     @property
     def leaving(self) -> bool: ...
 
-    def fail(self, request: int, code: Code = Code.INTERNAL, message: str = "") -> None:
+    def fail(
+        self, request: int, code: Code = ..., message: str = ..., retry_after_ms: int = ...
+    ) -> None:
         """Refuse a request, unless it was answered."""
 
 
-class HeldRequest(ABC, Generic[_Runner]):
-    """A held request of a connection; calling it answers it."""
+class HeldAnswer:
+    """The answer to a request of a connection, which waits for the disk; calling it sends it."""
 
-    __slots__ = ("number", "peer")
+    __slots__ = ("_answer", "number", "peer")
 
-    def __init__(self, peer: Requester | None, number: int) -> None:
+    def __init__(self, peer: Requester, number: int, answer: Release) -> None:
         self.peer = peer
         self.number = number
+        self._answer = answer
 
-    @abstractmethod
     def __call__(self) -> None:
-        """Answer it, as its entries are durable."""
-
-    @abstractmethod
-    def retry(self, runner: _Runner) -> object:
-        """Carry it out on the new runner."""
-
-    def refuse(self, message: str) -> None:
-        """Answer that it cannot be carried out now, unless it was answered."""
-        if self.peer is not None and not self.peer.leaving:
-            self.peer.fail(self.number, Code.UNAVAILABLE, message)
+        self._answer()
 
     def fail(self) -> None:
-        """Answer that something went wrong with it, unless it was answered."""
-        if self.peer is not None and not self.peer.leaving:
+        """Answer that something went wrong, unless the request was answered."""
+        if not self.peer.leaving:
             self.peer.fail(self.number)
 
 
-class Request(HeldRequest[_Runner]):
-    """A request made of two calls, one to answer it and one to retry it."""
-
-    __slots__ = ("_retry", "answer")
-
-    def __init__(
-        self,
-        retry: Callable[[_Runner], object],
-        peer: Requester | None = None,
-        number: int = 0,
-        answer: Release | None = None,
-    ) -> None:
-        super().__init__(peer, number)
-        self._retry = retry
-        self.answer = answer
-
-    def __call__(self) -> None:
-        if self.answer is not None:
-            self.answer()
-
-    def retry(self, runner: _Runner) -> object:
-        return self._retry(runner)
-
-
-class PendingQueue(Generic[_Runner]):
+class PendingQueue:
     """The queue of callbacks that wait for entries of one stream."""
 
-    __slots__ = ("_name", "_on_error", "_postponed", "_stream", "_waiting")
+    __slots__ = ("_name", "_on_error", "_shutdown", "_stream", "_waiting")
 
     def __init__(
         self, name: str, stream: Stream, on_error: Callable[[], None] | None = None
@@ -119,8 +88,7 @@ class PendingQueue(Generic[_Runner]):
         self._stream = stream
         self._on_error = on_error
         self._waiting: list[tuple[int, Release]] = []
-        self._postponed: list[HeldRequest[_Runner]] | None = None
-        """Requests to carry out after the log is reloaded; None while it is sound."""
+        self._shutdown = False
 
     # --- waiting for the disk -----------------------------------------------------------------
 
@@ -144,16 +112,9 @@ class PendingQueue(Generic[_Runner]):
         elif not self._release(release):
             self._report_error()
 
-    def hold_answer(
-        self,
-        seq: int,
-        retry: Callable[[_Runner], object],
-        peer: Requester | None,
-        number: int,
-        answer: Release,
-    ) -> None:
-        """Answer a request as `hold` does; `retry` carries it out again, as in `Request`."""
-        self.hold(seq, Request(retry, peer, number, answer))
+    def hold_answer(self, seq: int, peer: Requester, number: int, answer: Release) -> None:
+        """Answer a request as `hold` releases."""
+        self.hold(seq, HeldAnswer(peer, number, answer))
 
     def hold_for_commit(self, seq: int, release: Release) -> None:
         """Release with the next commit reported for `seq`, even if that entry is durable.
@@ -179,8 +140,8 @@ class PendingQueue(Generic[_Runner]):
                 self.when_settled(release)
 
         waiting: Release = settle
-        if isinstance(release, HeldRequest):
-            waiting = Request(release.retry, release.peer, release.number, settle)
+        if isinstance(release, HeldAnswer):
+            waiting = HeldAnswer(release.peer, release.number, settle)
         self._waiting.append((tail, waiting))
 
     def durable(self, seq: int) -> bool:
@@ -213,35 +174,41 @@ class PendingQueue(Generic[_Runner]):
 
     def _fail_request(self, release: Release) -> None:
         """If it is a request whose release has raised, answer it."""
-        if isinstance(release, HeldRequest):
+        if isinstance(release, HeldAnswer):
             release.fail()
 
     def _report_error(self) -> None:
         if self._on_error is not None:
             self._on_error()
 
-    # --- requests whose entries are lost --------------------------------------------------------
+    # --- when the log is lost -----------------------------------------------------------------
 
-    @property
-    def reloading(self) -> bool:
-        """Whether requests are postponed until the log is reloaded."""
-        return self._postponed is not None
+    def lost(self, message: str = BEING_RELOADED) -> None:
+        """Drop everything that waits for the disk, and refuse its requests."""
+        waiting = [*self._waiting]
+        self._waiting.clear()  # in place: `durable` may be going through it
+        for _, release in waiting:
+            if isinstance(release, HeldAnswer):
+                self.turn_away(release.peer, release.number, message)
 
-    def lost(self) -> None:
-        """Drop what waits for the disk, except requests: postpone those, and new ones."""
-        if self._postponed is None:
-            self._postponed = []
-        for _, release in self._waiting:
-            if isinstance(release, HeldRequest):
-                self.postpone(release)
-        self._waiting.clear()
+    def turn_away(self, peer: Requester, number: int, message: str = BEING_RELOADED) -> None:
+        """Refuse a request to a runner that is closed: its log is reloaded or given up.
+
+        In a shutdown it stays unanswered: the server closes the connections soon, and clients
+        resend unanswered requests to the next server.
+        """
+        if not self._shutdown and not peer.leaving:
+            peer.fail(number, Code.UNAVAILABLE, message, RESEND_AFTER_MS)
+
+    def leave_unanswered(self) -> None:
+        """Leave all further requests unanswered, as the server shuts down."""
+        self._shutdown = True
 
     def reload_when_durable(self, reload: Callable[[], None]) -> None:
-        """Postpone new requests; when the disk has the whole stream, fail it and call `reload`.
+        """Call `reload` when the disk has the whole stream.
 
         For a runner whose state is ahead of its log: appended entries are still announced.
         """
-        self._postponed = []
 
         def hand_over() -> None:
             self._stream.failed = True
@@ -250,42 +217,8 @@ class PendingQueue(Generic[_Runner]):
 
         self.hold(self._stream.tail, hand_over)
 
-    def postpone(self, request: HeldRequest[_Runner]) -> None:
-        """Keep a request until the log is reloaded, or refuse it if it will not be."""
-        if self._postponed is None:
-            request.refuse("the server is going down")
-        elif len(self._postponed) >= MAX_POSTPONED:
-            request.refuse("too many requests wait for this log to be read again")
-        else:
-            self._postponed.append(request)
-
-    def leave_unanswered(self) -> None:
-        """Leave all further requests unanswered, as the server shuts down.
-
-        It closes the connections soon, and clients repeat unanswered requests at the next server.
-        """
-        if self._postponed is None:
-            self._postponed = []
-
-    def retry_postponed(self, runner: _Runner) -> None:
-        """Carry out the postponed requests on the new runner."""
-        postponed, self._postponed = self._postponed or [], []
-        for request in postponed:
-            try:
-                request.retry(runner)
-            except Exception:
-                LOG.exception("%s: a request that was lost", self._name)
-                request.fail()
-
-    def refuse_postponed(self, message: str) -> None:
-        """Refuse the postponed requests, as there will be no new runner."""
-        postponed, self._postponed = self._postponed or [], []
-        for request in postponed:
-            request.refuse(message)
-
     def fail(self, peer: Requester | None, number: int) -> None:
         """Answer a request that raised, unless it waits here to be answered later."""
-        waiting = [release for _, release in self._waiting if isinstance(release, HeldRequest)]
-        requests = [*waiting, *(self._postponed or [])]
-        if peer is not None and not any(r.peer is peer and r.number == number for r in requests):
+        waiting = [release for _, release in self._waiting if isinstance(release, HeldAnswer)]
+        if peer is not None and not any(r.peer is peer and r.number == number for r in waiting):
             peer.fail(number)

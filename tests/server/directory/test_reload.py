@@ -142,7 +142,7 @@ async def test_what_is_asked_while_a_log_is_loaded_again_is_answered(server: Ser
         again = await stack.enter_async_context(connected(server.url))
         back = await again.ask("hello", versions=[1], resume=SECRETS["p0.1"])
         assert back["seats"] == [turn["match"]]
-        coming = asyncio.ensure_future(again.ask("rejoin", match=turn["match"]))
+        coming = asyncio.ensure_future(again.ask_until_carried_out("rejoin", match=turn["match"]))
         await asyncio.sleep(0.05)
         assert not moving.done()
         assert not coming.done()
@@ -362,14 +362,18 @@ async def test_after_a_reload_everybody_is_where_the_lobbies_say(
         disk.full = True
         asking = None
         if lost:
-            asking = asyncio.ensure_future(people[who].ask(kind, lobby=key, **fields))
+            asking = asyncio.ensure_future(
+                people[who].ask_until_carried_out(kind, lobby=key, **fields)
+            )
             await asyncio.sleep(0)
         other = asyncio.ensure_future(people[BOB if who != BOB else ADA].ask("ready", lobby=key))
         await reading.wait()
         disk.full = False
         if asking is None:
-            asking = asyncio.ensure_future(people[who].ask(kind, lobby=key, **fields))
-            await wait_until(lambda: bool(former.pending._postponed))
+            asking = asyncio.ensure_future(
+                people[who].ask_until_carried_out(kind, lobby=key, **fields)
+            )
+            await wait_until(lambda: people[who].resent > 0)
         go.set()
         answer = await asyncio.wait_for(asking, 10)
         await asyncio.wait_for(other, 10)

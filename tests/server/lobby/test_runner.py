@@ -145,7 +145,7 @@ async def test_a_lobby_that_is_ahead_of_its_log_again_and_again_is_closed(
     assert refused["code"] == "no_such_lobby"
 
 
-async def test_a_request_after_a_close_that_was_lost_is_carried_out_on_the_lobby_that_is_not_closed(
+async def test_a_request_after_a_close_that_was_lost_is_not_told_that_the_lobby_is_closed(
     gathering: Scenario,
 ) -> None:
     before = gathering.room
@@ -158,9 +158,11 @@ async def test_a_request_after_a_close_that_was_lost_is_carried_out_on_the_lobby
     peer.unanswered.add(500)
     assert not before.command(Ready(gathering.bob.player), peer, 500)
     async with asyncio.timeout(10):
-        answer = await gathering.bob.next("done")
-    assert answer["re"] == 500
-    assert [each.ready for each in gathering.room.engine.state.by_seat()] == [False, True]
+        answer = await gathering.bob.next("refused")
+        assert (answer["re"], answer["code"]) == (500, "unavailable")
+        assert (await gathering.bob.ask_until_carried_out("ready", lobby=gathering.lobby))[
+            "type"
+        ] == "done"
 
 
 async def test_a_timer_that_raises_is_looked_at_again(

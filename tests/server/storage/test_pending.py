@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kibitz_protocol.wire.refusals import Code
-from kibitz_server.storage.pending import MAX_POSTPONED, PendingQueue, Request
+from kibitz_server.storage.pending import HeldAnswer, PendingQueue
 from kibitz_server.storage.streams import Stream
 
 
@@ -15,7 +15,13 @@ class FakePeer:
     leaving: bool = False
     failures: list[tuple[int, Code]] = field(default_factory=list)
 
-    def fail(self, request: int, code: Code = Code.INTERNAL, message: str = "") -> None:
+    def fail(
+        self,
+        request: int,
+        code: Code = Code.INTERNAL,
+        message: str = "",
+        retry_after_ms: int = 1000,
+    ) -> None:
         self.failures.append((request, code))
 
 
@@ -26,7 +32,7 @@ class Runner:
         self.stream = Stream(1, "m", "match", durable=0)
         self.errors = 0
         self.told: list[str] = []
-        self.pending: PendingQueue[Runner] = PendingQueue("match m", self.stream, self._failed)
+        self.pending = PendingQueue("match m", self.stream, self._failed)
 
     def _failed(self) -> None:
         self.errors += 1
@@ -42,11 +48,8 @@ class Runner:
         self.stream.durable = seq
         return self.pending.durable(seq)
 
-    def request(self, number: int, peer: FakePeer) -> Request[Runner]:
-        def retry(runner: Runner) -> None:
-            runner.told.append(f"again {number}")
-
-        return Request(retry, peer, number, self.tell(f"answer {number}"))
+    def request(self, number: int, peer: FakePeer) -> HeldAnswer:
+        return HeldAnswer(peer, number, self.tell(f"answer {number}"))
 
 
 def broken() -> None:
@@ -96,7 +99,7 @@ def test_what_waits_until_all_is_settled_waits_for_what_comes_meanwhile() -> Non
 def test_what_raises_is_reported_once_and_the_rest_is_told() -> None:
     runner, peer = Runner(), FakePeer()
     runner.stream.tail = 1
-    runner.pending.hold(1, Request(lambda runner: None, peer, 7, broken))
+    runner.pending.hold(1, HeldAnswer(peer, 7, broken))
     runner.pending.hold(1, broken)
     runner.pending.hold(1, runner.tell("the rest"))
     assert not runner.commit(1)
@@ -122,54 +125,39 @@ def test_what_is_released_may_hold_more() -> None:
     assert runner.told == ["first", "second", "third"]
 
 
-def test_requests_whose_entries_are_lost_are_carried_out_by_the_next_runner() -> None:
-    runner, other, peer = Runner(), Runner(), FakePeer()
-    runner.append("never told")
+def test_requests_whose_entries_are_lost_are_refused_once() -> None:
+    runner, peer, gone = Runner(), FakePeer(), FakePeer(leaving=True)
+    runner.append("never announced")
     runner.pending.hold(1, runner.request(1, peer))
-    runner.pending.when_settled(runner.request(2, peer))
+    runner.pending.hold(1, runner.request(2, gone))
+    runner.pending.when_settled(runner.request(3, peer))
     runner.pending.lost()
-    runner.pending.postpone(runner.request(3, peer))
-    assert runner.pending.reloading
-    assert not runner.commit(0) or runner.told == []
-    runner.pending.retry_postponed(other)
-    assert other.told == ["again 1", "again 2", "again 3"]
-    assert (runner.told, peer.failures) == ([], [])
-
-
-def test_a_request_that_raises_when_it_is_carried_out_again_is_answered() -> None:
-    runner, peer = Runner(), FakePeer()
-
-    def retry(runner: Runner) -> None:
-        raise RuntimeError("not this time either")
-
     runner.pending.lost()
-    runner.pending.postpone(Request(retry, peer, 4))
-    runner.pending.retry_postponed(Runner())
-    assert peer.failures == [(4, Code.INTERNAL)]
+    runner.pending.turn_away(peer, 4)
+    assert peer.failures == [(1, Code.UNAVAILABLE), (3, Code.UNAVAILABLE), (4, Code.UNAVAILABLE)]
+    assert (runner.told, gone.failures) == ([], [])
 
 
 def test_a_state_ahead_of_its_log_is_reloaded_when_the_log_is_durable() -> None:
     runner, peer = Runner(), FakePeer()
-    runner.append("still told")
+    runner.append("announced")
     reloads: list[bool] = []
     runner.pending.reload_when_durable(lambda: reloads.append(runner.stream.failed))
-    runner.pending.postpone(runner.request(5, peer))
+    runner.pending.hold(1, runner.request(5, peer))
     assert reloads == []
     runner.commit(1)
-    assert (runner.told, reloads) == (["still told"], [True])
-    assert runner.pending.reloading
+    assert (runner.told, reloads) == (["announced"], [True])
+    assert peer.failures == [(5, Code.UNAVAILABLE)]
 
 
-def test_requests_are_refused_where_nobody_takes_over() -> None:
-    runner, peer, gone = Runner(), FakePeer(), FakePeer(leaving=True)
-    runner.pending.postpone(runner.request(1, peer))  # nothing is being loaded
+def test_requests_stay_unanswered_in_a_shutdown() -> None:
+    runner, peer = Runner(), FakePeer()
+    runner.append("never announced")
+    runner.pending.hold(1, runner.request(1, peer))
+    runner.pending.leave_unanswered()
+    runner.pending.turn_away(peer, 2)
     runner.pending.lost()
-    for number in range(MAX_POSTPONED + 1):
-        runner.pending.postpone(runner.request(number, gone if number % 2 else peer))
-    assert peer.failures == [(1, Code.UNAVAILABLE), (MAX_POSTPONED, Code.UNAVAILABLE)]
-    runner.pending.refuse_postponed("nobody is left")
-    assert len(peer.failures) == 2 + MAX_POSTPONED // 2
-    assert gone.failures == []
+    assert peer.failures == []
 
 
 def test_a_request_that_raised_is_answered_unless_it_waits() -> None:
@@ -179,7 +167,5 @@ def test_a_request_that_raised_is_answered_unless_it_waits() -> None:
     runner.pending.fail(peer, 1)
     runner.pending.fail(peer, 2)
     runner.pending.fail(None, 3)
-    runner.pending.lost()
-    runner.pending.fail(peer, 1)
     runner.pending.fail(FakePeer(), 1)
     assert peer.failures == [(2, Code.INTERNAL)]
