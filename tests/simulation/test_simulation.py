@@ -225,16 +225,13 @@ def without_some_events(data: bytes) -> bytes:
 
 
 def test_a_server_that_lets_anybody_move_is_found_out(directory: Path) -> None:
-    def seat_of(right: Callable[..., Any], table: MatchRunner, peer: Peer) -> int:
-        return table.engine.state.to_act
-
     def move(right: Callable[..., bool], table: MatchRunner, peer: Peer, move: Any) -> bool:
         seat = table.engine.state.to_act
         if seat >= 0:
             table.seats.peers[seat] = peer
         return right(table, peer, move)
 
-    with patched_method(MatchRunner, "seat_of", seat_of), patched_method(MatchRunner, "move", move):
+    with patched_method(MatchRunner, "move", move):
         assert is_detected(directory, "never sent", invalid_requests=0.5)
 
 

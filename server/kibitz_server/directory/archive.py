@@ -134,7 +134,7 @@ class MatchArchive:
     async def history(self, peer: Peer, identity: Identity, request: History) -> EventList:
         """Return events as this viewer may see them."""
         match = self._directory.watched(request.match)
-        if match is None or match.result is not None:
+        if match is None or match.shown.result is not None:
             page = await self._history_of_finished(peer, identity, request)
         else:
             page = await self._history_of_running(match, peer, identity, request)
@@ -173,7 +173,7 @@ class MatchArchive:
             raise RequestDeclined(Code.NOT_WATCHABLE, "watch or rejoin the match first")
         if request.first > match.stream.durable:
             return NO_EVENTS
-        own, state = match.seat_of(peer), match.state
+        own, state = match.seats.seat_of(peer), match.state
         async with self._job_turn(peer, identity):
             return await self._page(
                 state.game, state.setup, match, request, viewer, own, peer.views

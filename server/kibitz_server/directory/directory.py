@@ -46,9 +46,11 @@ from kibitz_server.lobby.runner import LobbyContext, LobbyRunner
 from kibitz_server.lobby.views import lobby_brief
 from kibitz_server.match.checkpoint import Checkpoints, checkpoint_interval
 from kibitz_server.match.code_digest import code_digest
+from kibitz_server.match.commands import Leave
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.recovery import recover
 from kibitz_server.match.runner import MatchContext, MatchRunner
+from kibitz_server.match.shown import seat_in
 from kibitz_server.match.watched import WatchedMatch
 from kibitz_server.metrics import Metrics
 from kibitz_server.net.connections import Connections, counted_address
@@ -408,7 +410,7 @@ class Directory:
         self.substitutes.match_over(match)
         self._metrics.ended(result.cause)
         self.registry.keep_finished(match)
-        brief = match.brief()
+        brief = match.shown.brief()
         self.registry.note_finished(brief, listed=match.listed)
         if match.listed:
             self.registry.ended_here.append(brief)
@@ -431,8 +433,9 @@ class Directory:
     def _vacate_seat(self, vacate: VacateSeat) -> None:
         """Let a player leave a running match."""
         match = self.matches.get(vacate.match)
-        if match is not None:
-            match.vacate(vacate.player, vacate.reason)
+        seat = None if match is None else seat_in(match.engine.state.players, vacate.player)
+        if match is not None and seat is not None:
+            match.command(Leave(seat, vacate.reason))
 
     def _lobby_closed(self, lobby: LobbyRunner) -> None:
         """Close the log of a lobby that is closed, after the announcement."""

@@ -235,14 +235,14 @@ class Hall:
 
 def _is_shown(match: MatchRunner) -> bool:
     """Return whether a match is listed and, as far as the disk has it, still running."""
-    return match.listed and match.is_stored and match.result is None
+    return match.listed and match.shown.stored and match.shown.result is None
 
 
 def _match_line(match: MatchRunner, former: MatchBrief | None) -> MatchBrief:
     """Return a match's line, as spectators may see it, reusing the last line if possible."""
-    if former is None or former.seats != list(match.players):
-        return match.brief().model_copy(update={"order": match.stream.number})
-    ply = match.shown_ply
+    if former is None or former.seats != list(match.shown.players):
+        return match.shown.brief().model_copy(update={"order": match.stream.number})
+    ply = match.shown.ply
     return former if former.ply == ply else former.model_copy(update={"ply": ply})
 
 

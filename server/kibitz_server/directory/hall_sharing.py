@@ -116,7 +116,7 @@ class HallSharing:
         by_lobby: dict[str, list[MatchRunner]] = {}
         for match in self._registry.matches.values():
             lobby = match.engine.state.setup.lobby
-            if lobby is not None and match.is_stored and match.result is None:
+            if lobby is not None and match.shown.stored and match.shown.result is None:
                 by_lobby.setdefault(lobby, []).append(match)
         return by_lobby
 
@@ -134,8 +134,8 @@ class HallSharing:
             if lobby is not None and view is None:
                 continue
             running = matches.get(key, ())
-            seats = [(match.key, *match.players) for match in running]
-            plies = tuple(match.shown_ply for match in running)
+            seats = [(match.key, *match.shown.players) for match in running]
+            plies = tuple(match.shown.ply for match in running)
             made_of[key] = _MadeOf((view, seats), plies)
         return made_of
 
@@ -144,7 +144,8 @@ class HallSharing:
             return self._node_line().model_dump_json().encode()
         lobby = self._registry.lobbies.get(key)
         briefs = [
-            match.brief().model_copy(update={"order": match.stream.number}) for match in matches
+            match.shown.brief().model_copy(update={"order": match.stream.number})
+            for match in matches
         ]
         view = None if lobby is None else lobby.durable_view
         line = LobbyLine(lobby=key, players=_players(view, matches), matches=briefs)
@@ -168,6 +169,6 @@ def _players(lobby: DurableLobby | None, matches: Sequence[MatchRunner]) -> list
     """Return the keys of all players who must connect to the node of this lobby and its matches."""
     keys = dict.fromkeys(() if lobby is None else lobby.insiders())
     for match in matches:
-        seats = (*match.players, *match.engine.state.setup.seats)
+        seats = (*match.shown.players, *match.engine.state.setup.seats)
         keys.update(dict.fromkeys(player.player for player in seats))
     return list(keys)

@@ -16,7 +16,9 @@ from kibitz_server.directory.registry import Registry
 from kibitz_server.directory.rules import Rules
 from kibitz_server.lobby.commands import BeginMatch
 from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.match.commands import Return
 from kibitz_server.match.engine import MatchEngine
+from kibitz_server.match.lifecycle import start
 from kibitz_server.match.runner import MatchContext, MatchRunner
 from kibitz_server.net.connections import Connections
 from kibitz_server.net.peer import Peer
@@ -67,13 +69,13 @@ class MatchStarter:
             return
         self._registry.add_match(match)
         # First, so that it is announced before other news that waits for the match's setup.
-        match.pending.hold(0, partial(self._tell_of_start, match, match.brief()))
-        match.start(partial(self._seated_peer, match))
+        match.pending.hold(0, partial(self._tell_of_start, match, match.shown.brief()))
+        start(match, partial(self._seated_peer, match))
         if lobby.engine.state.settings.arranged:
             # In a tournament each player is one program: another program may have its secret.
             for seat, player in enumerate(match.engine.state.players):
                 if self._connections.has_several_programs(player.player):
-                    match.note_takeover(seat)
+                    match.command(Return(seat, takeover=True))
 
     def _tell_of_start(self, match: MatchRunner, brief: MatchBrief) -> None:
         lobby = self._registry.lobby_of(match)

@@ -21,6 +21,7 @@ from kibitz_server.directory.tails import Tails
 from kibitz_server.lobby.commands import Resume
 from kibitz_server.lobby.entries import Opened
 from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.match import lifecycle
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.storage.errors import StoreError, UnusableDatabase
 from kibitz_server.storage.interface import Store, TakenLobby
@@ -125,7 +126,7 @@ class Recovery:
     def _resume_match(self, match: MatchRunner) -> None:
         lobby = self._registry.lobby_of(match)
         match.listed = lobby is not None and lobby.engine.state.settings.listed
-        match.resume()
+        lifecycle.resume(match)
         self.end_without_lobby(match)
 
     def _list_finished(self, line: bytes) -> None:
@@ -180,7 +181,7 @@ class Recovery:
         for key in lobby.engine.state.running.keys() - there:
             begun = self._registry.matches.get(key)
             if begun is not None:
-                begun.await_players()
+                begun.seats.await_absent()
 
     def end_without_lobby(self, match: MatchRunner) -> None:
         """End a match whose lobby is set aside, if it cannot continue without it.
@@ -198,4 +199,4 @@ class Recovery:
             player.kind == "house" and seat not in state.departed
             for seat, player in enumerate(state.players)
         ):
-            match.abort("the log of its lobby is damaged")
+            lifecycle.abort(match, "the log of its lobby is damaged")

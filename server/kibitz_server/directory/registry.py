@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from kibitz_protocol.wire.lobbies import MatchBrief, ReservedSeat
 from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.match import lifecycle
 from kibitz_server.match.runner import MatchRunner
 
 MAX_RECENTLY_FINISHED = 256
@@ -86,7 +87,7 @@ class Registry:
     def house_bot_ended(self, player: str, last_words: str) -> None:
         """Notify the matches of a house bot that its process has ended, with its last lines."""
         for match in self.matches_of(player):
-            match.house_bot_ended(player, last_words)
+            lifecycle.house_bot_ended(match, player, last_words)
 
     def keep_finished(self, match: MatchRunner) -> None:
         """Keep a match that is over for a while."""
@@ -127,7 +128,7 @@ class Registry:
 
     def plies(self, matches: Sequence[str]) -> Mapping[str, int]:
         """Return the plies of running matches, as spectators may see them."""
-        return {key: self.matches[key].shown_ply for key in matches if key in self.matches}
+        return {key: self.matches[key].shown.ply for key in matches if key in self.matches}
 
     # --- lobbies ----------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from kibitz_server.directory.registry import Registry
 from kibitz_server.directory.substitutes import Substitutes
 from kibitz_server.lobby.commands import BeginMatch, Connected
 from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.match.lifecycle import take_over
 from kibitz_server.match.runner import MatchContext, MatchRunner
 from kibitz_server.net.connections import Connections
 from kibitz_server.storage.errors import NotStored, StoreError
@@ -142,7 +143,7 @@ class LogReloader:
                 peer.subscriptions[former.key] = fresh
         fresh.listed = former.listed
         self._substitutes.match_reloaded(former, fresh)
-        fresh.take_over(former)
+        take_over(fresh, former)
         if ended:
             self._context.over(fresh)
 

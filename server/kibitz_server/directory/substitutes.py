@@ -17,7 +17,8 @@ from kibitz_server.directory.registry import Registry
 from kibitz_server.housebots.process import HouseBotProcess, HouseBots
 from kibitz_server.housebots.starter import BotStarter
 from kibitz_server.lobby.seat_bots import BOT_START_TIMEOUT_S
-from kibitz_server.match.commands import WantSubstitute
+from kibitz_server.match import lifecycle
+from kibitz_server.match.commands import Forfeit, WantSubstitute
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.connections import Connections
 from kibitz_server.net.loop_clock import Deadline
@@ -61,7 +62,7 @@ class Substitutes:
             self._start(match, want)
         else:  # the match is still inside the call that asks, so it is answered afterwards
             full = "the server has as many house bots as it may"
-            self._loop.call_soon(match.forfeit, want.seat, want.cause, full)
+            self._loop.call_soon(match.command, Forfeit(want.seat, want.cause, full))
 
     def _start(self, match: MatchRunner, want: WantSubstitute) -> None:
         lobby = match.engine.state.setup.lobby or ""
@@ -88,7 +89,7 @@ class Substitutes:
         match, player, want = substitution.match, substitution.player, substitution.want
         self._registry.add_seat(player.player, match)
         peer.subscriptions[match.key] = match
-        if match.replace(want.seat, player, want.cause, peer):
+        if lifecycle.replace(match, want.seat, player, want.cause, peer):
             return True
         peer.subscriptions.pop(match.key, None)
         self._registry.remove_seat(player.player, match)
@@ -121,4 +122,5 @@ class Substitutes:
             self._give_up(substitution, "the stand-in did not come in time")
 
     def _give_up(self, substitution: Substitution, detail: str) -> None:
-        substitution.match.forfeit(substitution.want.seat, substitution.want.cause, detail)
+        want = substitution.want
+        substitution.match.command(Forfeit(want.seat, want.cause, detail))

@@ -14,6 +14,7 @@ from kibitz_server.accounts.tickets import lobby_of
 from kibitz_server.directory.directory import Directory
 from kibitz_server.handlers.answering import refuse_elsewhere
 from kibitz_server.lobby.commands import Connected
+from kibitz_server.match.lifecycle import is_unfinished
 from kibitz_server.net.connections import Connections, Quotas
 from kibitz_server.net.peer import RETRY_AFTER_MS, Peer
 from kibitz_server.net.rate_limit import UNLIMITED, Rate
@@ -115,7 +116,7 @@ class HelloHandler:
         unfinished = [
             match.key
             for match in self._directory.registry.matches_of(key)
-            if match.unfinished_for(key)
+            if is_unfinished(match, key)
         ]
         values: dict[str, object] = {
             "re": request,

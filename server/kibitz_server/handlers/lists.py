@@ -98,14 +98,14 @@ class ListHandlers:
         shown: dict[int, MatchRunner | MatchBrief] = {
             match.stream.number: match
             for match in self._directory.matches.values()
-            if match.is_stored and self._is_asked_for(match, request.lobby)
+            if match.shown.stored and self._is_asked_for(match, request.lobby)
         }
         if request.lobby is None:
             there = (match for line in self._elsewhere() for match in line.matches)
             shown |= {brief.order or 0: brief for brief in there}
         matches, last, more = _page(shown, request.after, request.limit)
         briefs = [
-            entry.brief() if isinstance(entry, MatchRunner) else _unordered(entry)
+            entry.shown.brief() if isinstance(entry, MatchRunner) else _unordered(entry)
             for entry in matches
         ]
         if not more:

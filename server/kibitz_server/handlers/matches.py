@@ -20,6 +20,7 @@ from kibitz_server.handlers.answering import (
 )
 from kibitz_server.match import requests as match_requests
 from kibitz_server.match.runner import MatchRunner
+from kibitz_server.match.shown import seat_in
 from kibitz_server.net.connections import Connections
 from kibitz_server.net.peer import Peer
 
@@ -56,7 +57,10 @@ class MatchHandlers:
 
             self._with_finished(peer, request.id, key, come_back)
             return
-        if match.seat_owned_by(identity.key) is not None and match.engine.state.result is None:
+        if (
+            seat_in(match.engine.state.players, identity.key) is not None
+            and match.engine.state.result is None
+        ):
             peer.subscriptions[match.key] = match
         match_requests.rejoin(match, peer, identity.key, request)
 

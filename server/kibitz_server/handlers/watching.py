@@ -178,9 +178,9 @@ class WatchHandlers:
 
     def _why_not_watched(self, match: WatchedMatch, identity: Identity) -> NotWatched | None:
         """Return why a player may not watch a match, or None."""
-        if match.seat_known_of(identity.key) is not None:
+        if match.shown.seat_of(identity.key) is not None:
             code, message = Code.NOT_WATCHABLE, "you play in this match; rejoin it"
-        elif match.result is not None:
+        elif match.shown.result is not None:
             return _over(match.key)
         elif not match.spectators.open or not self._lobby_shows(match, identity):
             code, message = Code.NOT_WATCHABLE, "the host shows this match to nobody"
@@ -275,7 +275,7 @@ class WatchHandlers:
         match = self._directory.watched(key)
         if match is not None:
             match.unwatch(peer)
-            if match.seat_of(peer) is None:
+            if match.seats.seat_of(peer) is None:
                 peer.subscriptions.pop(key, None)
         peer.subscriptions.pop(_place(key), None)
         peer.answer(Done(re=request.id))
@@ -320,6 +320,6 @@ def _unwatch_others(peer: Peer, kept: Collection[str]) -> None:
                 subscription.end()
         elif key in kept or not isinstance(subscription, MatchRunner | MatchTail):
             continue
-        elif subscription.seat_of(peer) is None:
+        elif subscription.seats.seat_of(peer) is None:
             subscription.unwatch(peer)
             del peer.subscriptions[key]

@@ -10,55 +10,26 @@ has it, and the next start loads it.
 from __future__ import annotations
 
 import logging
-from typing import Protocol
 
 from websockets.frames import CloseCode as Standard
 
 from kibitz_protocol.wire.codec import encode
-from kibitz_protocol.wire.records import Aborted, Cause, Result
+from kibitz_protocol.wire.records import Aborted, Cause
 from kibitz_server.match.commands import Abort
-from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.result import match_result, rank_by_departure
-from kibitz_server.net.peer import Peer
-from kibitz_server.storage.streams import Stream
+from kibitz_server.match.runner import MatchRunner
+from kibitz_server.storage.errors import StoreError
 
 LOG = logging.getLogger("kibitz.match")
 
 
-class FailedRunner(Protocol):
-    """The interface that recovery needs of a match's runner."""
-
-    engine: MatchEngine
-    stream: Stream
-    closed: bool
-    broken: bool
-
-    @property
-    def key(self) -> str: ...
-
-    def carry_out(self, command: Abort) -> object:
-        """Carry out a command. Raises the errors of the engine and the store."""
-
-    def append_line(self, seq: int, line: bytes) -> None:
-        """Append an entry to the log that the engine has not made."""
-
-    def close_log(self, result: Result) -> None:
-        """Close the log in the batch of its last entry, then announce the end."""
-
-    def reload(self) -> None:
-        """Reload the match from its log once the disk has all of it."""
-
-    def give_up(self, message: str) -> list[Peer]:
-        """Stop, refuse all waiting requests, and return the connections of this runner."""
-
-
-def recover(runner: FailedRunner) -> None:
+def recover(runner: MatchRunner) -> None:
     """Continue after something has raised, as the module docstring describes."""
     if runner.closed:
         return
     if not runner.broken and not _log_agrees(runner):
         runner.broken = True
-        runner.reload()
+        _reload(runner)
         return
     if runner.engine.state.result is not None:
         if not runner.stream.closed:
@@ -71,13 +42,13 @@ def recover(runner: FailedRunner) -> None:
         _end_in_log(runner)
 
 
-def _log_agrees(runner: FailedRunner) -> bool:
+def _log_agrees(runner: MatchRunner) -> bool:
     """Return whether the log has all entries of the match, and its end if it ended."""
     state = runner.engine.state
     return state.seq == runner.stream.tail and (state.result is not None) == runner.stream.closed
 
 
-def _end_in_log(runner: FailedRunner) -> None:
+def _end_in_log(runner: MatchRunner) -> None:
     """Write the end that the engine itself cannot make any more."""
     state = runner.engine.state
     outcome = rank_by_departure(len(state.players), [*state.departed])
@@ -87,15 +58,27 @@ def _end_in_log(runner: FailedRunner) -> None:
     state.result = result
     state.sent = ()  # this entry goes past what keeps them
     try:
-        runner.append_line(seq, encode(entry))
+        runner.context.store.append(runner.stream, seq, encode(entry), runner)
         runner.close_log(result)
     except Exception:
         LOG.exception("match %s cannot be ended", runner.key)
         _abandon(runner)
 
 
-def _abandon(runner: FailedRunner) -> None:
+def _reload(runner: MatchRunner) -> None:
+    """Reload the match from its log once the disk has all of it."""
+    runner.suspend()
+    error = StoreError("the match was ahead of its log")
+    runner.pending.reload_when_durable(lambda: runner.context.log_lost(runner, error))
+
+
+def _abandon(runner: MatchRunner) -> None:
     """Leave the match as its log has it, for the next start."""
     LOG.error("match %s is given up; the next start takes it up", runner.key)
-    for peer in runner.give_up("the match cannot go on"):
+    runner.suspend()
+    runner.pending.lost("the match cannot go on")
+    runner.shown.result = runner.engine.state.result
+    peers = runner.peers()
+    runner.context.over(runner)
+    for peer in peers:
         peer.close(Standard.INTERNAL_ERROR, "the match cannot go on")

@@ -6,6 +6,7 @@ being reloaded refuses its requests as `unavailable`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from functools import partial
 
@@ -13,6 +14,7 @@ from kibitz_protocol.wire.messages import Done, Move, Rejoin
 from kibitz_protocol.wire.messages import Resign as ResignRequest
 from kibitz_protocol.wire.records import Cause, Player
 from kibitz_protocol.wire.refusals import CloseCode, Code
+from kibitz_server.match.budget import RETURNS
 from kibitz_server.match.commands import (
     Abort,
     AddComment,
@@ -24,16 +26,20 @@ from kibitz_server.match.commands import (
     Resign,
     Return,
 )
+from kibitz_server.match.recovery import recover
 from kibitz_server.match.runner import NO_SEAT_HERE, MatchRunner
+from kibitz_server.match.shown import seat_in
 from kibitz_server.net.connections import same_program
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.pending import HeldAnswer
+
+LOG = logging.getLogger("kibitz.match")
 
 
 def answer_late_move(runner: MatchRunner, peer: Peer, move: Move) -> None:
     """Answer a move of a match that is over; a resent move gets its former answer."""
     player = peer.identity
-    seat = None if player is None else runner.seat_owned_by(player.key)
+    seat = None if player is None else seat_in(runner.engine.state.players, player.key)
     if seat is None:
         runner.refuse_unseated(peer, move.id, "you had no seat at this match")
     else:
@@ -43,7 +49,7 @@ def answer_late_move(runner: MatchRunner, peer: Peer, move: Move) -> None:
 
 def resign(runner: MatchRunner, peer: Peer, request: ResignRequest) -> None:
     """Resign for the player, by its own choice or because its program failed."""
-    if runner.seat_of(peer) in runner.engine.state.taken_over:
+    if runner.seats.seat_of(peer) in runner.engine.state.taken_over:
         cause, detail = Cause.TAKEOVER, "resigned by a connection that had taken the seat over"
     elif request.fault is not None:
         cause, detail = Cause(request.fault), request.detail
@@ -67,12 +73,12 @@ def comment(runner: MatchRunner, peer: Peer, request: int, author: Player, text:
     """Add the comment of a player or a spectator."""
 
     def command(runner: MatchRunner) -> Command | None:
-        seat = runner.seat_of(peer)
+        seat = runner.seats.seat_of(peer)
         if seat is None and peer not in runner.watchers:
             message = "you neither watch nor play this match on this connection"
             peer.refuse(request, Code.WRONG_STATE, message, hint="watch the match first")
             return None
-        ply = runner.shown_ply if seat is None else runner.engine.state.ply
+        ply = runner.shown.ply if seat is None else runner.engine.state.ply
         return AddComment(author, seat, ply, text)
 
     _carry_out(runner, peer, request, command)
@@ -89,7 +95,7 @@ def _seat_command(
     """Carry out a command of a seat and answer it when it is durable."""
 
     def of_seat(runner: MatchRunner) -> Command | None:
-        seat = runner.seat_of(peer)
+        seat = runner.seats.seat_of(peer)
         if seat is None:
             runner.refuse_unseated(peer, request, NO_SEAT_HERE)
             return None
@@ -112,15 +118,22 @@ def _carry_out(
     if command is None:
         return
     before = runner.engine.state.seq
-    refusal = runner.execute(command)
-    if refusal is not None and refusal.code is Code.INTERNAL:
-        runner.refuse(peer, request, refusal)
+    try:
+        refusal = runner.carry_out(command)
+    except Exception:
+        LOG.exception("match %s cannot go on", runner.key)
+        recover(runner)
+        peer.refuse(request, Code.INTERNAL, "the match cannot go on")
         return
+    finally:
+        runner.schedule()
     seq = runner.engine.state.seq
-    answer = partial(peer.answer, Done(re=request, seq=seq if seq > before else None))
-    if refusal is not None:
-        answer = partial(runner.refuse, peer, request, refusal)
-    runner.pending.hold_answer(seq, peer, request, answer)
+    if refusal is None:
+        done = Done(re=request, seq=seq if seq > before else None)
+        runner.pending.hold_answer(seq, peer, request, partial(peer.answer, done))
+    else:
+        refuse = partial(runner.news.refuse, peer, request, refusal)
+        runner.pending.hold_answer(seq, peer, request, refuse)
 
 
 def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> None:
@@ -130,7 +143,7 @@ def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> Non
     anyone with a player's secret can take its seat, but not unnoticed.
     """
 
-    seat = runner.seat_owned_by(player)
+    seat = seat_in(runner.engine.state.players, player)
     if seat is None:
         runner.refuse_unseated(peer, request.id, "you have no seat at this match")
         return
@@ -142,7 +155,7 @@ def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> Non
         former = None
     takeover = former is not None and not same_program(former, peer)
     returns = takeover or seat in runner.engine.state.away
-    if returns and not runner.may_return(seat, peer, request.id):
+    if returns and not _may_return(runner, seat, peer, request.id):
         return
     runner.seats.claim(seat, peer)
     if former is not None and former is not peer:
@@ -155,6 +168,18 @@ def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> Non
         runner.admit(seat, peer, "rejoined")
 
     runner.pending.when_settled(HeldAnswer(peer, request.id, answer))
+
+
+def _may_return(runner: MatchRunner, seat: int, peer: Peer, request: int) -> bool:
+    """Return whether a seat may return once more; otherwise refuse the request."""
+    wait_ms = runner.engine.return_wait_ms(seat, runner.context.clock())
+    if wait_ms is None:
+        message = f"this seat has come back {RETURNS.most} times, which is the most in a match"
+        peer.refuse(request, Code.LIMIT, message, hint="")
+    elif wait_ms:
+        message = f"this seat has come back too often, wait {wait_ms} ms"
+        peer.refuse(request, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
+    return wait_ms == 0
 
 
 def refuse_over(match: str, peer: Peer, request: int) -> None:
@@ -175,7 +200,7 @@ def watch(runner: MatchRunner, peer: Peer, request: int) -> None:
     peer.subscriptions[runner.key] = runner
 
     def answer() -> None:
-        if runner.result is not None:  # it has ended while this waited
+        if runner.shown.result is not None:  # it has ended while this waited
             if peer.subscriptions.get(runner.key) is runner:
                 del peer.subscriptions[runner.key]
             refuse_over(runner.key, peer, request)

@@ -39,6 +39,10 @@ class SeatPeers:
         """Mark all seats as unclaimed: no turn is opened before its player reconnects."""
         self.unclaimed = frozenset(range(len(self.peers)))
 
+    def await_absent(self) -> None:
+        """Open no turn of a seat without a connection until its player reconnects."""
+        self.unclaimed = frozenset(seat for seat, peer in enumerate(self.peers) if peer is None)
+
     def mark_claimed(self, seat: int) -> None:
         """Mark a seat as claimed: its turns are opened."""
         if seat in self.unclaimed:

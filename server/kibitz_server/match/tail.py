@@ -86,7 +86,7 @@ class MatchTail(WatchedMatch):
                 self._past.append(self.views.advance(entry))
             else:
                 self.state.apply(entry)
-        self.players, self.result = self.state.players, self.state.result
+        self.shown.players, self.shown.result = self.state.players, self.state.result
         self.stream.tail = self.stream.durable = self.state.seq
         self.stream.chain = new.chain
         if new.closed and self.state.result is None:
@@ -127,10 +127,6 @@ class MatchTail(WatchedMatch):
         if total is None or turn != self.state.turn:
             return total
         return max(0, total - max(0, now - since))
-
-    def seat_of(self, peer: Peer) -> int | None:
-        """Return None: players are connected to the node that plays the match."""
-        return None
 
     # --- spectators -------------------------------------------------------------------------
 

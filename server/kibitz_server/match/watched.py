@@ -7,10 +7,10 @@ and the same gate.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 
-from kibitz_protocol.wire.records import Player
 from kibitz_protocol.wire.visibility import PUBLIC, Viewer
+from kibitz_server.match.seats import SeatPeers
+from kibitz_server.match.shown import ShownMatch
 from kibitz_server.match.spectators import Spectators
 from kibitz_server.match.state import MatchState
 from kibitz_server.net.peer import Peer
@@ -20,34 +20,24 @@ from kibitz_server.storage.streams import Stream
 class WatchedMatch(ABC):
     """A match with its spectators."""
 
-    __slots__ = ("players", "result", "spectators", "state", "stream", "watchers")
+    __slots__ = ("key", "seats", "shown", "spectators", "state", "stream", "watchers")
 
-    def __init__(self, state: MatchState, stream: Stream, spectators: Spectators) -> None:
+    def __init__(
+        self, state: MatchState, stream: Stream, spectators: Spectators, seats: int = 0
+    ) -> None:
+        self.key = state.setup.match
         self.state = state
-        self.players = state.players
-        """The players of the seats, as far as that is on the disk."""
-        self.result = state.result if stream.closed else None
-        """The result of the match, once it is on the disk."""
+        self.shown = ShownMatch(state, stream, spectators)
         self.stream = stream
+        self.seats = SeatPeers(seats)
+        """The connections of the seats, none at a match of another node."""
         self.spectators = spectators
         self.watchers: dict[Peer, None] = {}
         """The connections that watch."""
 
-    @property
-    def key(self) -> str:
-        return self.state.setup.match
-
-    @abstractmethod
-    def seat_of(self, peer: Peer) -> int | None:
-        """Return the seat whose commands come on this connection."""
-
-    def seat_known_of(self, player: str) -> int | None:
-        """Return the seat of a player as the disk has it."""
-        return seat_in(self.players, player)
-
     def viewer_of(self, peer: Peer) -> Viewer | None:
         """Return a connection's viewer: a seat, the spectators' view, or None."""
-        seat = self.seat_of(peer)
+        seat = self.seats.seat_of(peer)
         if seat is not None:
             return seat
         if peer.send_queue in self.spectators.queues:
@@ -72,11 +62,3 @@ class WatchedMatch(ABC):
     def disconnected(self, peer: Peer) -> None:
         """Handle a closed connection."""
         self.unwatch(peer)
-
-
-def seat_in(players: Sequence[Player], player: str) -> int | None:
-    """Return the seat of a player."""
-    for seat, owner in enumerate(players):
-        if owner.player == player:
-            return seat
-    return None

@@ -19,8 +19,8 @@ from kibitz_protocol.wire.refusals import CloseCode
 from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.app import Config, Server, running
 from kibitz_server.directory import match_starter
+from kibitz_server.match.news import SEAT_IS_OUT
 from kibitz_server.match.record import read_setup
-from kibitz_server.match.runner import SEAT_IS_OUT
 from kibitz_server.net.connections import Quotas
 from tests.server.fakes import JsonClient, connected, house_bot, wait_until
 from tests.server.match.toy_games import Grid, Race, Veil, variant

@@ -16,6 +16,7 @@ from kibitz_server.directory.match_room import STARTS_AT_ONCE
 from kibitz_server.directory.match_starter import MatchStarter
 from kibitz_server.lobby.commands import BeginMatch
 from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.match.commands import Abort
 from kibitz_server.net.connections import Quotas
 from tests.server.directory.test_directory import GAMES, Scenario, settings
 from tests.server.fakes import JsonClient, wait_until
@@ -102,7 +103,7 @@ async def test_a_player_and_a_server_run_so_many_matches(tmp_path: Path) -> None
         await wait_until(lambda: len(matches) == 15)
         assert running_in(house.server, "cyd") == 5
         begun = next(iter(matches))
-        matches[begun].abort("the test needs its place")
+        matches[begun].command(Abort("the test needs its place"))
         await wait_until(lambda: begun not in matches and len(matches) == 15)
 
 

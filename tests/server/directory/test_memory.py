@@ -10,6 +10,7 @@ import pytest
 
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.match.runner import MatchRunner
+from kibitz_server.storage.errors import StoreError
 from tests.tools.used_server import UsedServer, play_plies, start_match, used_server
 
 SMALL = {"columns": 2, "rows": 2, "row": 2}
@@ -45,7 +46,9 @@ def test_a_match_that_is_over_and_forgotten(world: UsedServer) -> None:
 def test_a_match_that_was_loaded_again(world: UsedServer) -> None:
     cat, dan = world.guests["cat"], world.guests["dan"]
     key = start_match(world.server, cat, dan, options=SMALL)
-    world.server.directory.matches[key].reload()
+    match = world.server.directory.matches[key]
+    match.lost(StoreError("a planted loss"))
+    del match
     world.server.advance(2)
     runners = [each for each in gc.get_objects() if type(each) is MatchRunner and each.key == key]
     assert runners == [world.server.directory.matches[key]]

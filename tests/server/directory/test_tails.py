@@ -20,6 +20,8 @@ from kibitz_server.directory.tails import (
     Unreadable,
 )
 from kibitz_server.lobby.entries import Opened
+from kibitz_server.match import lifecycle
+from kibitz_server.match.commands import Forfeit
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.record import read_entry
 from kibitz_server.match.runner import MatchRunner
@@ -427,9 +429,9 @@ async def test_spectators_go_over_to_the_runner_and_are_told_each_entry_once(
     scene.tails.taken_over(runner, lines, "the chain")
     assert (scene.tails.followed, list(runner.watchers)) == (0, [eve.peer])
     assert eve.peer.subscriptions == {KEY: runner}
-    runner.resume()
+    lifecycle.resume(runner)
     for seat in range(2):
-        runner.forfeit(seat, Cause.CRASH, "")
+        runner.command(Forfeit(seat, Cause.CRASH, ""))
     scene.play.log_store.commit()
     snapshot, *events, finished = eve.received()
     assert (snapshot["seq"], finished["type"]) == (0, "finished")

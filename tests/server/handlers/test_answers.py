@@ -32,8 +32,8 @@ from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.lobby.state import LobbyState
 from kibitz_server.match import absences, record, visibility
 from kibitz_server.match import runner as match_runner
+from kibitz_server.match import shown as match_shown
 from kibitz_server.match import state as match_state
-from kibitz_server.match.runner import MatchRunner
 from kibitz_server.rating.log import RatingLog
 from kibitz_server.storage.group_commit import GroupCommit
 from kibitz_server.storage.sqlite.store import SQLiteStore
@@ -227,7 +227,7 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "match.encode": (match_runner, "encode_entry", MATCH_ENTRIES),
     "match.publish": (visibility, "depends_on_viewer", ("move", "comment", "resign")),
     "hall.look": (Hall, "_look", ("subscribe",)),
-    "match.brief": (MatchRunner, "brief", ("resign", "list_matches")),
+    "match.brief": (match_shown, "match_brief", ("resign", "list_matches")),
     "record.restore": (record, "restore", ("move", "rejoin")),
     "read_setup": (record, "read_setup", ("history", "report")),
 }

@@ -139,7 +139,7 @@ def match_facts(match: MatchRunner) -> tuple[object, ...]:
     return (
         (stream.tail, stream.durable, stream.closed, state.seq, state.ply, state.result),
         (state.game_state.tobytes(), state.players, dict(state.away), dict(state.departed)),
-        (seats, match.seats.unclaimed, match.closed, match.result, match.players),
+        (seats, match.seats.unclaimed, match.closed, match.shown.result, match.shown.players),
         [id(peer) for peer in match.watchers],
         [id(queue) for queue in match.spectators.queues],
         list(match.engine._illegal_counts),

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import pytest
 
 from kibitz_protocol.wire.messages import MAX_WALL, WALL_MATCH_COST, Capabilities, Wall
+from kibitz_server.match.commands import Abort, Leave
 from kibitz_server.net.rate_limit import RateLimits
 from kibitz_server.net.send_limits import SendLimits
 from tests.server.match.toy_games import Grid, Veil
@@ -59,7 +60,7 @@ def test_a_wall_tells_each_match_once_and_then_its_events(server: VirtualServer)
     assert {each["why"] for each in snapshots} == {"watching"}
     assert all("stage" in each for each in snapshots)
     runner = server.directory.matches[keys[1]]
-    runner.vacate(runner.engine.state.players[0].player)
+    runner.command(Leave(0, "left"))
     server.advance(0.1)
     assert [event["match"] for event in of_type(eve, "event")][:1] == [keys[1]]
 
@@ -82,7 +83,7 @@ def test_a_wall_sent_again_changes_the_set(server: VirtualServer) -> None:
 def test_what_cannot_be_watched_is_named(server: VirtualServer) -> None:
     keys = matches(server, 2)
     runner = server.directory.matches[keys[0]]
-    runner.abort("for the test")
+    runner.command(Abort("for the test"))
     server.advance(0.1)
     eve = server.guest_client("eve")
     told = eve.ask("wall", matches=[keys[0], "nothing", keys[1]])
@@ -174,7 +175,7 @@ def test_a_reader_that_stops_while_200_matches_end_is_told_each_end_when_it_goes
     limits = eve._peer.send_queue._limits = SendLimits(frames_bytes=32 * 1024)
     eve._peer.pause_writing()
     for key in keys:
-        server.directory.matches[key].abort("for the test")
+        server.directory.matches[key].command(Abort("for the test"))
         server.advance(0.01)
     assert not eve._peer.leaving
     assert eve._peer.send_queue._queued_bytes < 1024, "nothing of the ends waits here"
@@ -202,7 +203,7 @@ def test_a_match_that_ends_before_its_turn_on_the_wall_is_told_once(server: Virt
     eve._peer.pause_writing()
     with pytest.raises(AssertionError, match="asked wall"):
         eve.ask("wall", matches=keys)
-    server.directory.matches[keys[1]].abort("for the test")
+    server.directory.matches[keys[1]].command(Abort("for the test"))
     server.advance(0.1)
     eve._peer.resume_writing()
     server.advance(0.1)

@@ -28,7 +28,7 @@ from kibitz_protocol.wire.records import (
 from kibitz_protocol.wire.refusals import CloseCode
 from kibitz_protocol.wire.visibility import apply_change
 from kibitz_server.accounts.identity import Identity
-from kibitz_server.match import checkpoint, requests
+from kibitz_server.match import checkpoint, lifecycle, news, requests
 from kibitz_server.match import runner as runner_module
 from kibitz_server.match.checkpoint import Checkpoints
 from kibitz_server.match.commands import WantSubstitute
@@ -114,8 +114,9 @@ class Scenario:
         self.lines = {player.player: self.connect(player) for player in self.setup.seats}
         if absent >= 0:
             del self.lines[f"p{absent}"]
-        self.runner.start(
-            lambda player: self.lines[player.player].peer if player.player in self.lines else None
+        lifecycle.start(
+            self.runner,
+            lambda player: self.lines[player.player].peer if player.player in self.lines else None,
         )
         self._id = 0
 
@@ -518,7 +519,7 @@ def test_a_house_bot_whose_process_ends_has_crashed() -> None:
     play.begin()
     play.runner.disconnected(play.lines["p1"].peer)
     play.context.rig.loop.advance(0.1)
-    play.runner.house_bot_ended("p1", "Traceback\nstatus 1")
+    lifecycle.house_bot_ended(play.runner, "p1", "Traceback\nstatus 1")
     play.context.rig.loop.advance(5)
     assert kinds(play) == ["note", "leavecrash"]
 
@@ -650,14 +651,14 @@ def test_a_seat_that_stays_away_is_replaced_where_the_table_says_so() -> None:
     [want] = play.context.wants
     stand_in = Player(player="h1", name="house greedy 1", kind="house")
     seat = play.connect(stand_in)
-    assert play.runner.replace(want.seat, stand_in, want.cause, seat.peer)
-    assert play.runner.brief().seats[0].player == "p0", "the disk does not have it yet"
-    assert (play.runner.seat_known_of("p0"), play.runner.seat_known_of("h1")) == (0, None)
-    assert play.runner.unfinished_for("p0")
+    assert lifecycle.replace(play.runner, want.seat, stand_in, want.cause, seat.peer)
+    assert play.runner.shown.brief().seats[0].player == "p0", "the disk does not have it yet"
+    assert (play.runner.shown.seat_of("p0"), play.runner.shown.seat_of("h1")) == (0, None)
+    assert lifecycle.is_unfinished(play.runner, "p0")
     play.log_store.commit()
-    assert play.runner.brief().seats[0] == stand_in
-    assert (play.runner.seat_known_of("p0"), play.runner.seat_known_of("h1")) == (None, 0)
-    assert not play.runner.unfinished_for("p0")
+    assert play.runner.shown.brief().seats[0] == stand_in
+    assert (play.runner.shown.seat_of("p0"), play.runner.shown.seat_of("h1")) == (None, 0)
+    assert not lifecycle.is_unfinished(play.runner, "p0")
     heard = [message["type"] for message in seat.received()]
     assert heard[0] == "snapshot"
     assert heard.count("your_turn") == 1
@@ -704,7 +705,7 @@ def test_a_match_whose_end_cannot_be_told_is_over_all_the_same(
 ) -> None:
     play = Scenario()
     play.begin()
-    monkeypatch.setattr(runner_module, "cache", lambda frame: 1 // 0)
+    monkeypatch.setattr(news, "cache", lambda frame: 1 // 0)
     play.finish()
     assert play.context.ended == [play.runner]
     assert "match m1 cannot be told" in caplog.messages
@@ -797,7 +798,7 @@ def reloaded(play: Scenario) -> MatchRunner:
     stream = Stream(1, "m1", "match", tail=tail, durable=tail)
     fresh = MatchRunner(play.context.made, match, stream, listed=True)
     play.context.matches["m1"] = fresh
-    fresh.take_over(play.runner)
+    lifecycle.take_over(fresh, play.runner)
     return fresh
 
 
@@ -975,7 +976,7 @@ def test_after_a_restart_nobody_loses_time_until_they_are_back() -> None:
     play.move(0)
     play.log_store.commit()
     again = restarted(play)
-    again.runner.resume()
+    lifecycle.resume(again.runner)
     again.log_store.commit()
     again.context.rig.loop.advance(20)
     for seat in (0, 1):
@@ -994,7 +995,7 @@ def test_each_restart_is_marked_once_in_the_log_and_counts() -> None:
     play.begin()
     for restarts in (1, 2):
         play = restarted(play)
-        play.runner.resume()
+        lifecycle.resume(play.runner)
         play.log_store.commit()
         left = [e for e in map(read_entry, play.log_store.lines["m1"][1:]) if e.kind == "leave"]
         assert [entry.restart for entry in left] == [True, None] * restarts
@@ -1010,7 +1011,7 @@ def test_each_restart_is_marked_once_in_the_log_and_counts() -> None:
 def test_a_match_that_a_restart_begins_charges_nobody_who_is_not_back() -> None:
     """Its lobby had planned it; the server went down before it was written."""
     play = Scenario(absent=0, clock="5+0", conduct=Conduct(grace_ms=30_000))
-    play.runner.await_players()
+    play.runner.seats.await_absent()
     play.log_store.commit()
     play.context.rig.loop.advance(20)
     play.lines["p0"] = play.another(0)
@@ -1071,7 +1072,7 @@ def test_after_a_restart_who_does_not_come_back_loses_after_the_grace() -> None:
     play = Scenario(conduct=Conduct(grace_ms=30_000))
     play.begin()
     again = restarted(play)
-    again.runner.resume()
+    lifecycle.resume(again.runner)
     again.log_store.commit()
     again.lines["p1"] = again.another(1)
     requests.rejoin(again.runner, again.lines["p1"].peer, "p1", Rejoin(id=1, match="m1"))
@@ -1176,11 +1177,11 @@ def test_who_comes_back_in_the_last_moment_of_its_grace_is_back() -> None:
 def test_the_line_of_a_match_is_what_validation_would_have_made() -> None:
     play = Scenario()
     play.begin()
-    going = play.runner.brief()
-    play.runner.abort("over")
-    assert play.runner.brief() == going, "the disk does not have the end yet"
+    going = play.runner.shown.brief()
+    lifecycle.abort(play.runner, "over")
+    assert play.runner.shown.brief() == going, "the disk does not have the end yet"
     play.log_store.commit()
-    ended = play.runner.brief()
+    ended = play.runner.shown.brief()
     assert (going.result, ended.result) == (None, play.runner.engine.state.result)
     for brief in (going, ended):
         again = MatchBrief.model_validate_json(encode(brief))

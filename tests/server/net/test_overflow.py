@@ -14,7 +14,7 @@ import pytest
 from kibitz_protocol.wire.records import Cause, Player
 from kibitz_server.lobby.commands import Close, Kick
 from kibitz_server.lobby.runner import LobbyRunner
-from kibitz_server.match.commands import AddComment
+from kibitz_server.match.commands import Abort, AddComment, Forfeit
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.storage.errors import StoreError
 from tests.server.match.toy_games import Grid
@@ -67,7 +67,7 @@ class Crowd:
         return answer
 
     def player(self, name: str) -> Player:
-        return next(each for each in self.match.players if each.name.startswith(name))
+        return next(each for each in self.match.shown.players if each.name.startswith(name))
 
 
 def comment(crowd: Crowd) -> None:
@@ -75,11 +75,11 @@ def comment(crowd: Crowd) -> None:
 
 
 def end(crowd: Crowd) -> None:
-    crowd.match.forfeit(0, Cause.RESIGNATION, "")
+    crowd.match.command(Forfeit(0, Cause.RESIGNATION, ""))
 
 
 def start(crowd: Crowd) -> None:
-    crowd.lobby.match_started(crowd.match.brief())
+    crowd.lobby.match_started(crowd.match.shown.brief())
 
 
 def kick(crowd: Crowd) -> None:
@@ -89,7 +89,7 @@ def kick(crowd: Crowd) -> None:
 
 def close(crowd: Crowd) -> None:
     crowd.lobby.command(Close(crowd.lobby.engine.state.host.player))
-    crowd.match.abort("the test ends it")
+    crowd.match.command(Abort("the test ends it"))
 
 
 def lose(crowd: Crowd) -> None:

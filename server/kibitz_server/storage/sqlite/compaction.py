@@ -41,6 +41,8 @@ TRIM_BYTES_PER_BATCH = 256 * 1024
 class Share:
     """The part of a compaction that a batch writes."""
 
+    weight: int
+    """The weight of the batch's row."""
     segments: list[Segment] = field(default_factory=list)
     trim_to: int | None = None
     """The last row of the journal that the batch deletes."""
@@ -83,7 +85,7 @@ class Compaction:
 
     def share(self, weight: int) -> Share:
         """Return the share of a batch, in proportion to the weight of its row."""
-        share, oldest = Share(), self._oldest
+        share, oldest = Share(weight), self._oldest
         if oldest is None:
             return share
         waiting = oldest.segments
@@ -97,13 +99,13 @@ class Compaction:
             share.trim_bytes += row_weight
         return share
 
-    def written(self, share: Share, weight: int, closed: Sequence[Stream]) -> None:
+    def written(self, share: Share, closed: Sequence[Stream]) -> None:
         """Note a batch's new segments, and begin a compaction when it is time."""
         for segment in share.segments:
             self._drop_recent(segment.number, segment.last)
         for stream in closed:
             self._drop_recent(stream.number, stream.tail)
-        self._weight += weight - share.trim_bytes
+        self._weight += share.weight - share.trim_bytes
         oldest = self._oldest
         if oldest is not None and not oldest.segments and not oldest.rows:
             self._oldest = None

@@ -33,7 +33,6 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-import zlib
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -48,8 +47,6 @@ SEGMENT_BYTES = 64 * 1024
 """A segment ends with the first entry that makes it this long."""
 ROW_BYTES = 256
 """The approximate size of a row without its lines."""
-WATERMARK_BYTES = 64
-"""The size of the watermark's file."""
 ENTRY = b"%d %d %b %b"
 """The format of an entry in a row: stream, number, `LINK` characters of its link, line."""
 INSERT_ROW = "INSERT INTO journal (batch, owner, ends, lines, checks) VALUES (?, ?, ?, ?, ?)"
@@ -179,12 +176,6 @@ def seal_row(batch: int, owner: str, last: Mapping[int, int], lines: bytes) -> R
     ends = " ".join([f"{number}:{seq}" for number, seq in last.items()])
     checks = _digest(f"{batch} {owner} {ends}".encode()) + _digest(b"%d " % batch, lines)
     return Row(batch, owner, ends, lines, checks)
-
-
-def watermark_text(row: Row) -> bytes:
-    """Return the text of the watermark's file after a commit of this row (`watermark.py`)."""
-    body = f"{row.batch} {row.checks}"
-    return f"{body} {zlib.crc32(body.encode()):08x}".ljust(WATERMARK_BYTES - 1).encode() + b"\n"
 
 
 def last_row(db: sqlite3.Connection) -> Row | None:

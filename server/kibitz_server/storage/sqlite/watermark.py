@@ -25,6 +25,9 @@ from kibitz_server.storage.errors import CommitsMissing
 from kibitz_server.storage.sqlite import journal
 from kibitz_server.storage.sqlite.connection import read_int
 
+MARK_BYTES = 64
+"""The size of the mark's file."""
+
 
 @dataclass(frozen=True, slots=True)
 class Watermark:
@@ -98,7 +101,9 @@ class MarkFile:
         """Note that a row is on the disk, before its entries count as durable."""
         if row is not None and row.batch > self._batch:
             with contextlib.suppress(OSError):  # a mark may stay behind
-                os.pwrite(self._descriptor, journal.watermark_text(row), 0)
+                body = f"{row.batch} {row.checks}"
+                text = f"{body} {zlib.crc32(body.encode()):08x}".ljust(MARK_BYTES - 1)
+                os.pwrite(self._descriptor, text.encode() + b"\n", 0)
             self._batch = row.batch
 
     def close(self) -> None:

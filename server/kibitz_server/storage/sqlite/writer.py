@@ -148,7 +148,7 @@ class SQLiteWriter:
         self._next_batch = self._row.batch + 1
         # Not in the thread, which would have to wait for the interpreter again.
         self.mark.note(self._row)
-        self._compaction.written(self._share, self._row.weight, batch.closing)
+        self._compaction.written(self._share, batch.closing)
         self._done(None)
 
     def _failed(self, error: Exception) -> None:

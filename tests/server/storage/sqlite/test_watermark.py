@@ -10,9 +10,9 @@ import pytest
 from kibitz_server.storage.errors import CommitsMissing, UnusableDatabase
 from kibitz_server.storage.sqlite import watermark
 from kibitz_server.storage.sqlite.connection import connect
-from kibitz_server.storage.sqlite.journal import WATERMARK_BYTES, Row
+from kibitz_server.storage.sqlite.journal import Row
 from kibitz_server.storage.sqlite.store import SQLiteStore
-from kibitz_server.storage.sqlite.watermark import MarkFile, Watermark, watermark_path
+from kibitz_server.storage.sqlite.watermark import MARK_BYTES, MarkFile, Watermark, watermark_path
 from kibitz_server.storage.streams import Stream
 
 SUFFIXES = ("", "-wal", "-mark")
@@ -161,5 +161,5 @@ def test_a_mark_is_overwritten_in_place(path: Path) -> None:
         mark.note(row)
         mark.close()
         assert watermark.read(path) == Watermark(batch, "0123456789abcdef" * 2)
-        assert watermark_path(path).stat().st_size == WATERMARK_BYTES
+        assert watermark_path(path).stat().st_size == MARK_BYTES
     assert watermark_path(path).stat().st_mode & 0o777 == 0o600

@@ -1,0 +1,125 @@
+"""How a match begins, goes on after a restart, and moves to another runner or another player.
+
+Everything here is done by the commands of `match.runner`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+
+from kibitz_protocol.wire.records import Cause, Player
+from kibitz_server.match.commands import Abort, Leave, Note, Replace, Return
+from kibitz_server.match.recovery import recover
+from kibitz_server.match.runner import MatchRunner
+from kibitz_server.match.shown import seat_in
+from kibitz_server.net.peer import Peer
+
+LOG = logging.getLogger("kibitz.match")
+
+
+def start(match: MatchRunner, seated: Callable[[Player], Peer | None]) -> None:
+    """Start a new match, whose setup is being written, with the players who are connected."""
+    for seat, player in enumerate(match.engine.state.players):
+        peer = seated(player)
+        if peer is not None:
+            match.give_seat(seat, peer, "started")
+    for seat, peer in enumerate(match.seats.peers):
+        if peer is None:
+            match.command(Leave(seat, "disconnect"))
+
+
+def resume(match: MatchRunner) -> None:
+    """Continue a match after a restart, with nobody connected yet."""
+    match.seats.unclaim()
+    _finish_interrupted(match)
+    state = match.engine.state
+    left = [s for s in match.seats.unclaimed if s not in state.away and s not in state.departed]
+    for seat in left:
+        match.command(Leave(seat, "disconnect", restart=seat == left[0]))
+
+
+def take_over(match: MatchRunner, former: MatchRunner) -> None:
+    """Take the connections of a runner whose log was lost, and send them the present state.
+
+    If it was handed back because something raised, the match ends here.
+    """
+    match.broken = former.broken
+    match.engine.go_on_from(former.engine, match.context.clock(), match.context.lag())
+    match.seats.unclaimed = former.seats.unclaimed
+    _finish_interrupted(match)
+    for seat, peer in enumerate(former.seats.peers):
+        if peer is not None and not peer.leaving:
+            match.give_seat(seat, peer, "rejoined")
+    for peer in former.watchers:
+        peer.send_queue.caught_up(former.spectators)
+        match.pending.when_settled(partial(match.admit_spectator, peer))
+    for seat, peer in enumerate(match.seats.peers):
+        away = seat in match.engine.state.away
+        if peer is None and not away:
+            match.command(Leave(seat, "disconnect"))
+        elif peer is not None and away:
+            match.command(Return(seat))
+    if match.broken:
+        abort(match, "internal error")
+    elif match.pending.settled:
+        match.send_turn(match.context.clock())
+    for command in former.deferred:
+        match.command(command)
+
+
+def replace(match: MatchRunner, seat: int, player: Player, cause: Cause, peer: Peer) -> bool:
+    """Seat a substitute; return whether the seat was still available."""
+    if match.closed:
+        return False  # the match asks for a substitute again when it was loaded
+    match.command(Replace(seat, player, cause))
+    state = match.engine.state
+    if state.result is not None or state.players[seat] != player:
+        return False
+    match.seats.mark_claimed(seat)
+    match.give_seat(seat, peer, "started")
+    return True
+
+
+def house_bot_ended(match: MatchRunner, player: str, last_words: str) -> None:
+    """Handle the end of a house bot's process; its last lines go into the record."""
+    seat = seat_in(match.engine.state.players, player)
+    if seat is None or match.engine.state.result is not None:
+        return
+    if last_words:
+        match.command(Note(seat, last_words[-2000:], is_own=False))
+    match.command(Leave(seat, "crash"))
+
+
+def is_unfinished(match: MatchRunner, player: str) -> bool:
+    """Return whether the player still has to play here, or to receive the end.
+
+    As long as something waits for the disk, the match has not ended, whatever its state.
+    """
+    seat = match.shown.seat_of(player)
+    if seat is None:
+        return False
+    state = match.engine.state
+    settled = match.pending.settled and state.seq <= match.stream.durable and not match.closed
+    return not settled or (seat not in state.departed and state.result is None)
+
+
+def abort(match: MatchRunner, detail: str) -> None:
+    """End a match that the server cannot continue."""
+    if match.engine.state.result is None:
+        match.command(Abort(detail))
+
+
+def _finish_interrupted(match: MatchRunner) -> None:
+    """Settle what a crash has cut off."""
+    result = match.engine.state.result
+    if result is None:
+        match.tick()
+        return
+    if not match.stream.closed:
+        try:
+            match.close_log(result, match)
+        except Exception:
+            LOG.exception("match %s cannot go on", match.key)
+            recover(match)

@@ -1,0 +1,167 @@
+"""Sends the players and spectators of a match what the disk has: moves, turns, and the end."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Literal
+
+from kibitz_protocol.wire.frames import done_frame
+from kibitz_protocol.wire.refusals import Code
+from kibitz_protocol.wire.visibility import WantedViews
+from kibitz_server.match.commands import Refuse
+from kibitz_server.match.seats import SeatPeers
+from kibitz_server.match.shown import ShownMatch
+from kibitz_server.match.spectators import Spectators
+from kibitz_server.match.visibility import EntryView, MatchViews
+from kibitz_server.metrics import Metrics
+from kibitz_server.net.peer import Peer
+from kibitz_server.net.send_queue import SendQueue
+from kibitz_server.storage.pending import HeldAnswer
+
+SEAT_IS_OUT = "the match goes on without this seat, and its end is told to it too"
+"""The message to a seat that is out of a match, in place of the end."""
+
+
+class MatchNews:
+    """The news of one match."""
+
+    __slots__ = ("_seats", "_shown", "_spectators", "_views", "durable_at", "metrics")
+
+    def __init__(
+        self,
+        views: MatchViews,
+        seats: SeatPeers,
+        shown: ShownMatch,
+        spectators: Spectators,
+        metrics: Metrics,
+    ) -> None:
+        self._views = views
+        self._seats = seats
+        self._shown = shown
+        self._spectators = spectators
+        self.metrics = metrics
+        self.durable_at = 0
+        """The time at which the store last reported something durable."""
+
+    def publish(
+        self, view: EntryView, line: bytes, asker: Peer | None = None, answer: bytes = b""
+    ) -> None:
+        """Send everybody a durable entry, whose line in the log is `line`.
+
+        The answer to the requester follows it.
+        """
+        self._shown.announced_ply = view.ply
+        spectators = self._spectators
+        # Entries that wait for delayed spectators may be drawn for a later spectator.
+        delayed = drawn = spectators.delayed is not None
+        watched = {} if delayed else spectators.queues
+        # All frames are made before the first one goes out, so an error sends nothing.
+        outgoing: list[tuple[SendQueue, bytes]] = []
+        frame, shown_to = b"", ""
+        for seat, peer in enumerate(self._seats.subscribers):
+            if peer is None:
+                continue
+            if peer.views != shown_to or not view.alike:
+                shown_to = peer.views
+                frame = view.frame(seat, shown_to, line)
+                drawn = drawn or shown_to == "drawn"
+            if peer is asker:
+                outgoing.append((peer.send_queue, frame + answer))
+                answer = b""
+            else:
+                outgoing.append((peer.send_queue, frame))
+        shown = view.spectator_frames(spectators.viewer, watched.values(), line) if watched else {}
+        self._views.drawn = drawn or "drawn" in shown
+        for queue, frame in outgoing:
+            queue.send(frame)
+        if asker is not None and answer:
+            asker.send_queue.send(answer)
+        for queue, wanted in watched.items():
+            queue.send_droppable(shown[wanted], spectators)
+        if delayed:
+            spectators.delay(view, self.durable_at)
+
+    def send_turn(self, seat: int, left_ms: int | None = None) -> None:
+        """Send the seat to act its turn; `left_ms` is given for a turn that was opened already."""
+        peer = self._seats.subscribers[seat]
+        if peer is not None:
+            peer.send_queue.send(self._views.turn_frame(left_ms, peer.views))
+
+    def send_snapshot(
+        self, seat: int, why: Literal["started", "rejoined"], left_ms: int | None
+    ) -> None:
+        """Send a seat the whole match as it sees it."""
+        peer = self._seats.subscribers[seat]
+        if peer is not None:
+            snapshot = self._views.snapshot(seat, why, seat, left_ms)
+            peer.send_queue.send(self._views.snapshot_frame(snapshot, seat, peer.views))
+
+    def send_end(self) -> None:
+        """Send everybody the end."""
+        frame = cache(self.end_frame)
+        for peer in self._seats.subscribers:
+            if peer is not None:
+                peer.send_queue.send(frame(peer.views))
+        self._spectators.publish_rest()
+        self._spectators.finish(frame)
+
+    def end_frame(self, wanted: WantedViews) -> bytes:
+        """Return the frame of the end."""
+        return self._views.finished_frame(f"/records/{self._views.state.setup.match}.jsonl", wanted)
+
+    def show_on_wall(self, peer: Peer) -> None:
+        """Show the match to a connection that watches many, now that nothing waits for the disk."""
+        self._spectators.add_waiting(peer.send_queue, peer.views)
+        if self._shown.result is not None:  # it ended while the disk was busy
+            self._spectators.finish(self.end_frame, [peer.send_queue])
+        peer.send_queue.catch_up()
+
+    def refuse(self, peer: Peer, request: int, refusal: Refuse) -> None:
+        """Answer a request that was refused by the engine."""
+        code = refusal.code
+        goes_on = code is Code.OVER and self._views.state.result is None
+        peer.refuse(
+            request,
+            code,
+            refusal.message,
+            hint=SEAT_IS_OUT if goes_on else refusal.hint,
+            ply=refusal.ply if code is Code.STALE else None,
+        )
+
+
+class PlayedMove(HeldAnswer):
+    """A move that waits for the disk; then everybody is sent it, and its player the answer.
+
+    One object instead of an answer and a call, since there is one for each move.
+    """
+
+    __slots__ = ("_arrived", "_line", "_news", "_player", "_view")
+
+    def __init__(
+        self,
+        news: MatchNews,
+        view: EntryView,
+        line: bytes,
+        player: Peer,
+        request: int,
+        arrived: int,
+    ) -> None:
+        self.peer = player
+        self.number = request
+        self._news = news
+        self._view = view
+        self._line = line
+        self._player = player
+        self._arrived = arrived
+
+    def __call__(self) -> None:
+        news, player, request, view = self._news, self._player, self.number, self._view
+        news.publish(view, self._line, player, done_frame(request, view.entry.seq))
+        player.unanswered.discard(request)
+        news.metrics.move_ms[news.durable_at - self._arrived] += 1
+
+
+def answer_move(peer: Peer, request: int, seq: int) -> None:
+    """Answer a resent move."""
+    peer.unanswered.discard(request)
+    peer.send_queue.send(done_frame(request, seq))
