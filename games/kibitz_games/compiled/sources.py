@@ -24,7 +24,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 SUFFIX = ".syntax"
-"""The files in the cache whose first line is the hash of a syntax tree; its imports follow."""
+"""The files in the cache whose first line is the hash of a syntax tree; its imports follow, and
+the last line is `END`."""
+END = "end"
+"""Marks a whole file: after a power cut a renamed file may be empty or shorter than was written."""
 
 
 @functools.cache
@@ -62,13 +65,13 @@ def _syntax(path: Path, cache: Path) -> tuple[str, list[str]]:
     """Return the hash of a file's syntax tree and the names that it imports, see `_imports`."""
     raw = path.read_bytes()
     kept = cache / (hashlib.sha256(sys.version.encode() + raw).hexdigest()[:32] + SUFFIX)
-    try:
-        digest, *names = kept.read_text().splitlines()
-    except FileNotFoundError:
+    lines = kept.read_text().splitlines() if kept.exists() else []
+    if lines[-1:] != [END]:
         tree = _WithoutDocstrings().visit(ast.parse(raw))
-        digest, names = hashlib.sha256(ast.dump(tree).encode()).hexdigest(), sorted(_imports(tree))
-        _write(kept, "\n".join([digest, *names]))
-    return digest, names
+        digest = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+        lines = [digest, *sorted(_imports(tree)), END]
+        _write(kept, "\n".join(lines))
+    return lines[0], lines[1:-1]
 
 
 def _write(path: Path, text: str) -> None:

@@ -138,6 +138,19 @@ def test_another_library_discards_it(
     assert cache.fingerprint(package / "search.py") != before
 
 
+@pytest.mark.parametrize("kept", [0, 1, 40, -1], ids=lambda kept: f"{kept} characters")
+def test_a_cut_file_of_the_cache_is_made_again(package: Path, tmp_path: Path, kept: int) -> None:
+    before = keys(package)
+    files = list(tmp_path.glob(f"*{sources.SUFFIX}"))
+    assert files
+    texts = {file: file.read_text() for file in files}
+    for file, text in texts.items():
+        file.write_text(text[:kept])
+    forget()
+    assert keys(package) == before
+    assert {file: file.read_text() for file in files} == texts
+
+
 def test_swapped_modules_discard_it(package: Path) -> None:
     (package / "search.py").write_text(
         "from somebody.board import X\nfrom somebody.tables import X"
