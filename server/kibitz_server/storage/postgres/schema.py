@@ -18,7 +18,7 @@ SERVER_LOCK = 0x6B69627A02
 ACCOUNTS_LOCK = 0x6B69627A03
 NODE_LOCKS = 0x6B69627A
 """The first half of the lock of a node's name; the second is a hash of the name."""
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 TABLES = """
 CREATE TABLE node (
     name text PRIMARY KEY, owner text NOT NULL, last text NOT NULL, url text, beat timestamptz,

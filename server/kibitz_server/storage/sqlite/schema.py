@@ -18,7 +18,7 @@ from kibitz_server.storage.sqlite.connection import (
     translate_errors,
 )
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 APPLICATION = 0x6B69627A
 """`PRAGMA application_id`: "kibz"."""
 TABLES = """

@@ -155,8 +155,8 @@ async def test_a_database_that_does_not_answer_lets_the_loop_go_on(url: Postgres
 @pytest.mark.parametrize(
     ("version", "expected"),
     [
-        (3, "schema version 3 from before kibitz 0.1, this server reads 4"),
-        (99, "schema version 99, this server reads 4"),
+        (4, "schema version 4 from before kibitz 0.1, this server reads 5"),
+        (99, "schema version 99, this server reads 5"),
     ],
 )
 def test_another_version_is_refused(url: PostgresURL, version: int, expected: str) -> None:

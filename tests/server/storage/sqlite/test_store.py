@@ -822,8 +822,8 @@ async def test_a_foreign_file_is_refused(path: Path) -> None:
 @pytest.mark.parametrize(
     ("version", "expected"),
     [
-        (2, "schema version 2 from before kibitz 0.1, this server reads 3"),
-        (99, "schema version 99, this server reads 3"),
+        (3, "schema version 3 from before kibitz 0.1, this server reads 4"),
+        (99, "schema version 99, this server reads 4"),
     ],
 )
 async def test_another_version_is_refused(path: Path, version: int, expected: str) -> None:
