@@ -87,13 +87,13 @@ def load(path: Path, *, game: str, kind: str | tuple[str, ...]) -> WeightsFile:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
         text = first["msg"].removeprefix("Value error, ")
-        said = f"{where}: {text}" if where else text
-        raise WeightsError(f"{path}: expected a file of weights ({SCHEMA}): {said}") from None
+        message = f"{where}: {text}" if where else text
+        raise WeightsError(f"{path}: expected a file of weights ({SCHEMA}): {message}") from None
     kinds = (kind,) if isinstance(kind, str) else kind
-    for name, found, expected in (("game", file.game, (game,)), ("kind", file.kind, kinds)):
-        if found not in expected:
+    for name, actual, expected in (("game", file.game, (game,)), ("kind", file.kind, kinds)):
+        if actual not in expected:
             wanted = " or ".join(expected)
-            raise WeightsError(f"{path}: expected the {name} {wanted}, not {found}")
+            raise WeightsError(f"{path}: expected the {name} {wanted}, not {actual}")
     if max(map(abs, file.weights)) > LARGEST:
         raise WeightsError(f"{path}: expected weights from -{LARGEST:g} to {LARGEST:g}")
     return file

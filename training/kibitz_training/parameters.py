@@ -66,11 +66,11 @@ def _alternatives(annotation: Any) -> tuple[Any, ...]:
 
 
 def _bounds(field: FieldInfo) -> str:
-    found = {type(each): each for each in field.metadata}
-    low: Any = found.get(bounds.Ge)
-    above: Any = found.get(bounds.Gt)
-    high: Any = found.get(bounds.Le)
-    below: Any = found.get(bounds.Lt)
+    constraints = {type(constraint): constraint for constraint in field.metadata}
+    low: Any = constraints.get(bounds.Ge)
+    above: Any = constraints.get(bounds.Gt)
+    high: Any = constraints.get(bounds.Le)
+    below: Any = constraints.get(bounds.Lt)
     words = [
         f" from {low.ge:.10g}" if low else "",
         f" above {above.gt:.10g}" if above else "",

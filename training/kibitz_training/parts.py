@@ -34,6 +34,6 @@ def computed(
         for first, end in pairwise(ends)
     ]
     answers = compute.run(task, given)
-    parts = [np.array(each["out"], np.float64).reshape(-1, *shape) for each in answers]
+    parts = [np.array(answer["out"], np.float64).reshape(-1, *shape) for answer in answers]
     found: Array = np.concatenate(parts) if parts else np.zeros((0, *shape))
     return found

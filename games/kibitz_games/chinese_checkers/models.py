@@ -326,7 +326,7 @@ def view(state: np.record) -> View:
     *chosen, seats, holes, ply, side, turn, end, since, history, corner, rank, best, pegs = _FIELDS(
         state
     )
-    each = chosen[1]
+    pegs_each = chosen[1]
     fields = {
         "options": _options(*chosen),
         "ply": ply,
@@ -339,7 +339,7 @@ def view(state: np.record) -> View:
         "corners": [*corner[:seats]],
         "ranks": [*rank[:seats]],
         "best": [*best[:seats]],
-        "pegs": [sorted(pegs[at : at + each]) for at in range(0, seats * _SLOTS, _SLOTS)],
+        "pegs": [sorted(pegs[at : at + pegs_each]) for at in range(0, seats * _SLOTS, _SLOTS)],
         "last": _last(state, holes, history[ply - 1]) if ply > 0 else None,
     }
     return View.unchecked(fields)

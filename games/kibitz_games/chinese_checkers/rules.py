@@ -433,10 +433,10 @@ def allows(st: Record, action: Int) -> bool:
     near = np.empty(CELLS + 6, np.int32)
     allowed = allowed_zones(st, i64(st.side))
     n = generate_from(st, i64(origin), near, i64(0), allowed)
-    found = False
+    legal = False
     for i in range(n):
-        found |= near[i] == action
-    return bool(found)
+        legal |= near[i] == action
+    return bool(legal)
 
 
 @kernel
@@ -896,12 +896,12 @@ def shortest_path_in(states: StateArray, action: Int, path: Moves) -> Int:
 
 def _landings(land: np.ndarray, hole: int) -> list[int]:
     """Return, ascending, all holes that jumps can lead to, whatever stands on the board."""
-    found, fresh = {hole}, [hole]
+    reachable, fresh = {hole}, [hole]
     while fresh:
-        targets = {int(target) for target in land[fresh.pop()]} - found - {WALL}
-        found |= targets
+        targets = {int(target) for target in land[fresh.pop()]} - reachable - {WALL}
+        reachable |= targets
         fresh += targets
-    return sorted(found)
+    return sorted(reachable)
 
 
 def _dense_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -920,8 +920,8 @@ def _dense_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         landings: dict[int, list[int]] = {}
         for hole in range(geo.geometry(kind, size).holes):
             if hole not in landings:  # jumps are reversible: all holes of a run reach the same
-                found = _landings(land[board], hole)
-                landings.update(dict.fromkeys(found, found))
+                run = _landings(land[board], hole)
+                landings.update(dict.fromkeys(run, run))
             reached = landings[hole]
             rank[board, hole] = reached.index(hole)
             landing[board, hole, : len(reached)] = reached

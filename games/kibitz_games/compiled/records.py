@@ -226,13 +226,13 @@ class RecordReader:
     def __init__(self, dtype: np.dtype[Any], *names: str) -> None:
         assert dtype.fields is not None
         layout, end, count = "=", 0, 0
-        found: dict[str, int | slice] = {}
+        places: dict[str, int | slice] = {}
         self._long: list[tuple[int, Any]] = []
         """Of each long array its place among `names` and the format of its numbers."""
         for offset, name in sorted((dtype.fields[name][1], name) for name in names):
             kind = dtype.fields[name][0]
             items = kind.itemsize // kind.base.itemsize
-            found[name] = count
+            places[name] = count
             layout += f"{offset - end}x"
             end = offset + kind.itemsize
             if not kind.shape:
@@ -247,11 +247,11 @@ class RecordReader:
                 count += 1
             else:
                 layout += f"{items}{kind.base.char}"
-                found[name] = slice(count, count + items)
+                places[name] = slice(count, count + items)
                 count += items
         self._unpack = struct.Struct(layout.replace("l", "q").replace("L", "Q")).unpack_from
         # With a single name, the getter would return its value instead of a tuple of one.
-        self._pick = itemgetter(*[found[name] for name in names], slice(0))
+        self._pick = itemgetter(*[places[name] for name in names], slice(0))
 
     def __call__(self, state: np.record) -> list[Any]:
         """Return the values of the fields, in the order in which they were named."""

@@ -33,15 +33,15 @@ END = "end"
 @functools.cache
 def closure(path: Path, cache: Path) -> frozenset[Path]:
     """Return the file `path` and all that it imports, directly or not."""
-    found, waiting = {path}, [path]
+    files, waiting = {path}, [path]
     while waiting:
         importer = waiting.pop()
         _, names = _syntax(importer, cache)
         imported = {_resolve(name, importer) for name in names} - {None}
-        new = {file for file in imported if file is not None} - found
-        found |= new
+        new = {file for file in imported if file is not None} - files
+        files |= new
         waiting += new
-    return frozenset(found)
+    return frozenset(files)
 
 
 def fingerprint(paths: Iterable[Path], cache: Path) -> str:

@@ -133,8 +133,8 @@ def _check_worlds(setup: LawSetup, plies: int | None) -> int:
             worlds.append(game.sample(game.referee_view(state), ply))
         action = source.choice(game.legal(state))
         ply += 1
-        for each in (state, *worlds):
-            game.play(each, action)
+        for position in (state, *worlds):
+            game.play(position, action)
         for world in worlds:
             same = (game.to_act(world), game.outcome(world)) == (
                 game.to_act(state),
@@ -196,13 +196,13 @@ def _check_room(state: State) -> None:
 
 def _staged_actions(state: State) -> list[int]:
     """Return the actions of all portions, one after the other."""
-    st, found = state.copy(), list[int]()
+    st, actions = state.copy(), list[int]()
     moves = np.zeros(op.max_actions(st.dtype), np.int32)
     k = 0
     while (n := int(op.generate_stage(st, k, moves))) >= 0:
-        found += moves[:n].tolist()
+        actions += moves[:n].tolist()
         k += 1
-    return found
+    return actions
 
 
 def _check_view(game: Game, state: State, viewer: int | None) -> None:

@@ -22,8 +22,8 @@ class IntegerCodec(Generic[MoveT]):
         if len(model.model_fields) != 1:
             raise TypeError(f"{model.__name__} is not one integer: override the codec's methods")
         ((self._field, field),) = model.model_fields.items()
-        bounds: list[Any] = [each.lt for each in field.metadata if isinstance(each, Lt)]
-        bounds += [each.le + 1 for each in field.metadata if isinstance(each, Le)]  # type: ignore[operator]
+        bounds: list[Any] = [bound.lt for bound in field.metadata if isinstance(bound, Lt)]
+        bounds += [bound.le + 1 for bound in field.metadata if isinstance(bound, Le)]  # type: ignore[operator]
         if field.annotation is not int or not bounds:
             raise TypeError(f"{model.__name__}.{self._field} needs an upper bound: Field(lt=...)")
         self._model = model
@@ -45,7 +45,7 @@ class IntegerCodec(Generic[MoveT]):
         if not legal:
             raise IllegalAction("the play is over")
         if action not in legal:
-            expected = ", ".join(self._names[each] for each in legal)
+            expected = ", ".join(self._names[action] for action in legal)
             raise IllegalAction(f"expected one of {expected}, not {self._names[action]}")
         return action
 

@@ -32,7 +32,7 @@ def stage_of(scene: Scene) -> Stage:
     cells = {cell.name: _cell(cell) for cell in scene.cells}
     stage: Stage = {"lattice": scene.lattice, "cells": cells}
     for name, write in _WRITERS.items():
-        stage[name] = [write(each) for each in getattr(scene, name)]
+        stage[name] = [write(shape) for shape in getattr(scene, name)]
     return stage
 
 
@@ -55,7 +55,7 @@ def paint_between(before: Scene, after: Scene) -> Paint:
     for name, write in _WRITERS.items():
         part = getattr(after, name)
         if part != getattr(before, name):
-            paint[name] = [write(each) for each in part]
+            paint[name] = [write(shape) for shape in part]
     return paint
 
 

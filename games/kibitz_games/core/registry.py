@@ -63,12 +63,12 @@ def load_all() -> Mapping[str, Game]:
 
 @functools.cache
 def _entries() -> Mapping[str, Sequence[EntryPoint]]:
-    found: dict[str, list[EntryPoint]] = defaultdict(list)
+    entries: dict[str, list[EntryPoint]] = defaultdict(list)
     for name, value in BUILT_IN.items():
-        found[name].append(EntryPoint(name, value, GROUP))
+        entries[name].append(EntryPoint(name, value, GROUP))
     for entry in entry_points(group=GROUP):
-        found[entry.name].append(entry)
-    return dict(found)
+        entries[entry.name].append(entry)
+    return dict(entries)
 
 
 @functools.cache

@@ -29,5 +29,5 @@ def path(game: str) -> Path | None:
 
 def page(game: str) -> str | None:
     """Return the page of a game in Markdown, None if there is none."""
-    found = path(game)
-    return None if found is None else _HIDDEN.sub("", found.read_text(encoding="utf-8"))
+    file = path(game)
+    return None if file is None else _HIDDEN.sub("", file.read_text(encoding="utf-8"))

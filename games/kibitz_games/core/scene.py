@@ -108,8 +108,8 @@ def seat_name(seat: int) -> str:
 def with_names(scene: Scene, names: Sequence[str]) -> Scene:
     """Return `scene` with the players' `names`, by seat, wherever its text has `seat_name`."""
 
-    def name(found: re.Match[str]) -> str:
-        seat = int(found[1]) - 1
-        return names[seat] if seat < len(names) else found[0]
+    def name(match: re.Match[str]) -> str:
+        seat = int(match[1]) - 1
+        return names[seat] if seat < len(names) else match[0]
 
     return replace(scene, text=tuple(_SEAT_NAME.sub(name, line) for line in scene.text))

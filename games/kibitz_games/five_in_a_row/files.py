@@ -75,9 +75,9 @@ def read_psq(data: bytes) -> GameFile:
 
 
 def _psq_stone(line: str, number: int) -> Stone:
-    found = _STONE.fullmatch(line)
-    assert found is not None
-    return Stone(int(found[1]) - 1, int(found[2]) - 1, number)
+    stone = _STONE.fullmatch(line)
+    assert stone is not None
+    return Stone(int(stone[1]) - 1, int(stone[2]) - 1, number)
 
 
 def _psq_names(lines: Sequence[str], start: int) -> tuple[str, ...]:
@@ -231,4 +231,6 @@ def _played(options: models.Options, stones: Sequence[Stone], wire: Sequence[mod
 
 
 def _printable(name: str) -> str:
-    return "".join(each for each in name if each.isprintable()).strip()[:_LONGEST_NAME]
+    return "".join(character for character in name if character.isprintable()).strip()[
+        :_LONGEST_NAME
+    ]

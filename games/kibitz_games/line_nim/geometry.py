@@ -44,7 +44,7 @@ def neighbour(cell: int, direction: int) -> int | None:
 def neighbours(cell: int) -> tuple[int, ...]:
     """Return the cells next to `cell`, in the order of the directions."""
     near = (neighbour(cell, direction) for direction in DIRECTIONS)
-    return tuple(each for each in near if each is not None)
+    return tuple(cell for cell in near if cell is not None)
 
 
 def walk(cell: int, length: int, direction: int) -> tuple[int, ...] | None:
@@ -88,8 +88,8 @@ def parse_row(written: str) -> tuple[int, ...] | None:
 
     The cells come in the order in which they are written; None for anything else.
     """
-    found = _WRITTEN.fullmatch(written)
-    ends = [NUMBERS.get(name.lower()) for name in found.groups() if name] if found else []
+    match = _WRITTEN.fullmatch(written)
+    ends = [NUMBERS.get(name.lower()) for name in match.groups() if name] if match else []
     if not ends or None in ends:
         return None
     first, last = ends[0], ends[-1]

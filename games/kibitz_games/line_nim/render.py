@@ -65,5 +65,7 @@ def _sizes(parts: list[tuple[int, ...]]) -> str:
     if len(parts) < 2:
         return ""
     sizes = [len(part) for part in parts]
-    told = [f"{sizes.count(n)}x{n}" if sizes.count(n) > 1 else str(n) for n in dict.fromkeys(sizes)]
-    return f" in {len(parts)} parts: {' + '.join(told)}"
+    counts = [
+        f"{sizes.count(n)}x{n}" if sizes.count(n) > 1 else str(n) for n in dict.fromkeys(sizes)
+    ]
+    return f" in {len(parts)} parts: {' + '.join(counts)}"

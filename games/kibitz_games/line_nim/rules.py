@@ -61,8 +61,8 @@ def _next_cells() -> np.ndarray:
     near = np.full((geo.CELLS + 1) * 6, WALL, np.int32)
     for cell in range(geo.CELLS):
         for d in geo.DIRECTIONS:
-            found = geo.neighbour(cell, d)
-            near[cell * 6 + d - 1] = WALL if found is None else found
+            beside = geo.neighbour(cell, d)
+            near[cell * 6 + d - 1] = WALL if beside is None else beside
     return near
 
 

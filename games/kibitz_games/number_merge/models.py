@@ -171,11 +171,11 @@ def _rule(options: Options) -> tuple[int, int]:
         return 0, 0
     if isinstance(chosen, int) and 1 <= chosen <= rules.LARGEST:
         return chosen, 0
-    found = _FRACTION.fullmatch(str(chosen))
-    if found is None:
+    match = _FRACTION.fullmatch(str(chosen))
+    if match is None:
         expected = f'a whole number from 1 to {rules.LARGEST}, "mean" or a fraction such as "2/5"'
         raise InvalidSetup("options.threshold", f"expected {expected}, not {chosen!r}")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def threshold(part: int, parts: int, row: Sequence[int]) -> Fraction:
@@ -212,9 +212,9 @@ def format_move(wire: Move) -> str:
 
 def parse_move(written: str) -> Move:
     """Parse a move written by `format_move`; the left place alone is enough."""
-    found = re.fullmatch(r"\s*([0-9]{1,2})\s*(?:\+\s*([0-9]{1,2})\s*)?", written)
-    left = int(found[1]) if found else rules.MAX_PLIES
-    right = int(found[2]) if found and found[2] else left + 1
+    match = re.fullmatch(r"\s*([0-9]{1,2})\s*(?:\+\s*([0-9]{1,2})\s*)?", written)
+    left = int(match[1]) if match else rules.MAX_PLIES
+    right = int(match[2]) if match and match[2] else left + 1
     if right != left + 1 or left >= rules.MAX_PLIES:
         raise IllegalAction(f"expected the places of two neighbours as in 3+4, not {written!r}")
     return encode(left)

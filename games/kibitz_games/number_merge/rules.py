@@ -287,7 +287,7 @@ def make_state(
     st.preset, st.choice, st.part, st.parts = options
     sums = [0, *itertools.accumulate(row)]
     st.prefix[: len(sums)] = sums
-    st.edge[1 : len(left) + 1] = [bisect_left(sums, each) for each in itertools.accumulate(left)]
+    st.edge[1 : len(left) + 1] = [bisect_left(sums, total) for total in itertools.accumulate(left)]
     st.score[:] = scores
     st.ply = len(row) - len(left)
     st.turn = st.side = (first + st.ply) % SEATS

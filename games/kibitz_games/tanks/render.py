@@ -167,7 +167,7 @@ def _line_of_fire(view: View, shot: Shot) -> list[geo.Place]:
     if heading is None:
         return []
     blocked = set(geo.ROCKS[view.options.rocks])
-    blocked |= {(each.row, each.column) for each in view.wrecks if each.slot < shot.slot}
+    blocked |= {(wreck.row, wreck.column) for wreck in view.wrecks if wreck.slot < shot.slot}
     down, right = ((-1, 0), (0, 1), (1, 0), (0, -1))[heading // 90]
     row, column = shot.row + down, shot.column + right
     crossed = []
@@ -210,10 +210,10 @@ def _seat_line(view: View, seat: int) -> str:
     """Return the line about a seat with the facts that the board does not show: ``seat 1: 340``."""
     score = view.tanks[seat].score if view.tanks else view.score if seat == view.seat else None
     parts = [] if score is None else [f"{score:,}"]
-    parts += [f"destroyed by {seat_name(each.by)}" for each in view.wrecks if each.seat == seat]
+    parts += [f"destroyed by {seat_name(wreck.by)}" for wreck in view.wrecks if wreck.seat == seat]
     parts += ["dropped out"] if seat in view.dropped else []
     if view.alive[seat] and score is None:
         parts += [
-            f"fired from {each.row},{each.column}" for each in view.shots if each.seat == seat
+            f"fired from {shot.row},{shot.column}" for shot in view.shots if shot.seat == seat
         ]
     return f"{seat_name(seat)}: {', '.join(parts) or 'alive'}"

@@ -114,7 +114,7 @@ class _StateBuilder:
             heard = alive and a["fired"][seat] and a["shots"][a["fired"][seat] - 1] == cell
             knowing = others if heard or not alive else [seat] if seat != seen.seat else []
             a["memory"][knowing, cell] = a["board"][cell]
-            noting = [each for each in knowing if each == seat or not self.reported]
+            noting = [observer for observer in knowing if observer == seat or not self.reported]
             a["known"][noting, seat] = cell if alive else 0
         if seen.to_act not in (TERMINAL, seen.seat):
             rules.update_vision_in(as_array(self.state), seen.to_act)

@@ -148,8 +148,8 @@ class VectorGame:
         """
         given = np.asarray(actions)
         if given.shape != (self.count,) or given.dtype.kind not in "iu":
-            found = f"{given.shape} of {given.dtype}"
-            raise ValueError(f"actions: expected {self.count} whole numbers, not {found}")
+            received = f"{given.shape} of {given.dtype}"
+            raise ValueError(f"actions: expected {self.count} whole numbers, not {received}")
         if given.dtype != np.int32:  # so that values out of range do not wrap around
             given = given.astype(np.int64).clip(-1, self.num_actions)
         taken = np.ascontiguousarray(given, np.int32)

@@ -36,7 +36,7 @@ class Slices:
             return
         ends = np.linspace(0, count, min(self._threads, count) + 1).astype(int).tolist()
         own, *others = itertools.pairwise(ends)
-        slices = [self._pool.submit(work, *arguments, *each) for each in others]
+        slices = [self._pool.submit(work, *arguments, *bounds) for bounds in others]
         try:
             work(*arguments, *own)
         finally:

@@ -70,11 +70,11 @@ class IterativeDeepening(ABC):
         last = min(limits.depth or self.max_depth, self.max_depth)
         for depth in range(2, last + 1):
             self._order_first(best.action)
-            found = self._search_depth(st, ev, depth, best)
+            result = self._search_depth(st, ev, depth, best)
             self._note_losing_moves()
             if self._ws.stop:
-                return self._interrupted_result(found, best)
-            best = found
+                return self._interrupted_result(result, best)
+            best = result
             limits.report(best)
             if self._is_final(best):
                 break
@@ -87,20 +87,20 @@ class IterativeDeepening(ABC):
             low = self._ws.bounds[:done] <= self.lost_score
             self._losing.update(self._ws.moves[0, :done][low].tolist())
 
-    def _interrupted_result(self, found: SearchResult, before: SearchResult) -> SearchResult:
+    def _interrupted_result(self, result: SearchResult, before: SearchResult) -> SearchResult:
         """Return what to play when the last depth found something and was not finished."""
-        if found.action not in self._losing:
-            return found
+        if result.action not in self._losing:
+            return result
         moves = self._ws.moves[0, : int(self._ws.roots)].tolist()
         left = (action for action in moves if action not in self._losing)
         if (action := next(left, None)) is None:
-            return found
+            return result
         return replace(before, action=action, line=(action,), values=())
 
     def _order_first(self, action: int) -> None:
         """Begin the next depth with a move; the others keep their order."""
         moves = self._ws.moves[0, : int(self._ws.roots)]
-        moves[:] = [action, *(each for each in moves.tolist() if each != action)]
+        moves[:] = [action, *(move for move in moves.tolist() if move != action)]
 
     def _reset(self, st: np.record, ev: np.record) -> None:  # noqa: B027 - some need nothing
         """Get ready for a position; `st` is at the root."""

@@ -90,7 +90,7 @@ def best_move(
         best = int(np.argmax(worth))
         return best, float(worth[best])
     stand = _standing_after(st, ev, seat, actions, np.where(over, -np.inf, worth))
-    compared = np.where(over, [stand.worth(each) for each in share.tolist()], worth)
+    compared = np.where(over, [stand.worth(value) for value in share.tolist()], worth)
     best = int(np.argmax(compared))
     return best, stand.score(float(share[best])) if over[best] else float(worth[best])
 

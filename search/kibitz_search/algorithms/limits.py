@@ -58,7 +58,7 @@ class SearchLimits:
                 kind = type(search).__name__
                 raise UnsupportedLimit(f"{kind} cannot limit its {name}: limit its seconds")
 
-    def report(self, found: SearchResult) -> None:
+    def report(self, result: SearchResult) -> None:
         """Report the best result so far to the callback, if there is one."""
         if self.on_improvement is not None:
-            self.on_improvement(found)
+            self.on_improvement(result)

@@ -140,10 +140,10 @@ def uct_value(ws: Record, nodes: Any, child: Int, seat: Int, tries: Int) -> floa
 @kernel
 def contains(ws: Record, n: Int, action: Int) -> bool:
     """Return whether an action is among the first `n` of ``ws.moves[0]``."""
-    found = False
+    contained = False
     for i in range(n):
-        found |= ws.moves[0, i] == action
-    return bool(found)
+        contained |= ws.moves[0, i] == action
+    return bool(contained)
 
 
 @kernel
@@ -273,8 +273,8 @@ def evaluate_leaf(st: Record, ws: Record, ev: Record, nodes: Any, ply: Int) -> I
 def backpropagate(ws: Record, nodes: Any, seats: Int, ply: Int, end: Int) -> None:
     """Add the shares in ``ws.values[0]`` to the nodes of the path and to the history."""
     gain = ws.values[0]
-    for each in range(seats):
-        ws.sums[each] += gain[each]
+    for player in range(seats):
+        ws.sums[player] += gain[player]
     nodes[0].visits += 1
     for k in range(1, ply + 1):
         node = nodes[ws.path[k]]
@@ -309,12 +309,12 @@ def backup_proof(nodes: Any, node: Int, child: Int) -> bool:
     if best < PROVEN_WIN:
         if nodes[node].open != 0:
             return False
-        each = np.int64(nodes[node].first)
-        while each != 0:
-            if nodes[each].exact < 0.0:
+        sibling = np.int64(nodes[node].first)
+        while sibling != 0:
+            if nodes[sibling].exact < 0.0:
                 return False
-            best = max(best, nodes[each].exact)
-            each = np.int64(nodes[each].next)
+            best = max(best, nodes[sibling].exact)
+            sibling = np.int64(nodes[sibling].next)
     nodes[node].exact = best if node == 0 or nodes[node].seat == seat else 1.0 - best
     return True
 
@@ -349,7 +349,7 @@ def iterate(worlds: Any, ws: Record, ev: Record, nodes: Any) -> Int:
 def winning_move(st: Record, ws: Record, ev: Record, n: Int) -> Int:
     """Return which of the first `n` of ``ws.moves[0]`` wins or finishes at once, or -1."""
     seat = np.int64(op.to_act(st))
-    found = np.int64(-1)
+    winning = np.int64(-1)
     for i in range(n):
         m = np.int64(ws.moves[0, i])
         op.play(st, m)
@@ -357,11 +357,11 @@ def winning_move(st: Record, ws: Record, ev: Record, n: Int) -> Int:
         if op.terminal(st):
             won = won or final_share(st, seat, ws.values[0]) == 1.0
         if won:
-            found = np.int64(i)
+            winning = np.int64(i)
         op.undo(st, m)
-        if found >= 0:
+        if winning >= 0:
             break
-    return found
+    return winning
 
 
 class Mcts:
@@ -517,7 +517,7 @@ class Mcts:
         op.play(st, line[0])
         while self._children(node) and not op.terminal(st):
             seat = int(op.to_act(st))
-            if not any(self._nodes[each].seat == seat for each in self._children(node)):
+            if not any(self._nodes[child].seat == seat for child in self._children(node)):
                 break
             node = self._best(node, seat)
             line.append(int(self._nodes[node].action))

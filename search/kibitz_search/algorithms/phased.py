@@ -47,7 +47,7 @@ class PhasedSearch:
     ) -> None:
         make: Callable[..., Search] = middle or self.middle
         self._middle = make(state, **parameters)
-        self._oracles = [each(state) for each in self.oracles if each.supports(state) is None]
+        self._oracles = [oracle(state) for oracle in self.oracles if oracle.supports(state) is None]
 
     @classmethod
     def supports(cls, info: GameInfo, state: np.record) -> str | None:
@@ -65,6 +65,6 @@ class PhasedSearch:
         """Return the first oracle's answer, or the result of the middle search if there is none."""
         thinking = ThinkingTime(limits.seconds)
         for oracle in self._oracles:
-            if (found := oracle.probe(state, limits)) is not None:
-                return found
+            if (result := oracle.probe(state, limits)) is not None:
+                return result
         return self._middle.search(state, ev, replace(limits, seconds=thinking.left))

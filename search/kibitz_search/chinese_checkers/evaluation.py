@@ -251,12 +251,12 @@ def vacant(state: np.record) -> np.record:
     peg in the goal has arrived; one outside is as far as its nearest empty hole.
     """
     there: Any = state
-    shape, each = geo.geometry(*geo.ALL[int(there.geometry)]), int(there.each)
+    shape, pegs_each = geo.geometry(*geo.ALL[int(there.geometry)]), int(there.each)
     ev: Any = kernels.new(VACANT)
     ev.pull = 1.0
     ev.weights[:] = np.round(hand(state)["weights"] / 2 / RESOLUTION) * RESOLUTION
     for goal in geo.corners_of(shape.board):
-        ev.goals[goal, :each] = shape.home(goal, each)
+        ev.goals[goal, :pegs_each] = shape.home(goal, pegs_each)
     ev.far[: shape.holes, : shape.holes] = race_db.steps_between(shape)
     record: np.record = ev
     return record

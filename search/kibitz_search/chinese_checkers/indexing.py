@@ -89,7 +89,7 @@ def _ranks(bits: int, shift: int, below: int) -> np.ndarray:
     ranks = [0]
     for bit in range(bits):
         ones = (mask.bit_count() for mask in range(1 << bit))
-        more = [comb(shift + bit, below + each + 1) for each in ones]
+        more = [comb(shift + bit, below + index + 1) for index in ones]
         ranks += [rank + step for rank, step in zip(ranks, more, strict=True)]
     return np.minimum(np.array(ranks, np.int64), MAX_SETS).astype(np.int32)
 
@@ -102,7 +102,7 @@ def largest(shape: geo.Geometry, pegs: int) -> Triangle:
     """
     middle = 2 * shape.size + 1 if shape.board == "star" else shape.size
     fits = [Triangle(side, pegs) for side in range(1, min(middle, MAX_SIDE) + 1)]
-    good = [each for each in fits if each.holes > pegs and each.sets <= MAX_SETS]
+    good = [triangle for triangle in fits if triangle.holes > pegs and triangle.sets <= MAX_SETS]
     if not good:
         raise ValueError(f"{pegs} pegs have no room to race on a {shape.board} of {shape.size}")
     return good[-1]

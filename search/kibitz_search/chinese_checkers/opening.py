@@ -52,7 +52,7 @@ def book() -> Mapping[str, tuple[Line, ...]]:
 def _line(text: str) -> Line:
     shape = geo.geometry("star", 4)
     seen = places(shape, 3)
-    moves = [each.split("-") for each in text.split()]
+    moves = [move.split("-") for move in text.split()]
     return tuple((seen[int(origin)], seen[int(target)]) for origin, target in moves)
 
 

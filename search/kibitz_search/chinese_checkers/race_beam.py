@@ -96,8 +96,8 @@ def _add_successors(
             count_nodes(beam, i64(1))
             worth = guess(race, st, seat)
             inside = True
-            for each in range(st.each):
-                inside = inside and race.bit[goal, st.pegs[seat, each]] != OUTSIDE
+            for peg in range(st.each):
+                inside = inside and race.bit[goal, st.pegs[seat, peg]] != OUTSIDE
             if inside and depth + 1 + worth // MOVE < beam.total:
                 beam.total = depth + 1 + worth // MOVE
                 beam.last = depth + 1
@@ -128,12 +128,12 @@ def _is_new(beam: Record, key: Any) -> bool:
 @kernel
 def _sort(beam: Record) -> None:
     """Write the new sets into ``beam.order``, the best guess first and equals as they came."""
-    for each in range(WORST + 2):
-        beam.counts[each] = 0
+    for value in range(WORST + 2):
+        beam.counts[value] = 0
     for new in range(beam.new):
         beam.counts[min(i64(beam.guess[new]), WORST) + 1] += 1
-    for each in range(WORST + 1):
-        beam.counts[each + 1] += beam.counts[each]
+    for value in range(WORST + 1):
+        beam.counts[value + 1] += beam.counts[value]
     for new in range(beam.new):
         worth = min(i64(beam.guess[new]), WORST)
         beam.order[beam.counts[worth]] = new
@@ -141,7 +141,7 @@ def _sort(beam: Record) -> None:
 
 
 @kernel
-def _choose(beam: Record, holes: Int, each: Int, depth: Int) -> None:
+def _choose(beam: Record, holes: Int, pegs: Int, depth: Int) -> None:
     """Keep the best new sets as the layer `depth`, each once."""
     for place in range(4 * MAX_WIDTH):
         beam.table[place] = 0
@@ -156,7 +156,7 @@ def _choose(beam: Record, holes: Int, each: Int, depth: Int) -> None:
         at, move = i64(beam["from"][new]), i64(beam.by[new])
         beam.parent[depth, size] = at
         beam.move[depth, size] = move
-        for slot in range(each):
+        for slot in range(pegs):
             hole = i64(beam.pegs[(depth - 1) & 1, at, slot])
             beam.pegs[depth & 1, size, slot] = move % holes if hole == move // holes else hole
         size += 1

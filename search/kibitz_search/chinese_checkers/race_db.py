@@ -106,7 +106,7 @@ def targets(race: Record, mask: Int, origin: Int, within: Int) -> Int:
     Jumps stay in the holes of the mask `within`.
     """
     rest = mask & ~(i64(1) << origin)
-    found = i64(race.beside[origin]) & ~rest
+    steps = i64(race.beside[origin]) & ~rest
     reached: Int = i64(1) << origin
     waiting: Int = i64(0)
     here: Int = i64(origin)
@@ -120,7 +120,7 @@ def targets(race: Record, mask: Int, origin: Int, within: Int) -> Int:
                     reached |= i64(1) << land
                     waiting |= i64(1) << land
         if waiting == 0:
-            return (found | reached) & ~(i64(1) << origin)
+            return (steps | reached) & ~(i64(1) << origin)
         here = i64(race.lowest[(waiting & -waiting) % 37])
         waiting &= waiting - 1
 
@@ -129,14 +129,14 @@ def targets(race: Record, mask: Int, origin: Int, within: Int) -> Int:
 def moves_to(race: Record, mask: Int, target: Int) -> Int:
     """Return the mask of holes from which the peg in `target` may have come."""
     every = (i64(1) << i64(race.number)) - 1
-    found = targets(race, mask, target, every)
+    origins = targets(race, mask, target, every)
     if race.sticky == 0:
-        return found
+        return origins
     goal = (i64(1) << i64(race.pegs)) - 1
     inside: Int = i64(0)
     if (goal >> target) & 1 != 0:
-        inside = found if race.through != 0 else targets(race, mask, target, goal)
-    return (found & ~goal) | (inside & goal)
+        inside = origins if race.through != 0 else targets(race, mask, target, goal)
+    return (origins & ~goal) | (inside & goal)
 
 
 @kernel
@@ -161,13 +161,13 @@ def _following(mask: Int) -> Int:
 
 
 @kernel
-def _expand(race: Record, found: Any, depth: Int) -> Int:
+def _expand(race: Record, table: Any, depth: Int) -> Int:
     """Find the sets at distance `depth` + 1 and return how many there are."""
     number = i64(race.number)
     mask: Any = (i64(1) << i64(race.pegs)) - 1
     new: Int = i64(0)
-    for place in range(len(found)):
-        if found[place] == depth:
+    for place in range(len(table)):
+        if table[place] == depth:
             for hole in range(number):
                 if (mask >> hole) & 1 == 0:
                     continue
@@ -176,8 +176,8 @@ def _expand(race: Record, found: Any, depth: Int) -> Int:
                 while origins != 0:
                     before = rank(race, rest | (origins & -origins))
                     origins &= origins - 1
-                    if found[before] == UNKNOWN:
-                        found[before] = depth + 1
+                    if table[before] == UNKNOWN:
+                        table[before] = depth + 1
                         new += 1
         mask = _following(mask)
     return new
@@ -188,11 +188,11 @@ def distances(race: Any) -> np.ndarray:
 
     Takes some 20 seconds for the common star, compiled.
     """
-    found = np.full(Triangle(_side(race), int(race.pegs)).sets, UNKNOWN, np.uint8)
-    found[0] = depth = 0
-    while _expand(race, found, np.int64(depth)):
+    table = np.full(Triangle(_side(race), int(race.pegs)).sets, UNKNOWN, np.uint8)
+    table[0] = depth = 0
+    while _expand(race, table, np.int64(depth)):
         depth += 1
-    return found
+    return table
 
 
 def _side(race: Any) -> int:
@@ -223,12 +223,12 @@ def _blank(triangle: Triangle, sticky: bool, through: bool) -> Any:
 def build(triangle: Triangle, *, sticky: bool = False, through: bool = True) -> np.record:
     """Return a new table, or raise `UnsupportedBoardError`."""
     race = _blank(triangle, sticky, through)
-    found = distances(race)
-    if found.max() > MAX_DISTANCE:
+    table = distances(race)
+    if table.max() > MAX_DISTANCE:
         raise UnsupportedBoardError(
             f"some sets of {triangle} are further than {MAX_DISTANCE} moves from the goal"
         )
-    even = np.append(found, np.zeros(len(found) % 2, np.uint8))
+    even = np.append(table, np.zeros(len(table) % 2, np.uint8))
     race.values[:] = even[::2] | even[1::2] << 4
     record: np.record = race
     return record

@@ -94,4 +94,4 @@ def nearest_foreign(state: Any, seat: int) -> int:
         hole for other in range(int(state["seats"])) if other != seat
         for hole in own_pegs(state, other)
     ]  # fmt: skip
-    return min(shape.steps(hole, each) for hole in own for each in others)
+    return min(shape.steps(hole, other) for hole in own for other in others)

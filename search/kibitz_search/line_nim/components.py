@@ -77,11 +77,11 @@ def images(cell: int) -> list[tuple[int, int]]:
     """Return where a cell of the board comes to lie in each of the twelve images."""
     y, x = divmod(cell, geo.SIDE)
     q, r = x - (y - y % 2) // 2, y
-    found = []
+    places = []
     for _ in range(6):
         q, r = -r, q + r  # a sixth of a turn
-        found += [(q, r), (r, q)]
-    return found
+        places += [(q, r), (r, q)]
+    return places
 
 
 def write_chart(chart: Record, island: CellBitboard) -> None:
@@ -90,8 +90,8 @@ def write_chart(chart: Record, island: CellBitboard) -> None:
     chart.lines[: len(island.lines)] = island.lines
     places = {cell: place for place, cell in enumerate(island.cells)}
     for cell, place in places.items():
-        near = [places[each] for each in geo.neighbours(cell) if each in places]
-        chart.near[place] = sum(1 << each for each in near)
+        near = [places[beside] for beside in geo.neighbours(cell) if beside in places]
+        chart.near[place] = sum(1 << neighbor for neighbor in near)
         chart.across[:, place], chart.down[:, place] = zip(*images(cell), strict=True)
 
 
@@ -148,16 +148,16 @@ def canonical_name(ch: Record, count: Int) -> Any:
 @kernel
 def _solve_component(ch: Record, part: Any, count: Int) -> Int:
     """Work out the small part whose cells are listed."""
-    found = np.int64(0)
+    lines = np.int64(0)
     for k in range(ch.count):
         line = ch.lines[k]
         if line & ~part == np.uint64(0):
-            ch.small[found] = 0
+            ch.small[lines] = 0
             for i in range(count):
                 if (line >> np.uint64(ch.cells[i])) & np.uint64(1):
-                    ch.small[found] |= np.int64(1) << i
-            found += 1
-    return summary(ch.small, found, count)
+                    ch.small[lines] |= np.int64(1) << i
+            lines += 1
+    return summary(ch.small, lines, count)
 
 
 @kernel
@@ -191,10 +191,10 @@ def analyse(ch: Record, mask: Any) -> Any:
         if count > PART_CELLS:
             large += 1
             continue
-        found = _cached_summary(ch, part, count, own)
-        normal, alone = np.int64(found & 15), np.int64((found >> 4) & 15)
+        known = _cached_summary(ch, part, count, own)
+        normal, alone = np.int64(known & 15), np.int64((known >> 4) & 15)
         total ^= normal
-        tame = found & TAME
+        tame = known & TAME
         wild += np.int64(tame == 0)
         firm += np.int64(tame == 0 or normal == alone)
     ch.verdict = UNKNOWN

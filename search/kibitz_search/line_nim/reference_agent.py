@@ -122,14 +122,14 @@ class ReferenceAgent:
         for depth in range(min(MIN_DEPTH, last), last + 1):
             if abs(best.value) == WIN_SCORE:
                 break
-            found = self._search_depth(st, actions, depth)
+            result = self._search_depth(st, actions, depth)
             if self._ws.stop:
-                return self._interrupted_result(actions, found, best)
-            best = found
+                return self._interrupted_result(actions, result, best)
+            best = result
         return best
 
     def _interrupted_result(
-        self, actions: list[int], found: SearchResult, before: SearchResult
+        self, actions: list[int], result: SearchResult, before: SearchResult
     ) -> SearchResult:
         """Return what to play when a depth could not be finished, `before` being the last one's.
 
@@ -139,8 +139,8 @@ class ReferenceAgent:
         tried = int(self._ws.tried)
         if before.action not in actions[:tried]:
             return before
-        if found.value > -WIN_SCORE or tried == len(actions):
-            return replace(found, depth=before.depth)
+        if result.value > -WIN_SCORE or tried == len(actions):
+            return replace(result, depth=before.depth)
         return replace(before, action=actions[tried], line=(actions[tried],))
 
     def _search_depth(self, st: np.record, actions: list[int], depth: int) -> SearchResult:

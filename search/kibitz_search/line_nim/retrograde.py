@@ -71,7 +71,7 @@ class LineMasks:
             for place in range(1 << self.middle)
         ]
         self.start: Numbers = np.cumsum([0, *map(len, fitting)], dtype=np.int64)
-        self.near: Numbers = np.array([each for row in fitting for each in row], np.int64)
+        self.near: Numbers = np.array([number for row in fitting for number in row], np.int64)
         self.near = self.near.reshape(-1, 2)
         low = [line for line in lines if not line >> WORD]
         self.push = np.array([_push(place, low) for place in range(64)], np.uint64)

@@ -186,7 +186,7 @@ class LineNimSolver:
         """Make tables without the cells of one line after another, until a winning move shows."""
         judged: dict[int, _Verdict] = {}
         for taken in _covers(cells, beyond):
-            actions = [each for each in lines(cells) if taken <= set(geo.LINES[each])]
+            actions = [action for action in lines(cells) if taken <= set(geo.LINES[action])]
             if judged.keys() >= set(actions):
                 continue
             island = CellBitboard(set(cells) - taken)
@@ -254,7 +254,7 @@ class LineNimSolver:
         if verdicts is None:
             action, value, depth = self._guess(cells, source), 0.0, 0
         else:
-            best = min(verdicts, key=lambda each: (*_rank(each), source.random()))
+            best = min(verdicts, key=lambda action: (*_rank(action), source.random()))
             action, value, depth = best.action, WIN_SCORE if best.wins else -WIN_SCORE, len(cells)
         line = (action, *self._onward(set(cells) - set(geo.LINES[action])))
         return SearchResult(action, value, depth, self._nodes, line)
@@ -271,7 +271,7 @@ class LineNimSolver:
 
     def _guess(self, cells: Sequence[int], source: random.Random) -> int:
         """Return a move that leaves the right number of cells beyond a table's, or any."""
-        actions = [each for each in lines(cells) if each not in self._doomed] or lines(cells)
+        actions = [action for action in lines(cells) if action not in self._doomed] or lines(cells)
         wanted = [
             action
             for action in actions

@@ -27,7 +27,7 @@ class BoundarySet:
     def __init__(self, state: Any) -> None:
         count = int(state.count)
         self.salt = int(state.salt)
-        self.edges: tuple[int, ...] = tuple(int(each) for each in state.edge[: count + 1])
+        self.edges: tuple[int, ...] = tuple(int(edge) for edge in state.edge[: count + 1])
         sums = np.asarray(state.prefix, np.int64)[list(self.edges)]
         self.ends: tuple[int, ...] = tuple(sums.tolist())
         """The sum of the numbers to the left of each boundary."""
@@ -44,7 +44,7 @@ class BoundarySet:
         if int(state.salt) != self.salt:
             return None
         places = {edge: place for place, edge in enumerate(self.edges[1:-1])}
-        present = [int(each) for each in state.edge[1 : int(state.count)]]
+        present = [int(edge) for edge in state.edge[1 : int(state.count)]]
         if any(edge not in places for edge in present):
             return None
         return sum(1 << places[edge] for edge in present)

@@ -206,7 +206,7 @@ class NumberMergeSolver:
         line = [place]
         mask ^= 1 << place
         while mask:
-            line.append(max(set_bits(mask), key=lambda each: self._after(mask, each)))
+            line.append(max(set_bits(mask), key=lambda bit: self._after(mask, bit)))
             mask ^= 1 << line[-1]
         return line
 
@@ -220,11 +220,11 @@ class NumberMergeSolver:
             return view
         with stop_timer(self._ws, deadline, limits.cancelled):
             for deeper in range(2, last + 1):
-                found = self._search_depth(mask, deeper)
+                result = self._search_depth(mask, deeper)
                 if self._ws.stop:
                     view = self._interrupted_result(view)
                     break
-                view = found
+                view = result
         self._ws.stop = 0
         return view
 

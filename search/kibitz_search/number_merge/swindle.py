@@ -36,13 +36,13 @@ def swindle_chance(hopes: Hopes, worths: Worths, gains: Gains, mask: Int, own: I
         if here >= 0:
             after, gain = mask ^ (np.int64(1) << here), np.int64(gains[left, place + 1])
             kept = gain - np.int64(worths[after]) == np.int64(worths[mask])
-            found = np.float64(hopes[after]) if kept else 1.0
+            hope = np.float64(hopes[after]) if kept else 1.0
             if kept:
-                best = max(best, found)
+                best = max(best, hope)
             if gain > most:
                 most, total, among = gain, 0.0, 0
             if gain == most:
-                total += found
+                total += hope
                 among += 1
             left = here + 1
         here = np.int64(place)

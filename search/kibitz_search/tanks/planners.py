@@ -65,7 +65,7 @@ def _inside() -> np.ndarray:
 
 
 def _starts() -> np.ndarray:
-    return np.array([[geo.number(place) for place in each] for each in geo.STARTS.values()])
+    return np.array([[geo.number(place) for place in places] for places in geo.STARTS.values()])
 
 
 INSIDE, STARTS = kernels.kernel_array(_inside()), kernels.kernel_array(_starts())
@@ -169,10 +169,10 @@ def _explore(mind: Record, ev: Record, st: Record, seat: Int) -> Int:
     _entry_costs(mind, ev, st, seat, cost, goal)
     _lower_bounds(goal, bound)
     here = i64(st.place[seat])
-    found = astar(cost, bound, goal, rules.AHEAD, here, far, came)
-    if found < 0:
+    steps = astar(cost, bound, goal, rules.AHEAD, here, far, came)
+    if steps < 0:
         return i64(rules.TURN_RIGHT)
-    there = first_step(came, here, found)
+    there = first_step(came, here, steps)
     mind.tried = there
     return i64(ACTIONS[_toward(here, there)])
 
@@ -369,9 +369,9 @@ def _hunt(mind: Record, ev: Record, st: Record, seat: Int) -> Int:
             hull = (hull + (1 if action == rules.TURN_RIGHT else 3)) & 3
             paid = float(STEP + hazard[here])
         if goal[there] == 0 or there == here:
-            found = astar(cost, bound, goal, rules.AHEAD, there, far, came)
-            if found >= 0:
-                paid += far[found]
+            steps = astar(cost, bound, goal, rules.AHEAD, there, far, came)
+            if steps >= 0:
+                paid += far[steps]
         value = prize * _ahead(st, seat, there, hull, then) - paid
         if value > best:
             best = value

@@ -64,8 +64,8 @@ def template(settings: Settings, *, apart: bool = True) -> Template:
     numbers lie between them.
     """
     shape = geo.geometry("star", geo.COMMON["star"])
-    each = geo.usual_pegs("star", geo.COMMON["star"])
-    goal, home = list(shape.home(GOAL, each)), list(shape.home(0, each))
+    pegs = geo.usual_pegs("star", geo.COMMON["star"])
+    goal, home = list(shape.home(GOAL, pegs)), list(shape.home(0, pegs))
     start, by_hand = np.full(shape.holes, np.nan), distances("hand")
     start[goal + home] = by_hand[goal + home]
     if apart:
@@ -89,13 +89,13 @@ def judge(games: HoleGames, seed: int, population: Array, generation: int) -> Ju
         played[promising] = MANY
     score, wins, restarts = totals
     counts = {"wins": wins, "games": played, "restarts": restarts}
-    return Judgement(score / played, {name: int(each.sum()) for name, each in counts.items()})
+    return Judgement(score / played, {name: int(count.sum()) for name, count in counts.items()})
 
 
 def scores(came: Array) -> Array:
     """Return what the report gives for each game, of what came of it (`hole_games`)."""
-    found: Array = np.where(came[..., WON] > 0, WORTH - came[..., PLIES], -came[..., LOST_BY])
-    return found
+    points: Array = np.where(came[..., WON] > 0, WORTH - came[..., PLIES], -came[..., LOST_BY])
+    return points
 
 
 def _totals(came: Array) -> Array:

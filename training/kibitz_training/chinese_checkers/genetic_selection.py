@@ -38,5 +38,5 @@ def best_of(games: HoleGames, candidates: Array, seed: int) -> Array:
 
 def drawn(source: np.random.Generator, count: int) -> Sequence[int]:
     """Return the seeds of so many arrays."""
-    found: list[int] = source.integers(0, 2**63, size=count).tolist()
-    return found
+    seeds: list[int] = source.integers(0, 2**63, size=count).tolist()
+    return seeds

@@ -292,4 +292,4 @@ def play_task(given: dict[str, Any]) -> dict[str, Any]:
 
 def rotations(shape: geo.Geometry, corners: Sequence[int]) -> np.ndarray[Any, Any]:
     """Return the index of each hole in an array for `GOAL` as each seat sees it, [seats, holes]."""
-    return np.array([turned_holes(shape, (each + 3) % geo.CORNERS) for each in corners], np.int64)
+    return np.array([turned_holes(shape, (at + 3) % geo.CORNERS) for at in corners], np.int64)

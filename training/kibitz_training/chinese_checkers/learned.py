@@ -112,7 +112,7 @@ def _evolve(
         source = np.random.default_rng([given.seed, number, 4])
         seeds = source.integers(0, 2**63, size=parameters.openings)
         others = np.stack([distances("stragglers"), distances("hand"), array_of(own)])
-        arrays = np.stack([array_of(each) for each in population])
+        arrays = np.stack([array_of(individual) for individual in population])
         return Judgement(games.play(arrays, others, seeds).mean(axis=1), {})
 
     for generation in evolve(strategy, journal, parameters.generations, judge):
@@ -132,7 +132,7 @@ def _charts(
     return {
         "lead.svg": figures.line_chart(
             "Mean lead of a generation, in percent",
-            [100 * each for each in leads],
+            [100 * lead for lead in leads],
             across="generation",
             up="%",
         ),

@@ -189,4 +189,4 @@ def sharings(seats: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     every_second = sum(1 << seat for seat in range(0, seats, 2))
     whole = (1 << seats) - 1
     turned = {(every_second << by | every_second >> (seats - by)) & whole for by in range(seats)}
-    return np.array(sorted(turned | {whole ^ each for each in turned}), np.int64)
+    return np.array(sorted(turned | {whole ^ mask for mask in turned}), np.int64)

@@ -52,12 +52,12 @@ def gathered(choices: Sequence[Choice]) -> Choices:
     shape = geo.geometry("star", geo.COMMON["star"])
     classes, _ = symmetric_classes()
     turned = np.array([classes[turned_holes(shape, goal)] for goal in range(geo.CORNERS)])
-    sizes = np.array([len(each.legal) for each in choices], np.int64)
+    sizes = np.array([len(choice.legal) for choice in choices], np.int64)
     begins = np.cumsum(sizes) - sizes
-    goals = np.repeat([each.goal for each in choices], sizes)
-    moves = np.concatenate([each.legal for each in choices])
+    goals = np.repeat([choice.goal for choice in choices], sizes)
+    moves = np.concatenate([choice.legal for choice in choices])
     origins, targets = np.divmod(moves, shape.holes)
-    places = np.array([each.legal.index(each.chosen) for each in choices], np.int64)
+    places = np.array([choice.legal.index(choice.chosen) for choice in choices], np.int64)
     holes = np.array([turned[goals, origins], turned[goals, targets]])
     return Choices(holes, begins, begins + places)
 

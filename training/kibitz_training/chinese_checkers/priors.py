@@ -47,10 +47,10 @@ def run(parameters: PriorParameters, given: TrainingRun) -> None:
             lambda seed: play(seats, distances, parameters.iterations, seed),
             lambda game: list(choices(seats, list(map(int, game)))),
         )
-    fitted, held = ([each for game in games for each in game] for games in split(played))
+    fitted, held = ([choice for game in games for choice in game] for games in split(played))
     priors = prior_fit.fit(prior_fit.gathered(fitted))
     likelihood = prior_fit.likelihood(prior_fit.gathered(held), priors)
-    even = float(-np.mean([np.log(len(each.legal)) for each in held]))
+    even = float(-np.mean([np.log(len(choice.legal)) for choice in held]))
     given.reporter.say(
         f"fitted to {len(fitted)} moves; {len(held)} others have a log probability of "
         f"{likelihood:.4f}, {even:.4f} if all moves were equal"

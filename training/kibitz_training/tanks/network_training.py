@@ -144,7 +144,7 @@ def _tell_table(given: TrainingRun, games: NetworkGames, network: Array) -> None
     chances = _seeds(given.seed, 0, TABLE, (1, TABLE_GAMES))
     points = games.play(network[np.newaxis], [0] * TABLE_GAMES, chances, whole=True)[0]
     for number, (own, *others) in enumerate(points, 1):
-        rest = ", ".join(f"{each:.0f}" for each in others)
+        rest = ", ".join(f"{score:.0f}" for score in others)
         given.reporter.say(f"game {number}: {own:.0f} against {rest}")
 
 
