@@ -56,7 +56,7 @@ from kibitz_bots.number_types import COUNT, NATURAL
 from kibitz_bots.running.saved_seat import SavedSeat, take_seat
 from kibitz_bots.sdk import Bot
 from kibitz_bots.spec import BotFactory, SpecError
-from kibitz_protocol import printable
+from kibitz_protocol import event_loop, printable
 
 if TYPE_CHECKING:
     from kibitz_bots.running.connection import Shutdown
@@ -319,7 +319,7 @@ def _run(
 
     saved = None if seat is None else seat.resume
     try:
-        return asyncio.run(_play(make, options, token, resume or saved, seat))
+        return event_loop.run(_play(make, options, token, resume or saved, seat))
     except HelloRefusedError as error:
         if seat is None or saved is None or error.code is not Code.UNAUTHORIZED:
             return _fail(error)

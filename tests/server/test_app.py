@@ -20,7 +20,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from kibitz_protocol.wire.messages import HouseBotLine
-from kibitz_server.app import Config, running, with_loop
+from kibitz_server.app import Config, running
 from kibitz_server.net.peer import Peer
 from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.timeouts import TimeoutConfig
@@ -96,13 +96,6 @@ async def test_a_database_serves_one_server(tmp_path: Path) -> None:
 
 def scribble(path: Path) -> None:
     path.write_text("something else entirely, and long enough to be read" * 20)
-
-
-def test_the_loop_is_uvloop_where_there_is_one() -> None:
-    async def module() -> str:
-        return type(asyncio.get_running_loop()).__module__
-
-    assert with_loop(module()) in {"uvloop", "asyncio.unix_events"}
 
 
 # --- draining ---------------------------------------------------------------------------------

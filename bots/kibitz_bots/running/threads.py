@@ -11,6 +11,7 @@ import contextlib
 import contextvars
 import threading
 from collections.abc import Callable
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 Outcome = TypeVar("Outcome")
@@ -20,8 +21,29 @@ class TurnCancelled(RuntimeError):
     """Raised by waiting code once its result is no longer needed."""
 
 
+class _Worker:
+    """A thread that is kept for the next call; starting one costs more than a short turn."""
+
+    def __init__(self) -> None:
+        self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        threading.Thread(target=self._work, name="bot", daemon=True).start()
+
+    def run(self, call: Callable[[], None]) -> None:
+        """Run `call`, which raises nothing, and then wait for the next one."""
+        self._calls.put(call)
+
+    def _work(self) -> None:
+        while True:
+            self._calls.get()()
+            _idle.append(self)
+
+
+_idle: list[_Worker] = []
+"""The workers that wait for a call. One whose bot never returns is not missed."""
+
+
 async def in_thread(call: Callable[[], Outcome]) -> Outcome:
-    """Run `call` in a new thread, in a copy of the present context; return its outcome.
+    """Run `call` in another thread, in a copy of the present context; return its outcome.
 
     Canceling the wait leaves the thread running; its outcome is then dropped.
     """
@@ -37,7 +59,11 @@ async def in_thread(call: Callable[[], Outcome]) -> Outcome:
         else:
             _deliver(loop, future, future.set_result, outcome)
 
-    threading.Thread(target=work, name="bot", daemon=True).start()
+    try:
+        worker = _idle.pop()
+    except IndexError:
+        worker = _Worker()
+    worker.run(work)
     return await future
 
 

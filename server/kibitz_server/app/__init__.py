@@ -7,7 +7,7 @@ Two servers in one process share nothing else. `run` is the whole life of a serv
 """
 
 from kibitz_server.app.config import Config
-from kibitz_server.app.main import run, with_loop
+from kibitz_server.app.main import run
 from kibitz_server.app.server import Server, running
 
-__all__ = ["Config", "Server", "run", "running", "with_loop"]
+__all__ = ["Config", "Server", "run", "running"]

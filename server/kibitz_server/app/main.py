@@ -9,10 +9,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Coroutine, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Mapping
 
 from kibitz_games.core.game import Game
+from kibitz_protocol import event_loop
 from kibitz_server.app.config import Config
 from kibitz_server.app.server import Server, running
 from kibitz_server.directory.rules import CompileCommand
@@ -20,7 +20,6 @@ from kibitz_server.housebots.catalog import BotLauncher
 from kibitz_server.net.site import Site
 
 LOG = logging.getLogger("kibitz.app")
-_T = TypeVar("_T")
 GC_THRESHOLD = 20_000
 """New objects between two garbage collections: a move makes some dozens and no cycles."""
 EXIT_GRACE_S = 20.0
@@ -45,17 +44,7 @@ def run(
     a disk that does not answer. Raises `StoreError` if the database cannot be used, or another
     server has taken it over.
     """
-    return with_loop(_serve(config, games, launcher, site, compile_command, started))
-
-
-def with_loop(main: Coroutine[None, None, _T]) -> _T:
-    """Run a coroutine on uvloop if it is installed, else on asyncio's own loop."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.run(main)
-    result: _T = uvloop.run(main)
-    return result
+    return event_loop.run(_serve(config, games, launcher, site, compile_command, started))
 
 
 async def _serve(
