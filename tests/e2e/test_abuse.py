@@ -268,7 +268,7 @@ async def test_every_flood_at_once(tmp_path: Path, report: ReportFigure) -> None
 
     The same floods are first sent to another server on the same machine. This measures the
     processor time that the players lose to them whatever this server does.
-    (`tests/server/net/test_peer.py` counts how much of a turn of its loop floods get.)
+    (`tests/server/net/test_connection.py` counts how much of a turn of its loop floods get.)
     """
     directories = tmp_path / "ours", tmp_path / "other"
     for directory in directories:

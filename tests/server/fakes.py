@@ -2,8 +2,8 @@
 
 `FakeLoop` is an event loop whose time is moved by hand. `FakeTransport` keeps what is written
 and can be full. `FakeStore` is a store that is durable when the test says so.
-`ScriptedConnection` is a real `Peer` on a fake transport. `JsonClient` speaks JSON over a real
-socket.
+`ScriptedConnection` is a real `Connection` on a fake transport. `JsonClient` speaks JSON over a
+real socket.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from kibitz_protocol.wire.messages import ClientMessage, HouseBotLine, LobbyChan
 from kibitz_server.metrics import Metrics
 from kibitz_server.net import http
 from kibitz_server.net.access import AccessPolicy
+from kibitz_server.net.connection import Connection
 from kibitz_server.net.downloads import Downloads
 from kibitz_server.net.guest_networks import GuestNetworks
 from kibitz_server.net.peer import Peer, PeerContext
@@ -280,16 +281,17 @@ class PeerRig:
 
 
 class ScriptedConnection:
-    """A scripted connection to a real `Peer`."""
+    """A scripted connection to a real `Connection`."""
 
     def __init__(self, rig: PeerRig, address: str) -> None:
         self.rig = rig
         self.transport = FakeTransport(address)
-        self.peer = Peer(rig.context)
-        self.peer.connection_made(self.transport)
+        self.connection = Connection(rig.context)
+        self.connection.connection_made(self.transport)
+        self.peer = self.connection.peer
 
     def feed(self, data: bytes) -> None:
-        self.peer.data_received(data)
+        self.connection.data_received(data)
         self.rig.loop.advance()
 
     def send(self, **fields: object) -> None:

@@ -11,6 +11,7 @@ import signal
 import socket
 import sys
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,6 +22,8 @@ from websockets.exceptions import ConnectionClosed
 
 from kibitz_protocol.wire.messages import HouseBotLine
 from kibitz_server.app import Config, running
+from kibitz_server.net.connection import Connection
+from kibitz_server.net.frames import FrameReader
 from kibitz_server.net.peer import Peer
 from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.timeouts import TimeoutConfig
@@ -203,15 +206,18 @@ async def test_a_connection_that_is_gone_is_freed_without_the_garbage_collector(
             async with connected(server.url) as ada:
                 await ada.hello("ada")
                 await ada.ask("list_lobbies")
-                assert living_peers() == 1
+                assert living_parts() == {Connection: 1, FrameReader: 1, Peer: 1}
             await wait_until(lambda: not server.directory.gauges()["connections"])
-            await wait_until(lambda: living_peers() == 0)
+            await wait_until(lambda: not living_parts())
         finally:
             gc.enable()
 
 
-def living_peers() -> int:
-    return sum(type(each) is Peer for each in gc.get_objects())
+def living_parts() -> Counter[type]:
+    """Count what connections consist of."""
+    return Counter(
+        type(each) for each in gc.get_objects() if type(each) in {Connection, FrameReader, Peer}
+    )
 
 
 # --- readers that do not read -----------------------------------------------------------------

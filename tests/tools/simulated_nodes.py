@@ -1,9 +1,9 @@
 """Nodes, their database and their clients in one thread on virtual time: a run is one integer.
 
 As in `simulation` everything above the sockets and the storage is the real thing, on each node:
-`Directory` with `Failover`, the runners, `Peer`, and the server's clock. Below it are the stores of
-the nodes (`fake_store`), the database in memory that they share, and links to it that fail
-(`fake_database`):
+`Directory` with `Failover`, the runners, `Connection`, and the server's clock. Below it are the
+stores of the nodes (`fake_store`), the database in memory that they share, and links to it that
+fail (`fake_database`):
 
     Session --frames--> proxy --> Peer -- Directory -- FakeNodeStore --cut, in doubt--> FakeDatabase
                                   `--- killed, frozen, taken down: of each node ---'   killed, slow
@@ -46,8 +46,9 @@ from kibitz_server.directory import match_setup
 from kibitz_server.directory.directory import Directory
 from kibitz_server.match.record import read_entry
 from kibitz_server.match.state import BrokenLog
+from kibitz_server.net.connection import Connection
 from kibitz_server.net.loop_clock import ServerClock
-from kibitz_server.net.peer import Peer, PeerContext
+from kibitz_server.net.peer import PeerContext
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.location import NodeIdentity
 from kibitz_server.storage.postgres.nodes import EXPIRES_S
@@ -426,9 +427,9 @@ class NodesSimulation(Simulation):
         if process is None:
             return None
         socket = NodeConnection(self, process.loop, actor)
-        socket.peer = Peer(process.port)
+        socket.connection = Connection(process.port)
         process.sockets.append(socket)
-        process.loop.call_soon(socket.peer.connection_made, socket)
+        process.loop.call_soon(socket.connection.connection_made, socket)
         if self.faults_active:
             self._inject_once(self.rates.resets, socket.reset)
         return socket

@@ -1,8 +1,8 @@
 """A server, its disk and its clients in one thread on virtual time: a run is one integer.
 
-Everything above the sockets is the real thing: `Directory`, runners of matches and lobbies, `Peer`
-with its frames, `Store` with its SQLite file, and on the other side the clients' `Session`. The
-layers between and below them are simulated, from one random source:
+Everything above the sockets is the real thing: `Directory`, runners of matches and lobbies,
+`Connection` with its frames, `Store` with its SQLite file, and on the other side the clients'
+`Session`. The layers between and below them are simulated, from one random source:
 
     Session --frames--> connection --late, cut, reset--> Peer -- Directory -- Store --late--> disk
                                                          `------ killed, started again ------'
@@ -52,8 +52,9 @@ from kibitz_server.match.record import read_entry, read_setup, restore
 from kibitz_server.match.visibility import replay
 from kibitz_server.metrics import Metrics
 from kibitz_server.net import http
+from kibitz_server.net.connection import Connection
 from kibitz_server.net.connections import Connections, Quotas
-from kibitz_server.net.peer import Peer, PeerContext
+from kibitz_server.net.peer import PeerContext
 from kibitz_server.net.rate_limit import Rate, RateLimits
 from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.send_queue import WriteBatcher
@@ -203,11 +204,11 @@ class SimulatedConnection(asyncio.Transport):
         self._arrival = {"up": 0.0, "down": 0.0}
         self.server_gone = False
         self.client_gone = False
-        self.peer: Peer
+        self.connection: Connection
 
-    def accept(self, peer: Peer) -> None:
-        self.peer = peer
-        peer.connection_made(self)
+    def accept(self, connection: Connection) -> None:
+        self.connection = connection
+        connection.connection_made(self)
 
     # --- the server's side: a transport ---
 
@@ -221,7 +222,7 @@ class SimulatedConnection(asyncio.Transport):
         return 0
 
     def pause_reading(self) -> None:
-        """Pause reading; data that still arrives waits in the peer."""
+        """Pause reading; data that still arrives waits in the connection."""
 
     def resume_reading(self) -> None:
         """Nothing waits here."""
@@ -250,9 +251,8 @@ class SimulatedConnection(asyncio.Transport):
             cut = self._simulation.random.randrange(1, len(data))
             self.send(data[:cut])
             data = data[cut:]
-        self._deliver(
-            "up", lambda: self.peer.data_received(data) if self._virtual_loop.running else None
-        )
+        received = self.connection.data_received
+        self._deliver("up", lambda: received(data) if self._virtual_loop.running else None)
 
     # --- ends ---
 
@@ -270,7 +270,7 @@ class SimulatedConnection(asyncio.Transport):
     def end_server(self, error: Exception | None) -> None:
         if not self.server_gone:
             self.server_gone = True
-            self._virtual_loop.call_soon(self.peer.connection_lost, error)
+            self._virtual_loop.call_soon(self.connection.connection_lost, error)
 
     def end_client(self, code: int | None, reason: str) -> None:
         if not self.client_gone:
@@ -402,7 +402,7 @@ class Simulation:
             return None
         link = SimulatedConnection(self, self._loop, actor)
         self._links.append(link)
-        link.accept(Peer(self._port))
+        link.accept(Connection(self._port))
         if self.faults_active:
             self._inject_once(self.rates.resets, link.reset)
         return link
@@ -437,11 +437,11 @@ class Simulation:
         link, loop = watcher.connection, self._loop
         if link is None or link.server_gone or not loop.running:
             return
-        link.peer.pause_writing()
+        link.connection.pause_writing()
 
         def resume() -> None:
             if not link.server_gone:
-                link.peer.resume_writing()
+                link.connection.resume_writing()
 
         loop.call_later(self.delay(2.0), resume)
 

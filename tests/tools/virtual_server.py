@@ -29,9 +29,10 @@ from kibitz_server.handlers.pages import RecordPages
 from kibitz_server.handlers.requests import RequestHandlers
 from kibitz_server.housebots.process import HouseBots
 from kibitz_server.metrics import Metrics
+from kibitz_server.net.connection import Connection
 from kibitz_server.net.connections import Connections, Quotas
 from kibitz_server.net.http import PageSource
-from kibitz_server.net.peer import Peer, PeerContext
+from kibitz_server.net.peer import PeerContext
 from kibitz_server.net.rate_limit import Rate, RateLimits
 from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.send_queue import WriteBatcher
@@ -90,10 +91,11 @@ class ScriptedClient:
 
     def _connect(self) -> None:
         self._transport = FakeTransport()
-        self._peer = Peer(self._server.port)
-        self._peer.connection_made(self._transport)
+        self._connection = Connection(self._server.port)
+        self._connection.connection_made(self._transport)
+        self._peer = self._connection.peer
         bearer = f"Authorization: Bearer {self._token}\r\n" if self._token else ""
-        self._peer.data_received(HANDSHAKE.format(path="/", more=bearer).encode())
+        self._connection.data_received(HANDSHAKE.format(path="/", more=bearer).encode())
         self._server.advance(ANSWER_SECONDS)
         _, _, self._transport.written = self._transport.written.partition(b"\r\n\r\n")
 
@@ -121,11 +123,11 @@ class ScriptedClient:
 
     def disconnect(self) -> None:
         """Lose the connection."""
-        self._peer.connection_lost(None)
+        self._connection.connection_lost(None)
 
     def stop_reading(self) -> None:
         """Read nothing more, when as much waits as may: the next frame is too much."""
-        self._peer.pause_writing()
+        self._connection.pause_writing()
         self._peer.send_queue.send(bytes(SendLimits().frames_bytes))
 
     @property
@@ -137,7 +139,7 @@ class ScriptedClient:
         """Send a request and return its number, before anything has come of it."""
         self._id += 1
         request = json.dumps({"type": type, "id": self._id, **fields}).encode()
-        self._peer.data_received(client_frame(request))
+        self._connection.data_received(client_frame(request))
         return self._id
 
     def answer_to(self, request: int) -> dict[str, Any] | None:
@@ -263,11 +265,11 @@ class VirtualServer:
     def page(self, path: str) -> bytes:
         """Get a page over HTTP, head and body."""
         transport = FakeTransport()
-        peer = Peer(self.port)
-        peer.connection_made(transport)
-        peer.data_received(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        connection = Connection(self.port)
+        connection.connection_made(transport)
+        connection.data_received(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         self.advance(ANSWER_SECONDS)
-        peer.connection_lost(None)
+        connection.connection_lost(None)
         head, _, body = transport.written.partition(b"\r\n\r\n")
         lines = [line for line in head.split(b"\r\n") if not line.startswith(b"Date:")]
         return b"\r\n".join([*lines, b"", body])

@@ -21,11 +21,12 @@ from kibitz_server.housebots.catalog import BotLauncher
 from kibitz_server.housebots.process import HouseBots
 from kibitz_server.maintenance.retention import Retention
 from kibitz_server.metrics import Metrics
+from kibitz_server.net.connection import Connection
 from kibitz_server.net.connections import Connections
 from kibitz_server.net.downloads import Downloads
 from kibitz_server.net.http import PageSource
 from kibitz_server.net.loop_clock import ServerClock
-from kibitz_server.net.peer import Peer, PeerContext
+from kibitz_server.net.peer import PeerContext
 from kibitz_server.net.send_queue import WriteBatcher
 from kibitz_server.net.site import Site
 from kibitz_server.net.timeouts import Timeouts
@@ -210,7 +211,7 @@ async def _start(
     try:
         await directory.restore_when_loaded()
         listener = await loop.create_server(
-            lambda: Peer(context), sock=sock, backlog=LISTEN_BACKLOG
+            lambda: Connection(context), sock=sock, backlog=LISTEN_BACKLOG
         )
     except BaseException:
         sock.close()

@@ -232,7 +232,8 @@ class MatchArchive:
     @asynccontextmanager
     async def _job_turn(self, peer: Peer, identity: Identity) -> AsyncIterator[None]:
         """Wait for the player's turn; skip the work if the connection is gone by then."""
-        async with self._jobs.turn(identity.key, counted_address(peer), peer.people):
+        people = self._directory.connections.guest_networks.people(peer.address)
+        async with self._jobs.turn(identity.key, counted_address(peer), people):
             if peer.leaving:
                 raise RequestDeclined(Code.UNAVAILABLE, "the connection is gone")
             yield

@@ -17,7 +17,7 @@ from kibitz_server.lobby.commands import Connected
 from kibitz_server.match.lifecycle import is_unfinished
 from kibitz_server.net.connections import Connections, Quotas
 from kibitz_server.net.peer import RETRY_AFTER_MS, Peer
-from kibitz_server.net.rate_limit import UNLIMITED, Rate
+from kibitz_server.net.rate_limit import UNLIMITED, Rate, RateLimiter
 
 RETRY_SOON_MS: Final = 300
 """The retry delay in milliseconds while a node waits for news of another one."""
@@ -82,7 +82,7 @@ class HelloHandler:
         peer.entrant = admission.entrant
         self._connections.greeted(peer, admission.identity)
         if admission.organizer:
-            peer.lift_limits()
+            peer.rate_limiter = RateLimiter(UNLIMITED, self._directory.loop.time())
         if admission.fresh:
             self._directory.accounts.save(admission)
         self._send_welcome(peer, hello.id, known[-1], admission)

@@ -91,9 +91,9 @@ class RequestHandlers:
         try:
             if match is not None and peer.identity is not None:
                 if not match.move(peer, move):
-                    peer.charge_refused_move(1)
+                    peer.charge_unanswered(1)
                 return
-            peer.charge_refused_move(1)
+            peer.charge_unanswered(1)
             if require_hello(peer, move.id) is not None:
                 self._matches.move_after_end(peer, move)
         except Exception:

@@ -198,7 +198,7 @@ class Connections:
         address = self._counted[peer] = address_group(peer.address)
         limits, people = self.rate_limits, self.guest_networks.people(peer.address)
         rate = rate_of_people(limits.address, limits.socket, people)
-        peer.share_bucket(self._address_buckets.acquire(address, self._loop.time(), rate))
+        peer.rate_limiter.share(self._address_buckets.acquire(address, self._loop.time(), rate))
         most = self.address_quotas(peer).connections_an_address
         return self._address_buckets.users(address) <= most
 
@@ -252,7 +252,7 @@ class Connections:
         """Note the identity of a connection."""
         peer.greeted(identity)
         now, rate = self._loop.time(), self._account_rate(identity.key)
-        peer.share_bucket(self._account_buckets.acquire(identity.key, now, rate))
+        peer.rate_limiter.share(self._account_buckets.acquire(identity.key, now, rate))
         self._by_player.setdefault(identity.key, []).append(peer)
         self._count_guest(peer, identity, 1)
 

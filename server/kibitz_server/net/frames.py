@@ -102,10 +102,6 @@ class FrameReader:
             return Kind.PONG, apply_mask(data[body:end], data[body - 4 : body])
         return Kind.OTHER, data[start:end]
 
-    def discard(self) -> None:
-        """Drop input that was not consumed, as the connection is gone."""
-        self._data, self._start, self._parts = b"", 0, None
-
     def _keep(self) -> None:
         """Drop consumed input."""
         self._data = self._data[self._start :]

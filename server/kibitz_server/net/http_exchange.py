@@ -13,12 +13,9 @@ answer is on its way, so a slow reader never has more than one answer waiting.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import math
-from asyncio import AbstractEventLoop, Transport
-from collections.abc import Awaitable, Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Generator
 from functools import partial
 from http import HTTPStatus
 from typing import Protocol
@@ -27,18 +24,14 @@ from websockets.datastructures import Headers
 from websockets.exceptions import HeaderLineTooLong, RequestLineTooLong, TooManyHeaders
 from websockets.http11 import MAX_LINE_LENGTH, MAX_NUM_HEADERS, Request, Response
 
-from kibitz_server.metrics import Metrics
 from kibitz_server.net import http
-from kibitz_server.net.access import AccessPolicy, BadHeader
+from kibitz_server.net.access import BadHeader
 from kibitz_server.net.addresses import address_group
-from kibitz_server.net.downloads import Downloads
 from kibitz_server.net.handshakes import bearer_token, handshake_response
 from kibitz_server.net.http_checks import asks_for_websocket, forbidden_page, malformed_page
 from kibitz_server.net.page_sender import PageSender, download_refusal
-from kibitz_server.net.rate_limit import RateLimiter, RateLimits
-from kibitz_server.net.send_queue import SendQueue
-from kibitz_server.net.site import Site, SiteFile, page_response, site_response
-from kibitz_server.net.turn_budget import TurnBudget
+from kibitz_server.net.peer import Peer, PeerContext, half_close
+from kibitz_server.net.site import SiteFile, page_response, site_response
 
 LOG = logging.getLogger("kibitz.net")
 HEADER_BYTES = 16 * 1024
@@ -50,59 +43,14 @@ KEEP_ALIVE_S = 5.0
 _END_OF_HEAD = b"\r\n\r\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpContext:
-    """The state shared by all HTTP exchanges of a server."""
-
-    loop: AbstractEventLoop
-    pages: http.PageSource
-    site: Site | None = None
-    """The files of the web pages, if there are any."""
-    metrics: Metrics
-    turns: TurnBudget
-    rate_limits: RateLimits
-    servers: Callable[[], Sequence[str]] = list
-    """The websocket addresses of other servers, whose pages count as this server's."""
-    access: AccessPolicy = field(default_factory=AccessPolicy)
-    """Which requests are served, by their headers."""
-    downloads: Downloads = field(default_factory=Downloads)
-    spawn: Callable[[Callable[[], Awaitable[None]]], None]
-    """Runs coroutines in the background; used only for pages that come from the disk."""
-
-
-class HttpConnection(Protocol):
-    """The connection of a request (`peer.Peer`)."""
-
-    address: str
-    local: bool
-    proxied: bool
-    transport: Transport
-    send_queue: SendQueue
-    rate_limiter: RateLimiter
-
-    @property
-    def people(self) -> int:
-        """The number of people that its address counts as, 0 if it counts as itself."""
+class HttpReader(Protocol):
+    """The reader of an exchange's input (`connection.Connection`)."""
 
     def in_turn(self, call: Callable[[], None]) -> None:
         """Call a function now, or in a later turn of the loop, and read nothing until then."""
 
-    def relocate(self, address: str, local: bool) -> bool:
-        """Set the address that the request comes from; return whether there is room for it."""
-
-    def may_stay(self) -> bool:
-        """Return whether its address has connections to spare."""
-
-    def expect_request(self, patience_s: float) -> None:
-        """Wait some seconds for another request, then call `HttpExchange.end_idle`."""
-
     def open_websocket(self, bearer: str | None, response: bytes, rest: bytes) -> None:
         """Answer, and read frames from now on, beginning with `rest`; `bearer` is the token."""
-
-    def leave(self, patience_s: float) -> None:
-        """Ignore further input; the other side has some seconds to read the output."""
-
-    def abort(self) -> None: ...
 
 
 class HttpExchange:
@@ -110,18 +58,20 @@ class HttpExchange:
 
     __slots__ = (
         "_answered",
-        "_connection",
         "_context",
         "_data",
         "_eof_received",
         "_kept",
+        "_peer",
+        "_reader",
         "_relocated",
         "_sender",
     )
 
-    def __init__(self, context: HttpContext, connection: HttpConnection) -> None:
+    def __init__(self, context: PeerContext, peer: Peer, reader: HttpReader) -> None:
         self._context = context
-        self._connection = connection
+        self._peer = peer
+        self._reader = reader
         self._data = b""
         """Input so far: the request's head, and what follows it."""
         self._answered = False
@@ -140,10 +90,12 @@ class HttpExchange:
         if self._answered:
             return
         self._data += data
-        if not self._kept or not self._connection.send_queue.paused:
+        if self._peer.is_unread:  # the head is here, and waits for its turn
+            return
+        if not self._kept or not self._peer.send_queue.paused:
             self._read_head()
         elif len(self._data) > HEADER_BYTES:  # the previous answer is not being read
-            self._connection.abort()
+            self._peer.abort()
 
     def _read_head(self) -> None:
         data = self._data
@@ -151,7 +103,7 @@ class HttpExchange:
         if end > HEADER_BYTES or (end < 0 and len(data) > HEADER_BYTES):
             self.reply(_too_large_page(data))
         elif end >= 0:
-            self._connection.in_turn(partial(self._answer, end + len(_END_OF_HEAD)))
+            self._reader.in_turn(partial(self._answer, end + len(_END_OF_HEAD)))
 
     def eof_received(self) -> bool:
         """Note the end of the other side's output; return whether it may still read."""
@@ -165,12 +117,13 @@ class HttpExchange:
         elif self._kept and self._data and not self._answered and not self._is_lost():
             self._read_head()
 
-    def end_idle(self) -> bool:
-        """End a kept connection that got no request in time; return whether it is one."""
-        if self._kept and not self._answered:
+    def overdue(self) -> None:
+        """End the connection, as its first request or another one did not come in time."""
+        if not self._kept:
+            self._peer.abort()
+        elif not self._answered:
             self._answered = True
             self._end()
-        return self._kept
 
     @property
     def is_streaming(self) -> bool:
@@ -200,7 +153,7 @@ class HttpExchange:
             self.reply(http.headers_too_large(f"there are more than {MAX_NUM_HEADERS} headers"))
             return
         except (EOFError, ValueError, NotImplementedError) as error:
-            LOG.debug("no HTTP from %s: %r", self._connection.address, error)
+            LOG.debug("no HTTP from %s: %r", self._peer.address, error)
             self._end()
             return
         try:
@@ -219,7 +172,7 @@ class HttpExchange:
         if response.status_code != HTTPStatus.SWITCHING_PROTOCOLS:
             self._write(response)
             return
-        self._connection.open_websocket(bearer_token(request), response.serialize(), rest)
+        self._reader.open_websocket(bearer_token(request), response.serialize(), rest)
 
     def _refusal_page(self, request: Request) -> http.Page | None:
         """Return the page that refuses a request, or None. Raises `BadHeader`."""
@@ -234,17 +187,18 @@ class HttpExchange:
 
     def _locate(self, headers: Headers) -> bool:
         """Find the client's address of a request; return whether there is room for it."""
-        here = self._connection
+        here = self._peer
         place = self._context.access.client_address(headers, here.address)
         if (place.address, place.local) == (here.address, here.local) and not here.proxied:
             return True
         self._relocated = True
-        return here.relocate(place.address, place.local)
+        here.address, here.local, here.proxied = place.address, place.local, False
+        return self._context.handler.relocate(here)
 
     def _charge(self, path: str) -> http.Page | None:
         """Charge a request to its address; return a page if the address is over its limit."""
         now = self._context.loop.time()
-        limiter = self._connection.rate_limiter
+        limiter = self._peer.rate_limiter
         cost = self._cost(path)
         if limiter.charge_shared(cost, now):
             return None
@@ -284,15 +238,15 @@ class HttpExchange:
             self._write(page_response(http.NOT_ALLOWED, head=False))
             return
         keep = alone and not self._relocated and _wants_another(request)
-        keep = keep and self._connection.may_stay()
+        keep = keep and self._context.handler.may_stay(self._peer)
         servers = self._context.servers()
         response = site_response(file, request.headers, head=head, keep=keep, servers=servers)
         if not keep:
             self._write(response)
         elif not self._is_lost():
             self._answered, self._kept = False, True
-            self._connection.transport.write(response.serialize())
-            self._connection.expect_request(KEEP_ALIVE_S)
+            self._peer.transport.write(response.serialize())
+            self._context.timeouts.connected(self._peer, self.overdue, KEEP_ALIVE_S)
 
     async def _reply_later(
         self, coming: Awaitable[http.Page | http.StreamedPage], head: bool, chunked: bool
@@ -301,9 +255,10 @@ class HttpExchange:
         if isinstance(page, http.Page):
             self.reply(page, head=head)
             return
-        here = self._connection
+        here = self._peer
         address = None if here.local else address_group(here.address)
-        refusal = download_refusal(self._context.downloads, address, here.people)
+        people = self._context.guest_networks.people(here.address)
+        refusal = download_refusal(self._context.downloads, address, people)
         if refusal is not None:
             self._context.metrics.dropped("too many downloads")
             self.reply(refusal, head=head)
@@ -314,7 +269,7 @@ class HttpExchange:
         self, page: http.StreamedPage, address: str | None, head: bool, chunked: bool
     ) -> None:
         """Send a record and half-close; if reading it fails, its reader misses the end."""
-        context, here = self._context, self._connection
+        context, here = self._context, self._peer
         download = context.downloads.begin(address)
         piece_s = context.downloads.limits.piece_s
         self._sender = PageSender(
@@ -337,16 +292,16 @@ class HttpExchange:
     def _write(self, response: Response) -> None:
         self._answered = True
         if not self._is_lost():
-            self._connection.transport.write(response.serialize())
+            self._peer.transport.write(response.serialize())
             self._end()
 
     def _end(self) -> None:
-        half_close(self._connection.transport)
-        self._connection.leave(PAGE_TIMEOUT_S)
+        half_close(self._peer.transport)
+        self._peer.leave(PAGE_TIMEOUT_S)
 
     def _is_lost(self) -> bool:
         """Return whether writing is no longer possible."""
-        here = self._connection
+        here = self._peer
         return here.send_queue.closed or here.transport.is_closing()
 
 
@@ -387,9 +342,3 @@ def _wants_another(request: Request) -> bool:
     options = ",".join(headers.get_all("Connection")).lower().replace(" ", "").split(",")
     has_body = "Content-Length" in headers or "Transfer-Encoding" in headers
     return request.protocol == "HTTP/1.1" and "close" not in options and not has_body
-
-
-def half_close(transport: Transport) -> None:
-    """End the output of a transport."""
-    with contextlib.suppress(OSError, RuntimeError):
-        transport.write_eof()

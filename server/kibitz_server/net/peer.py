@@ -1,48 +1,24 @@
-"""One websocket connection: an asyncio protocol, without coroutines or tasks.
+"""The other side of a connection, as the rest of the server sees it.
 
-Bytes come in, are cut into frames, decoded and paid for, and end in a synchronous call of the
-handler. Separate parts do the work of a ready-made server, each with one reason to change:
-
-* `http_exchange`: the handshake, with limits on its headers and its origin; a plain HTTP request
-  gets its page and the connection is closed.
-* `frames`: cutting bytes into messages; websockets refuses what the RFC forbids.
-* `rate_limit`: limits on the input, 16 KiB a message; `send_queue`: the output queue.
-* `turn_budget`: how much is done before the loop looks at its sockets again.
-* `round_trip`: pings, which measure the round trip (`Peer.rtt_ms`); `timeouts`: every deadline.
+It is who is there, what it subscribes to, what it has paid, and the way back to it: answers, news
+and the end. `connection.Connection` reads its input.
 
 To close, the server sends a close frame, then half-closes. It discards further input unread, which
 costs nothing, so that the other side can read the reason (a lingering close). If that takes too
 long, it aborts the connection.
-
-    handshake --101--> open --close(), protocol error, close frame--> leaving --> lost
-        |                 \\--connection lost--------------------------------------^
-        +--page, refusal--> leaving
-
-Violations by a peer, and the responses:
-
-    no handshake in time       aborted              binary frame          closed 1003
-    headers too long, too many 431                  text that is no UTF-8 closed 1007
-    foreign origin             403                  message over 16 KiB   closed 1009
-    another server's name      421                  broken framing        closed 1002
-    token in the URL           400                  flood                 closed 1008
-    no hello in time           closed 4002          too many requests     429
-    a malformed hello          closed 4002          ten malformed frames  closed 1008
-    not JSON, unknown fields   refused, malformed   reads too slowly      closed 4001, aborted
 """
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from collections.abc import Callable
+import contextlib
+from asyncio import AbstractEventLoop, Transport
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
-from typing import Protocol, cast
+from functools import lru_cache
+from typing import Protocol
 
 from websockets.frames import CloseCode as Standard
-from websockets.frames import Opcode
 
-from kibitz_protocol.wire.codec import DecodeError, decode_hello, decode_request
 from kibitz_protocol.wire.messages import (
     Answer,
     Capabilities,
@@ -53,26 +29,23 @@ from kibitz_protocol.wire.messages import (
     ServerMessage,
 )
 from kibitz_protocol.wire.refusals import HINTS, CloseCode, Code
-from kibitz_protocol.wire.values import MAX_HELLO
 from kibitz_protocol.wire.visibility import WantedViews
 from kibitz_server.accounts.identity import Identity
-from kibitz_server.net import http
+from kibitz_server.metrics import Metrics
+from kibitz_server.net.access import AccessPolicy
 from kibitz_server.net.addresses import is_loopback
-from kibitz_server.net.frames import FrameReader, Kind, close_frame, ping_frame
+from kibitz_server.net.downloads import Downloads
+from kibitz_server.net.frames import close_frame, ping_frame
 from kibitz_server.net.guest_networks import GuestNetworks
-from kibitz_server.net.http_exchange import HttpContext, HttpExchange, half_close
-from kibitz_server.net.rate_limit import (
-    UNLIMITED,
-    Bucket,
-    ChargeResult,
-    RateLimiter,
-)
+from kibitz_server.net.http import PageSource
+from kibitz_server.net.rate_limit import ChargeResult, RateLimiter, RateLimits
 from kibitz_server.net.round_trip import RoundTrip
 from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.send_queue import SendQueue, WriteBatcher, message_frame
+from kibitz_server.net.site import Site
 from kibitz_server.net.timeouts import Timeouts
+from kibitz_server.net.turn_budget import TurnBudget
 
-LOG = logging.getLogger("kibitz.net")
 RETRY_AFTER_MS = 1000
 """Milliseconds after which a client should retry a request that failed for the moment."""
 
@@ -90,7 +63,7 @@ class PeerHandler(Protocol):
         """Return whether there is room to keep this connection when it has its page."""
 
     def move(self, peer: Peer, move: Move) -> None:
-        """Carry out a move, or refuse it and call `peer.charge_refused_move`."""
+        """Carry out a move, or refuse it and call `peer.charge_unanswered`."""
 
     def request(self, peer: Peer, message: ClientMessage) -> None:
         """Carry out a request that was paid for."""
@@ -109,44 +82,55 @@ class Subscription(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PeerContext(HttpContext):
-    """The state shared by all peers of a server, from their first request on."""
+class PeerContext:
+    """The state shared by all connections of a server."""
 
+    loop: AbstractEventLoop
     clock: Callable[[], int]
     """Monotonic milliseconds, for the arrival times of moves."""
     handler: PeerHandler
-    batcher: WriteBatcher
+    metrics: Metrics
+    turns: TurnBudget
     timeouts: Timeouts
+    batcher: WriteBatcher
     send_limits: SendLimits
+    rate_limits: RateLimits
+    access: AccessPolicy = field(default_factory=AccessPolicy)
+    """Which requests are served, by their headers."""
     guest_networks: GuestNetworks = field(default_factory=GuestNetworks)
     """Addresses that count as many people."""
+    pages: PageSource
+    site: Site | None = None
+    """The files of the web pages, if there are any."""
+    downloads: Downloads = field(default_factory=Downloads)
+    servers: Callable[[], Sequence[str]] = list
+    """The websocket addresses of other servers, whose pages count as this server's."""
+    spawn: Callable[[Callable[[], Awaitable[None]]], None]
+    """Runs coroutines in the background; used only for pages that come from the disk."""
 
 
-class Peer(asyncio.Protocol):
-    """One connection."""
+class Peer:
+    """The other side of one connection."""
 
     __slots__ = (
         "_aborted",
         "_context",
-        "_exchange",
-        "_frames",
-        "_malformed",
-        "_over_limit",
-        "_plays",
         "_reported_gone",
-        "_waiting",
         "address",
         "bearer",
         "capabilities",
         "entrant",
         "identity",
         "instance",
+        "is_unread",
         "leaving",
         "local",
+        "over_limit",
         "proxied",
         "rate_limiter",
         "round_trip",
         "send_queue",
+        "speaks_websocket",
         "subscriptions",
         "token",
         "transport",
@@ -154,25 +138,29 @@ class Peer(asyncio.Protocol):
         "views",
     )
 
-    def __init__(self, context: PeerContext) -> None:
+    def __init__(self, context: PeerContext, transport: Transport) -> None:
         self._context = context
-        self._exchange: HttpExchange | None = HttpExchange(context, self)
-        """Reads the input before there is a websocket."""
-        self._frames: FrameReader | None = None
-        """Reads the input of the websocket."""
-        self._waiting: Callable[[], None] | None = None
-        """A call that waits for a later turn of the loop; nothing is read meanwhile."""
-        self._malformed: Bucket | None = None
-        """The allowance for malformed frames, once one has arrived."""
-        self._plays = False
-        """Whether it has come to play, so that its round trip matters."""
-        self._over_limit = False
+        self.transport = transport
+        name = transport.get_extra_info("peername")
+        self.address = str(name[0]) if name else "?"
+        self.local = is_loopback(self.address)
+        self.proxied = context.access.is_proxy(self.address)
+        """Whether its address is known only from its headers."""
+        self.send_queue = SendQueue(
+            transport, context.batcher, context.send_limits, self._read_too_slowly
+        )
+        self.rate_limiter = RateLimiter(context.rate_limits.socket, context.loop.time())
+        self.over_limit = False
         """Whether the last charge was refused, so that even moves cost."""
-        self._reported_gone = False
-        self._aborted = False
+        self.round_trip = RoundTrip()
+        self.speaks_websocket = False
+        """Whether the handshake is over."""
+        self.is_unread = False
+        """Whether a request of it waits for a later turn of the loop; nothing is read meanwhile."""
         self.leaving = False
         """Whether the connection is being closed."""
-        self.round_trip = RoundTrip()
+        self._reported_gone = False
+        self._aborted = False
         self.identity: Identity | None = None
         """The player, once hello was answered."""
         self.entrant = False
@@ -192,81 +180,7 @@ class Peer(asyncio.Protocol):
         self.unanswered: set[int] = set()
         """The requests that the handler has and that are not answered yet."""
 
-    # --- the transport's callbacks ----------------------------------------------------------
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        context = self._context
-        self.transport = cast(asyncio.Transport, transport)
-        self.transport.set_write_buffer_limits(high=context.send_limits.high_water)
-        name = transport.get_extra_info("peername")
-        self.address = str(name[0]) if name else "?"
-        self.local = is_loopback(self.address)
-        self.proxied = context.access.is_proxy(self.address)
-        """Whether its address is known only from its headers."""
-        self.send_queue = SendQueue(
-            self.transport, context.batcher, context.send_limits, self._too_slow
-        )
-        self.rate_limiter = RateLimiter(context.rate_limits.socket, context.loop.time())
-        context.timeouts.connected(self)
-        if not context.handler.admit(self) and self._exchange is not None:
-            context.metrics.dropped("too many connections")
-            self._exchange.reply(http.BUSY)
-
-    def data_received(self, data: bytes) -> None:
-        frames = self._frames
-        if frames is not None:
-            if self._waiting is not None:
-                frames.feed(data)
-            elif not self.leaving:
-                payload = frames.whole_text(data)
-                if payload is None:
-                    self._read_frames(data)
-                    return
-                try:  # as in `_read_frames`, for a message that arrives alone
-                    self._handle_text(payload)
-                except Exception:
-                    LOG.exception("a frame of %s could not be carried out", self.address)
-        elif self._exchange is not None:
-            self._exchange.feed(data)
-
-    def eof_received(self) -> bool:
-        if self._exchange is not None and self._exchange.eof_received():
-            return True
-        # No writes are allowed after our end of file, and the transport closes only soon.
-        self.send_queue.close()
-        self.leave()  # output still in the queue may never be read
-        return False
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self.send_queue.close()
-        self._context.timeouts.forget(self)
-        self.leaving = True
-        self._wake_download()
-        self._report_gone()
-        self._context.handler.socket_closed(self)
-        if self._frames is not None:  # a lost peer may wait long for the garbage collector
-            self._frames.discard()
-
-    def pause_writing(self) -> None:
-        self.send_queue.pause()
-        if self._exchange is None or not self._exchange.is_streaming:
-            self._context.timeouts.paused(self)
-
-    def resume_writing(self) -> None:
-        self._context.timeouts.resumed(self)
-        self.send_queue.resume()
-        self._wake_download()
-
-    def _wake_download(self) -> None:
-        if self._exchange is not None:
-            self._exchange.wake()
-
-    # --- for handlers -----------------------------------------------------------------------
-
-    @property
-    def rtt_ms(self) -> int:
-        """The round trip in milliseconds as the server measured it, 0 before it did."""
-        return self.round_trip.ms
+    # --- answers and news -------------------------------------------------------------------
 
     def answer(self, message: Answer) -> None:
         """Send the answer to a request."""
@@ -314,40 +228,47 @@ class Peer(asyncio.Protocol):
             after = retry_after_ms if code is Code.UNAVAILABLE else None
             self.refuse(request, code, message, retry_after_ms=after)
 
+    # --- rate limits ------------------------------------------------------------------------
+
     def charge(self, cost: float, request: int) -> bool:
         """Charge the peer; if it cannot pay, refuse the request or close, and return False."""
-        charged = self._charge(cost)
+        charged = self.charge_unanswered(cost)
         if charged is ChargeResult.REFUSED:
             after = self.rate_limiter.retry_after_ms(cost, self._context.loop.time())
             message = f"too many messages, wait {after} ms"
             self.refuse(request, Code.RATE_LIMITED, message, retry_after_ms=after)
         return charged is ChargeResult.GRANTED
 
-    def charge_refused_move(self, cost: float) -> None:
-        """Charge for a refused move, which was answered already."""
-        self._charge(cost)
-
-    def _charge(self, cost: float) -> ChargeResult:
+    def charge_unanswered(self, cost: float) -> ChargeResult:
+        """Charge the peer for something that gets no answer, or has one; close it if it floods."""
         self._context.turns.spend(cost)
         charged = self.rate_limiter.charge(cost, self._context.loop.time())
-        self._over_limit = charged is not ChargeResult.GRANTED
+        self.over_limit = charged is not ChargeResult.GRANTED
         if charged is ChargeResult.FLOODING:
             self._context.metrics.dropped("flood")
             self.close(Standard.POLICY_VIOLATION, "too many messages")
         return charged
 
-    def lift_limits(self) -> None:
-        """Exempt this connection from limits on its requests."""
-        self.rate_limiter = RateLimiter(UNLIMITED, self._context.loop.time())
-
-    def share_bucket(self, bucket: Bucket) -> None:
-        """Pay from the bucket of the account or the address too."""
-        self.rate_limiter.share(bucket)
+    # --- its state --------------------------------------------------------------------------
 
     def greeted(self, identity: Identity) -> None:
         """Let the peer stay, as hello was answered."""
         self.identity = identity
         self._context.timeouts.greeted(self)
+
+    def end_without_hello(self) -> None:
+        """Close the connection, as no hello came in time."""
+        if self.identity is None:
+            self.close(CloseCode.NO_HELLO, "no hello in time")
+
+    def ping(self) -> None:
+        if not self.leaving:
+            self.transport.write(_ping_frame(self.round_trip.ping(self._context.clock())))
+
+    def write_buffer_size(self) -> int:
+        return self.transport.get_write_buffer_size()
+
+    # --- the end ----------------------------------------------------------------------------
 
     def close(self, code: int, reason: str = "") -> None:
         """Send the queue and a close frame; the connection is aborted if that takes too long."""
@@ -356,11 +277,18 @@ class Peer(asyncio.Protocol):
         self.leaving = True
         self.send_queue.flush()
         self.send_queue.close()
-        if self._frames is None:
+        if not self.speaks_websocket:
             self.transport.close()
-        else:
-            self._write(close_frame(code, reason), b"")
+        elif not self.transport.is_closing():
+            self.transport.write(close_frame(code, reason))
+            half_close(self.transport)
         self.leave()
+
+    def leave(self, patience_s: float | None = None) -> None:
+        """Ignore further input; the other side has some seconds to read the output."""
+        self.leaving = True
+        self._context.timeouts.leaving(self, patience_s)
+        self._report_gone()
 
     def abort(self) -> None:
         """Drop the connection without sending anything more."""
@@ -371,218 +299,28 @@ class Peer(asyncio.Protocol):
             self.send_queue.close()
             self.transport.abort()
 
-    # --- for timeouts (timeouts.TimedPeer) --------------------------------------------------
-
-    def ping(self) -> None:
-        if self._frames is not None and not self.leaving:
-            self.transport.write(_ping_frame(self.round_trip.ping(self._context.clock())))
-
-    def overdue(self) -> None:
-        if self._exchange is not None:
-            if not self._exchange.end_idle():
-                self.abort()
-        elif self.identity is None:
-            self.close(CloseCode.NO_HELLO, "no hello in time")
-
-    def write_buffer_size(self) -> int:
-        return self.transport.get_write_buffer_size()
-
-    @property
-    def is_unread(self) -> bool:
-        return self._waiting is not None
-
-    # --- for the HTTP exchange (http_exchange.HttpConnection) -------------------------------
-
-    def in_turn(self, call: Callable[[], None]) -> None:
-        """Call a function now, or in a later turn of the loop, and read nothing until then."""
-        if not self._context.turns.is_spent:
-            self._carry_out(call)
-            return
-        self._waiting = call
-        if not self.transport.is_closing():
-            self.transport.pause_reading()
-        self._context.turns.wait(self._go_on)
-
-    @property
-    def people(self) -> int:
-        """The number of people that its address counts as, 0 if it counts as itself."""
-        return self._context.guest_networks.people(self.address)
-
-    def relocate(self, address: str, local: bool) -> bool:
-        """Set the address that the request comes from; return whether there is room for it."""
-        self.address, self.local, self.proxied = address, local, False
-        return self._context.handler.relocate(self)
-
-    def may_stay(self) -> bool:
-        """Return whether its address has connections to spare."""
-        return self._context.handler.may_stay(self)
-
-    def expect_request(self, patience_s: float) -> None:
-        """Wait some seconds for another request."""
-        self._context.timeouts.connected(self, patience_s)
-
-    def open_websocket(self, bearer: str | None, response: bytes, rest: bytes) -> None:
-        """Answer, and read frames from now on, beginning with `rest`."""
-        self._exchange = None
-        self._frames = FrameReader()
-        self.bearer = bearer
-        self.transport.write(response)
-        self._context.timeouts.opened(self)
-        if rest:
-            self.data_received(rest)
-
-    def leave(self, patience_s: float | None = None) -> None:
-        """Ignore further input; the other side has some seconds to read the output."""
+    def lost(self) -> None:
+        """Note that the connection is lost."""
         self.leaving = True
-        self._context.timeouts.leaving(self, patience_s)
+        self.send_queue.close()
+        self._context.timeouts.forget(self)
         self._report_gone()
-
-    # --- frames -----------------------------------------------------------------------------
-
-    def _go_on(self) -> None:
-        """Make the call that waited for this turn of the loop, and read on."""
-        call, self._waiting = self._waiting, None
-        try:
-            if call is not None and not self.leaving:
-                self._carry_out(call)
-                if not self.leaving and self._waiting is None:
-                    self._read_frames()
-        finally:
-            if self._waiting is None and not self.transport.is_closing():
-                self.transport.resume_reading()
-
-    def _carry_out(self, call: Callable[[], None]) -> None:
-        """Call a function; if it raises, later input is handled all the same.
-
-        A connection that is not a websocket yet would never be answered, so it is dropped.
-        """
-        try:
-            call()
-        except Exception:
-            LOG.exception("what %s has sent could not be carried out", self.address)
-            if self._frames is None:
-                self.abort()
-
-    def _read_frames(self, more: bytes = b"") -> None:
-        """Handle frames until one has to wait for its turn; `more` has just arrived."""
-        frames = self._frames
-        if frames is None:
-            return
-        frame = frames.next(more)
-        while frame is not None:
-            try:
-                self._handle_frame(frames, *frame)
-            except Exception:  # a move or a pong; `_carry_out` catches errors of queued calls
-                LOG.exception("a frame of %s could not be carried out", self.address)
-            if self.leaving or self._waiting is not None:
-                return
-            frame = frames.next()
-
-    def _handle_frame(self, frames: FrameReader, kind: Kind, data: bytes | bytearray) -> None:
-        match kind:
-            case Kind.TEXT:
-                self._handle_text(data)
-            case Kind.PONG:
-                self._handle_pong(data)
-            case Kind.OTHER:
-                self.in_turn(partial(self._handle_charged, frames, data))
-            case Kind.BROKEN:
-                self._handle_other(frames, data)
-
-    def _handle_charged(self, frames: FrameReader, data: bytes | bytearray) -> None:
-        """Handle a control frame, a fragment, a binary frame, or a violation of the protocol."""
-        if self.charge(self._context.rate_limits.control, 0):
-            self._handle_other(frames, data)
-
-    def _handle_other(self, frames: FrameReader, data: bytes | bytearray) -> None:
-        """Handle a frame as the library requires."""
-        for frame in frames.receive_other(data):
-            if frame.opcode is Opcode.BINARY:
-                self.close(Standard.UNSUPPORTED_DATA, "text frames only")
-            elif frame.opcode is Opcode.TEXT and not self.leaving:
-                self._handle_text(bytes(frame.data))
-        if self.leaving:
-            return
-        self.send_queue.flush()
-        self._write(*frames.replies())
-        if frames.is_over:
-            self.send_queue.close()
-            self.leave()
-
-    def _write(self, *pieces: bytes) -> None:
-        """Write after the queue; an empty piece is the end."""
-        for data in pieces:
-            if self.transport.is_closing():
-                return
-            if data:
-                self.transport.write(data)
-            else:
-                half_close(self.transport)
-
-    def _handle_pong(self, data: bytes | bytearray) -> None:
-        if self.round_trip.pong(data, self._context.clock()):
-            self._context.timeouts.ponged(self, soon=self._plays and self.round_trip.is_new)
-        else:  # an unsolicited pong
-            self.charge(self._context.rate_limits.control, 0)
-
-    def _handle_text(self, payload: bytes | bytearray) -> None:
-        try:
-            # Before hello nothing else is validated, so strangers cost little.
-            message = decode_hello(payload) if self.identity is None else decode_request(payload)
-        except DecodeError as error:
-            self.in_turn(partial(self._refuse_malformed, payload, error))
-            return
-        if type(message) is not Move:
-            self.in_turn(partial(self._handle_request, message, len(payload) >> 12))
-        elif not self._over_limit or self.charge(1, message.id):
-            self.unanswered.add(message.id)
-            self._context.handler.move(self, message)
-
-    def _handle_request(self, message: ClientMessage, pages: int) -> None:
-        limits = self._context.rate_limits
-        if self.charge(message.cost + pages * limits.size, message.id):
-            self.unanswered.add(message.id)
-            if message.of_players and self.identity is not None and not self._plays:
-                self._plays = True
-                self._context.timeouts.begin_measuring(self)
-            self._context.handler.request(self, message)
-
-    def _refuse_malformed(self, payload: bytes | bytearray, error: DecodeError) -> None:
-        try:
-            payload.decode()
-        except UnicodeDecodeError:
-            self.close(Standard.INVALID_DATA, "not UTF-8")
-            return
-        if error.code is Code.HELLO_FIRST:
-            if self.charge(1, error.request):
-                self.refuse(error.request, error.code, str(error))
-            return
-        if self.charge(self._context.rate_limits.garbage, error.request):
-            hint = f"keep hello under {MAX_HELLO} bytes" if error.code is Code.TOO_LARGE else None
-            self.refuse(error.request, error.code, str(error), hint=hint)
-        if self.identity is None:
-            self.close(CloseCode.NO_HELLO, "the first message is no hello that can be read")
-        elif self._is_malformed_too_often():
-            self._context.metrics.dropped("malformed")
-            self.close(Standard.POLICY_VIOLATION, "too many malformed messages")
-
-    def _is_malformed_too_often(self) -> bool:
-        """Count a malformed frame; return whether there were too many."""
-        now = self._context.loop.time()
-        if self._malformed is None:
-            self._malformed = Bucket(self._context.rate_limits.malformed, now)
-        return self._malformed.charge(1, now) < 0
-
-    # --- the end ----------------------------------------------------------------------------
-
-    def _too_slow(self) -> None:
-        self._context.metrics.dropped("too slow")
-        self.close(CloseCode.TOO_SLOW, "read faster")
+        self._context.handler.socket_closed(self)
 
     def _report_gone(self) -> None:
         if not self._reported_gone:
             self._reported_gone = True
             self._context.handler.disconnected(self)
+
+    def _read_too_slowly(self) -> None:
+        self._context.metrics.dropped("too slow")
+        self.close(CloseCode.TOO_SLOW, "read faster")
+
+
+def half_close(transport: Transport) -> None:
+    """End the output of a transport."""
+    with contextlib.suppress(OSError, RuntimeError):
+        transport.write_eof()
 
 
 @lru_cache(maxsize=1)  # all pings of one check have the same time

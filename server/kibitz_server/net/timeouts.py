@@ -58,19 +58,15 @@ class TimeoutConfig:
 class TimedPeer(Protocol):
     """A peer with deadlines."""
 
-    def ping(self) -> None: ...
+    is_unread: bool
+    """Whether the server does not read from it, so that its input may have arrived."""
 
-    def overdue(self) -> None:
-        """End the peer, as its handshake or its hello did not come in time."""
+    def ping(self) -> None: ...
 
     def abort(self) -> None: ...
 
     def write_buffer_size(self) -> int:
         """Return how many bytes wait in the transport."""
-
-    @property
-    def is_unread(self) -> bool:
-        """Whether the server does not read from it, so that its input may have arrived."""
 
 
 class Timeouts:
@@ -90,7 +86,8 @@ class Timeouts:
         self._turns = turns
         self._observe_lag = observe_lag
         self._seconds = loop.time if seconds is None else seconds
-        self._awaiting_hello: dict[TimedPeer, float] = {}
+        self._awaited: dict[TimedPeer, tuple[float, Callable[[], None]]] = {}
+        """Peers that owe a request or a hello, and the call that ends each."""
         self._to_ping: dict[TimedPeer, float] = {}
         self._to_ping_soon: dict[TimedPeer, float] = {}
         self._pinged: dict[TimedPeer, float] = {}
@@ -112,18 +109,23 @@ class Timeouts:
 
     # --- events of peers --------------------------------------------------------------------
 
-    def connected(self, peer: TimedPeer, patience_s: float | None = None) -> None:
-        """Expect a request, the first one on the connection or another one."""
-        patience_s = self._config.handshake_s if patience_s is None else patience_s
-        self._awaiting_hello[peer] = self._seconds() + patience_s
+    def connected(
+        self, peer: TimedPeer, overdue: Callable[[], None], patience_s: float | None = None
+    ) -> None:
+        """Expect a request, the first one on the connection or another one.
 
-    def opened(self, peer: TimedPeer) -> None:
-        """Note the end of the handshake, and expect a hello."""
-        self._awaiting_hello[peer] = self._seconds() + self._config.hello_s
+        `overdue` is called if it does not come.
+        """
+        patience_s = self._config.handshake_s if patience_s is None else patience_s
+        self._awaited[peer] = self._seconds() + patience_s, overdue
+
+    def opened(self, peer: TimedPeer, overdue: Callable[[], None]) -> None:
+        """Note the end of the handshake, and expect a hello; `overdue` is called if none comes."""
+        self._awaited[peer] = self._seconds() + self._config.hello_s, overdue
 
     def greeted(self, peer: TimedPeer) -> None:
         """Note that hello came."""
-        self._awaiting_hello.pop(peer, None)
+        self._awaited.pop(peer, None)
         self._to_ping[peer] = self._seconds() + self._config.ping_every_s
 
     def begin_measuring(self, peer: TimedPeer) -> None:
@@ -153,14 +155,9 @@ class Timeouts:
         self._stalled.pop(peer, None)
 
     def forget(self, peer: TimedPeer) -> None:
-        for queue in (
-            self._awaiting_hello,
-            self._to_ping,
-            self._to_ping_soon,
-            self._pinged,
-            self._leaving,
-        ):
+        for queue in (self._to_ping, self._to_ping_soon, self._pinged, self._leaving):
             queue.pop(peer, None)
+        self._awaited.pop(peer, None)
         self._stalled.pop(peer, None)
 
     # --- the check --------------------------------------------------------------------------
@@ -168,10 +165,10 @@ class Timeouts:
     def check(self) -> None:
         """Handle everything that is due."""
         now = self._seconds()
-        late = [peer for peer, due in self._awaiting_hello.items() if due <= now]
-        for peer in (peer for peer in late if not peer.is_unread):
-            del self._awaiting_hello[peer]
-            self._turns.run(ENDING_COST, peer.overdue)
+        for peer, (due, overdue) in list(self._awaited.items()):
+            if due <= now and not peer.is_unread:
+                del self._awaited[peer]
+                self._turns.run(ENDING_COST, overdue)
         for peer in [peer for peer, due in self._leaving.items() if due <= now]:
             del self._leaving[peer]
             self._turns.run(ENDING_COST, peer.abort)

@@ -7,7 +7,8 @@ together are limited, in the units in which they are charged (`rate_limit`). The
 next turns, in order of arrival, and between two turns the loop reads its new input. Moves never
 wait: turns set their pace.
 
-A connection whose request waits is not read from (`Peer`), so at most one request of each waits.
+A connection whose request waits is not read from (`Connection`), so at most one request of each
+waits.
 """
 
 from __future__ import annotations

@@ -218,7 +218,7 @@ def test_nothing_is_spent_while_nobody_is_subscribed(server: VirtualServer) -> N
         assert looks
         ada.ask("unsubscribe", topic="hall")
         bob.ask("subscribe", topic="hall")
-        bob._peer.connection_lost(None)
+        bob._connection.connection_lost(None)
         del looks[:]
         server.advance(5)
         assert looks == []
@@ -242,11 +242,11 @@ def test_who_reads_too_slowly_is_told_the_hall_anew(server: VirtualServer) -> No
     ada, bob = players(server)
     eve = server.guest_client("eve")
     eve.ask("subscribe", topic="hall")
-    eve._peer.pause_writing()
+    eve._connection.pause_writing()
     key = begin(server, [ada, bob])
     server.advance(2)
     assert len(told(eve)) == 1
-    eve._peer.resume_writing()
+    eve._connection.resume_writing()
     server.advance(0.1)
     *_, whole = told(eve)
     assert isinstance(whole, HallNews)

@@ -88,7 +88,7 @@ def refused(answer: dict[str, Any]) -> None:
 
 
 def disconnect(duel: Duel) -> None:
-    duel.ada._peer.connection_lost(None)
+    duel.ada._connection.connection_lost(None)
 
 
 def revoke(duel: Duel) -> None:
@@ -99,7 +99,7 @@ def revoke(duel: Duel) -> None:
     directory = duel.server.directory
     peers = directory.connections.peers
     TokenWatch(directory.loop, lambda: list(peers), directory.accounts).check()
-    duel.ada._peer.connection_lost(None)
+    duel.ada._connection.connection_lost(None)
 
 
 def take_name(duel: Duel) -> None:

@@ -181,7 +181,7 @@ def test_a_seek_survives_the_server_and_waits_anew(server: VirtualServer) -> Non
 def test_nobody_is_paired_with_who_is_away(server: VirtualServer) -> None:
     ada, bob = server.guest_client("ada"), server.guest_client("bob")
     lobby = seek(ada)["lobby"]
-    ada._peer.connection_lost(None)
+    ada._connection.connection_lost(None)
     server.advance(0.1)
     assert seek(bob)["lobby"] != lobby
 

@@ -135,14 +135,14 @@ def test_200_boards_come_in_pieces_that_the_transport_takes(server: VirtualServe
 def test_a_reader_that_stops_is_told_the_rest_when_it_goes_on(server: VirtualServer) -> None:
     keys = matches(server, 50)
     eve = server.guest_client("eve")
-    eve._peer.pause_writing()
+    eve._connection.pause_writing()
     request = {"type": "wall", "matches": keys}
     with pytest.raises(AssertionError, match="asked wall"):  # its answer waits
         eve.ask(str(request.pop("type")), **request)
     server.advance(1)
     assert of_type(eve, "snapshot") == []
     assert eve._peer.send_queue._queued_bytes < 8 * 1024, "only names wait"
-    eve._peer.resume_writing()
+    eve._connection.resume_writing()
     server.advance(0.5)
     assert len(of_type(eve, "walled")) == 1
     assert sorted(each["match"] for each in of_type(eve, "snapshot")) == sorted(keys)
@@ -173,14 +173,14 @@ def test_a_reader_that_stops_while_200_matches_end_is_told_each_end_when_it_goes
     before = len(eve.messages())
     # The news of this game is small; with 200 ends of Tanks as much more is over the real limit.
     limits = eve._peer.send_queue._limits = SendLimits(frames_bytes=32 * 1024)
-    eve._peer.pause_writing()
+    eve._connection.pause_writing()
     for key in keys:
         server.directory.matches[key].command(Abort("for the test"))
         server.advance(0.01)
     assert not eve._peer.leaving
     assert eve._peer.send_queue._queued_bytes < 1024, "nothing of the ends waits here"
     writes = measured_writes(eve)
-    eve._peer.resume_writing()
+    eve._connection.resume_writing()
     server.advance(0.5)
     assert not eve._peer.leaving
     told = [each for each in eve.messages()[before:] if each["type"] in ("snapshot", "finished")]
@@ -200,12 +200,12 @@ def test_a_reader_that_stops_while_200_matches_end_is_told_each_end_when_it_goes
 def test_a_match_that_ends_before_its_turn_on_the_wall_is_told_once(server: VirtualServer) -> None:
     keys = matches(server, 3)
     eve = server.guest_client("eve")
-    eve._peer.pause_writing()
+    eve._connection.pause_writing()
     with pytest.raises(AssertionError, match="asked wall"):
         eve.ask("wall", matches=keys)
     server.directory.matches[keys[1]].command(Abort("for the test"))
     server.advance(0.1)
-    eve._peer.resume_writing()
+    eve._connection.resume_writing()
     server.advance(0.1)
     assert sorted(each["match"] for each in of_type(eve, "snapshot")) == sorted(keys)
     assert {each["why"] for each in of_type(eve, "snapshot")} == {"watching"}
@@ -215,10 +215,10 @@ def test_a_match_that_ends_before_its_turn_on_the_wall_is_told_once(server: Virt
 def test_who_leaves_in_the_middle_is_forgotten(server: VirtualServer) -> None:
     keys = matches(server, 30)
     eve = server.guest_client("eve")
-    eve._peer.pause_writing()
+    eve._connection.pause_writing()
     with pytest.raises(AssertionError, match="asked wall"):
         eve.ask("wall", matches=keys)
-    eve._peer.connection_lost(None)
+    eve._connection.connection_lost(None)
     server.advance(1)
     for key in keys:
         runner = server.directory.matches[key]

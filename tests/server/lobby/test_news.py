@@ -94,7 +94,7 @@ def test_who_comes_back_is_told_the_whole_lobby_again(played: Played) -> None:
 def test_who_goes_and_comes_back_is_told_to_the_others(played: Played) -> None:
     ada, bob = played.players
     start = heard(bob)
-    ada._peer.connection_lost(None)
+    ada._connection.connection_lost(None)
     played.server.advance(1)
     (gone,) = [each for each in bob.messages(start) if each["type"] == "lobby_changed"]
     assert [(one["name"], one["connected"]) for one in gone["members"]] == [("ada", False)]
@@ -103,11 +103,11 @@ def test_who_goes_and_comes_back_is_told_to_the_others(played: Played) -> None:
 def test_who_reads_too_slowly_misses_changes_and_gets_the_whole_lobby(played: Played) -> None:
     host = played.host
     start = heard(host)
-    host._peer.pause_writing()
+    host._connection.pause_writing()
     for _ in range(2):
         played.resign()
     assert played.types(host, start) == []
-    host._peer.resume_writing()
+    host._connection.resume_writing()
     played.server.advance(1)
     types = played.types(host, start)
     assert types == ["match_ended", "match_started"] * 2 + ["lobby"]

@@ -560,13 +560,13 @@ def test_a_slow_spectator_holds_nobody_up() -> None:
     play.begin()
     watcher = play.connect(Player(player="w", name="w", kind="human"))
     requests.watch(play.runner, watcher.peer, 3)
-    watcher.peer.pause_writing()
+    watcher.connection.pause_writing()
     for _ in range(4):
         play.move(play.match.state.to_act)
         play.log_store.commit()
     assert "your_turn" in play.types(0)
     watcher.frames()
-    watcher.peer.resume_writing()
+    watcher.connection.resume_writing()
     lagged = watcher.received()[-1]
     assert (lagged["why"], lagged["seq"]) == ("lagged", 4)
 

@@ -208,11 +208,11 @@ def test_a_slow_spectator_of_a_tail_gets_a_snapshot_and_no_gap() -> None:
     here = followed.spectator()
     followed.tail.admit_spectator(here.peer)
     here.received()
-    here.peer.pause_writing()
+    here.connection.pause_writing()
     for _ in range(3):
         followed.play.move(followed.play.match.state.to_act)
     followed.follow()
-    here.peer.resume_writing()
+    here.connection.resume_writing()
     [snapshot] = here.received()
     assert (snapshot["why"], snapshot["seq"]) == ("lagged", 3)
     followed.play.move(followed.play.match.state.to_act)
@@ -267,7 +267,7 @@ def test_spectators_go_on_with_the_runner_that_takes_over(
     slow = followed.spectator(views)
     followed.tail.admit_spectator(slow.peer)
     slow.received()
-    slow.peer.pause_writing()
+    slow.connection.pause_writing()
     for _ in range(4):
         followed.play.move(followed.play.match.state.to_act)
         followed.follow()
@@ -276,7 +276,7 @@ def test_spectators_go_on_with_the_runner_that_takes_over(
     followed.play.runner.spectators.queues.update(former)
     followed.play.finish()
     followed.rig.loop.advance()
-    slow.peer.resume_writing()
+    slow.connection.resume_writing()
     assert frames(there) == frames(here)
     told = slow.received()
     assert [news["type"] for news in told] == ["snapshot", "finished"]
@@ -293,14 +293,14 @@ def test_a_slow_spectator_is_told_by_the_runner_that_takes_over_where_things_are
     slow = followed.spectator()
     followed.tail.admit_spectator(slow.peer)
     slow.received()
-    slow.peer.pause_writing()
+    slow.connection.pause_writing()
     followed.play.move(0)
     followed.follow()
     runner.spectators.take_over(followed.tail.spectators)
     for _ in range(more):
         followed.play.move(1)
     followed.play.log_store.commit()
-    slow.peer.resume_writing()
+    slow.connection.resume_writing()
     [snapshot] = slow.received()
     assert (snapshot["why"], snapshot["seq"]) == ("lagged", 1 + more)
     assert followed.tail.spectators.queues == {}

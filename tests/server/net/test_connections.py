@@ -115,9 +115,10 @@ class FakePeer:
 
     def __init__(self, address: str, rig: PeerRig) -> None:
         self.address = address
+        self.rate_limiter = self
         self._rig = rig
 
-    def share_bucket(self, bucket: Bucket) -> None:
+    def share(self, bucket: Bucket) -> None:
         bucket.charge(1000, self._rig.loop.now)
 
 

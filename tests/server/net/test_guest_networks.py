@@ -57,8 +57,7 @@ class Scenario:
         )
 
     def come(self, address: str) -> tuple[Peer, bool]:
-        peer = Peer(self.rig.context)
-        peer.connection_made(FakeTransport(address))
+        peer = Peer(self.rig.context, FakeTransport(address))
         return peer, self.connections.admit(peer, open_=True)
 
     def greet(self, address: str, key: str, *, account: bool = False) -> Callable[[], object]:

@@ -55,7 +55,7 @@ def test_every_handshake_is_paid_for() -> None:
     statuses = []
     for key in KEYS[:3]:
         line = rig.connect("192.0.2.1")
-        line.peer.share_bucket(empty)
+        line.peer.rate_limiter.share(empty)
         line.feed(head(key))
         statuses.append(line.head().split()[1])
     assert statuses == ["101", "429", "429"]

@@ -262,20 +262,20 @@ def test_a_slow_reader_has_one_answer_waiting() -> None:
     line = rig().connect()
     line.transport.backlog = 100_000
     line.feed(REQUEST.format(method="GET", path="/", more="").encode())
-    line.peer.pause_writing()
+    line.connection.pause_writing()
     line.transport.written = b""
     request = REQUEST.format(method="GET", path="/static/abc/x.js", more="").encode()
     line.feed(request)
     assert line.transport.written == b""
     line.transport.backlog = 0
-    line.peer.resume_writing()
+    line.connection.resume_writing()
     assert line.transport.written.startswith(b"HTTP/1.1 200")
 
 
 def test_a_slow_reader_that_goes_on_asking_is_dropped() -> None:
     line = rig().connect()
     line.feed(REQUEST.format(method="GET", path="/", more="").encode())
-    line.peer.pause_writing()
+    line.connection.pause_writing()
     line.feed(b"x" * 20_000)
     assert line.transport.aborted
 

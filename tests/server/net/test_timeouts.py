@@ -42,7 +42,7 @@ def timeouts_and_peer() -> tuple[FakeLoop, Timeouts, FakePeer]:
 
 def test_a_handshake_that_does_not_come_is_overdue() -> None:
     loop, sweep, peer = timeouts_and_peer()
-    sweep.connected(peer)
+    sweep.connected(peer, peer.overdue)
     loop.advance(4.4)
     assert peer.done == []
     loop.advance(1.2)
@@ -51,8 +51,8 @@ def test_a_handshake_that_does_not_come_is_overdue() -> None:
 
 def test_a_hello_has_its_own_deadline() -> None:
     loop, sweep, peer = timeouts_and_peer()
-    sweep.connected(peer)
-    sweep.opened(peer)
+    sweep.connected(peer, peer.overdue)
+    sweep.opened(peer, peer.overdue)
     loop.advance(9.4)
     assert "overdue" not in peer.done
     loop.advance(1.2)
@@ -61,7 +61,7 @@ def test_a_hello_has_its_own_deadline() -> None:
 
 def test_a_peer_that_answers_pings_is_pinged_for_ever() -> None:
     loop, sweep, peer = timeouts_and_peer()
-    sweep.opened(peer)
+    sweep.opened(peer, peer.overdue)
     sweep.greeted(peer)
     for _ in range(10):
         loop.advance(10.6)
@@ -71,7 +71,7 @@ def test_a_peer_that_answers_pings_is_pinged_for_ever() -> None:
 
 def test_the_first_pings_follow_each_other_soon() -> None:
     loop, sweep, peer = timeouts_and_peer()
-    sweep.opened(peer)
+    sweep.opened(peer, peer.overdue)
     sweep.greeted(peer)
     loop.advance(1)
     assert peer.done == []
@@ -97,7 +97,7 @@ def test_a_peer_that_is_forgotten_is_not_pinged_soon_either() -> None:
 
 def test_a_peer_that_does_not_answer_is_aborted_within_30_seconds() -> None:
     loop, sweep, peer = timeouts_and_peer()
-    sweep.opened(peer)
+    sweep.opened(peer, peer.overdue)
     sweep.greeted(peer)
     sweep.ponged(peer)
     loop.advance(30)
@@ -137,8 +137,8 @@ def test_a_full_transport_with_progress_is_left_alone() -> None:
 
 def test_a_forgotten_peer_is_left_alone() -> None:
     loop, sweep, peer = timeouts_and_peer()
-    sweep.connected(peer)
-    sweep.opened(peer)
+    sweep.connected(peer, peer.overdue)
+    sweep.opened(peer, peer.overdue)
     sweep.greeted(peer)
     sweep.paused(peer)
     sweep.forget(peer)
@@ -163,7 +163,7 @@ def test_a_pong_that_waits_for_a_stopped_server_is_in_time() -> None:
     sweep = Timeouts(loop.loop, TimeoutConfig(), TurnBudget(loop.loop), seconds=clock.seconds)
     clock.start()
     sweep.start()
-    sweep.opened(peer)
+    sweep.opened(peer, peer.overdue)
     sweep.greeted(peer)
     sweep.begin_measuring(peer)
     loop.advance(4)
@@ -175,7 +175,7 @@ def test_a_pong_that_waits_for_a_stopped_server_is_in_time() -> None:
 
 def test_a_pong_that_waits_in_the_socket_is_read_before_the_peer_is_given_up() -> None:
     loop, sweep, peer = timeouts_and_peer()
-    sweep.opened(peer)
+    sweep.opened(peer, peer.overdue)
     sweep.greeted(peer)
     sweep.begin_measuring(peer)
     loop.advance(TimeoutConfig().pong_s - 0.1)
@@ -188,12 +188,12 @@ def test_a_pong_that_waits_in_the_socket_is_read_before_the_peer_is_given_up() -
 def test_nobody_is_late_with_what_was_not_read() -> None:
     loop, sweep, peer = timeouts_and_peer()
     stranger = FakePeer()
-    sweep.connected(stranger)
-    sweep.opened(peer)
+    sweep.connected(stranger, stranger.overdue)
+    sweep.opened(peer, peer.overdue)
     sweep.greeted(peer)
     loop.advance(11)
     stranger.is_unread = peer.is_unread = True
-    sweep.connected(stranger)
+    sweep.connected(stranger, stranger.overdue)
     loop.advance(60)
     assert "abort" not in peer.done
     assert stranger.done == ["overdue"]
@@ -240,7 +240,7 @@ def test_a_crowd_that_is_late_together_is_ended_a_few_in_each_turn() -> None:
     loop, sweep, _ = timeouts_and_peer()
     crowd = [FakePeer() for _ in range(2000)]
     for peer in crowd:
-        sweep.connected(peer)
+        sweep.connected(peer, peer.overdue)
     loop.now += TimeoutConfig().handshake_s + 1
     ended = [0]
     for _ in range(100):
@@ -267,7 +267,7 @@ def test_a_crowd_that_came_at_one_moment_is_pinged_evenly() -> None:
     loop, sweep, _ = timeouts_and_peer()
     crowd = [AnsweringPeer(sweep) for _ in range(1000)]
     for peer in crowd:
-        sweep.opened(peer)
+        sweep.opened(peer, peer.overdue)
         sweep.greeted(peer)
     counts = []
     for _ in range(205):
