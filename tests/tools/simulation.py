@@ -592,7 +592,7 @@ def build_server(
     port = PeerContext(
         loop=loop.loop,
         clock=clock,
-        handler=RequestHandlers(directory, door),
+        handler=RequestHandlers(directory),
         pages=cast(http.PageSource, None),
         metrics=figures,
         batcher=WriteBatcher(loop.loop),

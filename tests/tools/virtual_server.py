@@ -214,7 +214,7 @@ class VirtualServer:
         self.port = PeerContext(
             loop=loop.loop,
             clock=self._milliseconds,
-            handler=RequestHandlers(self.directory, connections),
+            handler=RequestHandlers(self.directory),
             pages=PageSource(self.directory.ready, figures.page, records.record),
             metrics=figures,
             batcher=WriteBatcher(loop.loop),

@@ -239,7 +239,7 @@ def _peer_context(
     return PeerContext(
         loop=directory.loop,
         clock=directory.clock,
-        handler=RequestHandlers(directory, connections),
+        handler=RequestHandlers(directory),
         pages=PageSource(directory.ready, metrics.page, records.record),
         site=site,
         metrics=metrics,

@@ -9,13 +9,13 @@ from kibitz_protocol.wire.refusals import CloseCode, Code
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.values import MAX_FRAME
 from kibitz_server.accounts.accounts import Admission, Denied
-from kibitz_server.accounts.identity import Identity
 from kibitz_server.accounts.tickets import lobby_of
 from kibitz_server.directory.directory import Directory
 from kibitz_server.handlers.answering import refuse_elsewhere
 from kibitz_server.lobby.commands import Connected
 from kibitz_server.match.lifecycle import is_unfinished
 from kibitz_server.net.connections import Connections, Quotas
+from kibitz_server.net.connections import Quotas
 from kibitz_server.net.peer import RETRY_AFTER_MS, Peer
 from kibitz_server.net.rate_limit import UNLIMITED, Rate, RateLimiter
 
@@ -23,19 +23,12 @@ RETRY_SOON_MS: Final = 300
 """The retry delay in milliseconds while a node waits for news of another one."""
 
 
-def require_hello(peer: Peer, request: int) -> Identity | None:
-    """Return the identity of a connection; refuse a request before hello."""
-    if peer.identity is None:
-        peer.refuse(request, Code.HELLO_FIRST, "say hello first")
-    return peer.identity
-
-
 class HelloHandler:
     """Identifies connections and welcomes them."""
 
-    def __init__(self, directory: Directory, connections: Connections) -> None:
+    def __init__(self, directory: Directory) -> None:
         self._directory = directory
-        self._connections = connections
+        connections = self._connections = directory.connections
         self._limits = _limits(connections.quotas, connections.rate_limits.socket)
         self._no_limits = _limits(connections.quotas, UNLIMITED)
 

@@ -28,7 +28,7 @@ from kibitz_server.lobby.settings import (
     settings_problem,
 )
 from kibitz_server.lobby.state import LobbyState
-from kibitz_server.net.connections import Connections, counted_address
+from kibitz_server.net.connections import counted_address
 from kibitz_server.net.peer import Peer
 
 MAX_KINDS: Final = 32
@@ -40,9 +40,8 @@ KIND_COST: Final = 1.0
 class HostingChecks:
     """The checks; each returns a refusal's code and a sentence, or None if nothing is wrong."""
 
-    def __init__(self, directory: Directory, connections: Connections) -> None:
+    def __init__(self, directory: Directory) -> None:
         self._directory = directory
-        self._connections = connections
 
     def host_problem(
         self, settings: LobbySettings, identity: Identity, peer: Peer
@@ -56,7 +55,7 @@ class HostingChecks:
         problem = self.rated_problem(settings, account=identity.account)
         if problem is not None:
             return problem
-        most = self._connections.quotas.matches_a_lobby
+        most = self._directory.connections.quotas.matches_a_lobby
         if settings.at_once > most:
             return Code.LIMIT, (
                 f"settings.at_once: at most {most} matches of a lobby run at the same time on this"
@@ -92,7 +91,7 @@ class HostingChecks:
 
     def charge_opening(self, peer: Peer, identity: Identity, request: int) -> bool:
         """Charge for a lobby that is about to be opened; if that fails, refuse the request."""
-        wait_ms = self._connections.charge_opening(peer, identity)
+        wait_ms = self._directory.connections.charge_opening(peer, identity)
         if wait_ms:
             message = f"too many lobbies were opened, wait {wait_ms} ms"
             peer.refuse(request, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
@@ -108,7 +107,7 @@ class HostingChecks:
         mine = [lobby for lobby in everybodys if lobby.engine.state.host.player == identity.key]
         near = [lobby for lobby in everybodys if address is not None and lobby.address == address]
         own = [*_house_seats(mine), *self._house_seats_elsewhere(identity)]
-        quotas, bots = self._connections.address_quotas(peer), house_seats(settings)
+        quotas, bots = self._directory.connections.address_quotas(peer), house_seats(settings)
         for seats, most, most_bots, whose in (
             (own, quotas.lobbies, quotas.house_bots, "of yours"),
             (

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property, partial
 from typing import TypeVar
 
 from kibitz_protocol.wire import messages
 from kibitz_protocol.wire.lobbies import LadderTable, LobbyBrief, MatchBrief
 from kibitz_protocol.wire.messages import (
-    ClientMessage,
     Done,
     GameLine,
     GameList,
@@ -35,17 +34,6 @@ class ListHandlers:
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
 
-    def by_type(self) -> Mapping[type[ClientMessage], Callable[..., None]]:
-        """Return the handler of each type of request."""
-        return {
-            messages.ListGames: self._list_games,
-            messages.ListLobbies: self._list_lobbies,
-            messages.ListMatches: self._list_matches,
-            messages.AskLadder: self._ask_ladder,
-            messages.Subscribe: self._subscribe,
-            messages.Unsubscribe: self._unsubscribe,
-        }
-
     @cached_property
     def _game_lines(self) -> list[GameLine]:
         return [
@@ -66,12 +54,12 @@ class ListHandlers:
             for game in self._directory.games.values()
         ]
 
-    def _list_games(self, peer: Peer, identity: Identity, request: messages.ListGames) -> None:
+    def list_games(self, peer: Peer, identity: Identity, request: messages.ListGames) -> None:
         games, bots = self._game_lines, self._directory.house_bots.catalog.lines
         names = [bot.name for bot in bots]
         peer.answer(GameList(re=request.id, games=games, personalities=names, bots=bots))
 
-    def _list_lobbies(self, peer: Peer, identity: Identity, request: messages.ListLobbies) -> None:
+    def list_lobbies(self, peer: Peer, identity: Identity, request: messages.ListLobbies) -> None:
         shown: dict[int, LobbyBrief] = {
             lobby.stream.number: lobby.durable_view.brief
             for lobby in self._directory.lobbies.values()
@@ -84,7 +72,7 @@ class ListHandlers:
         briefs = [_unordered(brief) for brief in lobbies]
         peer.answer(LobbyList(re=request.id, lobbies=briefs, more=more, last=last))
 
-    def _list_matches(self, peer: Peer, identity: Identity, request: messages.ListMatches) -> None:
+    def list_matches(self, peer: Peer, identity: Identity, request: messages.ListMatches) -> None:
         if request.lobby is not None:
             lobby = self._directory.lobbies.get(request.lobby)
             if lobby is None and sent_elsewhere(
@@ -120,16 +108,16 @@ class ListHandlers:
         others = self._directory.others
         return [] if others is None else list(others.listed())
 
-    def _subscribe(self, peer: Peer, identity: Identity, request: messages.Subscribe) -> None:
+    def subscribe(self, peer: Peer, identity: Identity, request: messages.Subscribe) -> None:
         self._directory.hall.wake()  # what raises here is answered as what it is
         peer.answer(Done(re=request.id))
         self._directory.hall.subscribe(peer)
 
-    def _unsubscribe(self, peer: Peer, identity: Identity, request: messages.Unsubscribe) -> None:
+    def unsubscribe(self, peer: Peer, identity: Identity, request: messages.Unsubscribe) -> None:
         self._directory.hall.unsubscribe(peer)
         peer.answer(Done(re=request.id))
 
-    def _ask_ladder(self, peer: Peer, identity: Identity, request: messages.AskLadder) -> None:
+    def ask_ladder(self, peer: Peer, identity: Identity, request: messages.AskLadder) -> None:
         if request.game is not None and request.game not in self._directory.games:
             peer.refuse(request.id, Code.UNKNOWN_GAME, f"no game {request.game!r} on this server")
             return

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 from kibitz_protocol.wire import messages
-from kibitz_protocol.wire.messages import ClientMessage, Done
+from kibitz_protocol.wire.messages import Done
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
@@ -19,42 +17,19 @@ from kibitz_server.handlers.answering import (
     when_loaded,
 )
 from kibitz_server.handlers.hosting import HostingChecks, charge_kinds
-from kibitz_server.handlers.seeks import SeekHandler
 from kibitz_server.lobby import commands
 from kibitz_server.lobby.runner import LobbyRunner
-from kibitz_server.net.connections import Connections
 from kibitz_server.net.peer import Peer
-
-_COMMANDS: Mapping[type[ClientMessage], Callable[[str, Any], commands.Command]] = {
-    messages.Kick: lambda player, request: commands.Kick(player, request.player),
-    messages.Ready: lambda player, request: commands.Ready(player, request.ready),
-    messages.Start: lambda player, _: commands.Start(player),
-    messages.Close: lambda player, _: commands.Close(player),
-}
-"""Requests that the lobby alone decides on: the command of each, by player and request."""
 
 
 class LobbyHandlers:
     """Hands requests about lobbies over to their runners."""
 
-    def __init__(self, directory: Directory, connections: Connections) -> None:
+    def __init__(self, directory: Directory) -> None:
         self._directory = directory
-        self._checks = HostingChecks(directory, connections)
-        self._seeks = SeekHandler(directory, self._checks)
+        self._checks = HostingChecks(directory)
 
-    def by_type(self) -> Mapping[type[ClientMessage], Callable[..., None]]:
-        """Return the handler of each type of request."""
-        return {
-            messages.Host: self._host,
-            messages.Join: self._join,
-            messages.Seek: self._seeks.seek,
-            messages.Leave: self._leave,
-            messages.Arrange: self._arrange,
-            messages.Rematch: self._rematch,
-            **dict.fromkeys(_COMMANDS, self._command),
-        }
-
-    def _host(self, peer: Peer, identity: Identity, request: messages.Host) -> None:
+    def host(self, peer: Peer, identity: Identity, request: messages.Host) -> None:
         games = {item.game for item in request.settings.programme}
         work = partial(self._host_loaded, peer, identity, request)
         when_loaded(self._directory, peer, identity, request.id, games, work)
@@ -69,7 +44,7 @@ class LobbyHandlers:
         if self._checks.charge_opening(peer, identity, request.id):
             self._directory.open_lobby(identity.player, request.settings, peer, request.id)
 
-    def _join(self, peer: Peer, identity: Identity, request: messages.Join) -> None:
+    def join(self, peer: Peer, identity: Identity, request: messages.Join) -> None:
         lobby = find_lobby(self._directory, peer, request.id, request.lobby)
         if lobby is None:
             return
@@ -90,7 +65,7 @@ class LobbyHandlers:
         peer.answer(Done(re=request.id))
         lobby.watch(peer)
 
-    def _leave(self, peer: Peer, identity: Identity, request: messages.Leave) -> None:
+    def leave(self, peer: Peer, identity: Identity, request: messages.Leave) -> None:
         lobby = find_lobby(self._directory, peer, request.id, request.lobby)
         if lobby is None:
             return
@@ -99,7 +74,7 @@ class LobbyHandlers:
             return
         lobby.command(commands.Leave(identity.key), peer, request.id)
 
-    def _arrange(self, peer: Peer, identity: Identity, request: messages.Arrange) -> None:
+    def arrange(self, peer: Peer, identity: Identity, request: messages.Arrange) -> None:
         lobby = self._directory.lobbies.get(request.lobby)
         hosts = lobby is not None and lobby.engine.state.host.player == identity.key
         games = {match.item.game for match in request.matches} if hosts else set()
@@ -123,7 +98,7 @@ class LobbyHandlers:
         arrange = commands.Arrange(identity.key, request.matches, hidden)
         lobby.command(arrange, peer, request.id)
 
-    def _rematch(self, peer: Peer, identity: Identity, request: messages.Rematch) -> None:
+    def rematch(self, peer: Peer, identity: Identity, request: messages.Rematch) -> None:
         lobby = find_lobby(self._directory, peer, request.id, request.lobby)
         if lobby is None:
             return
@@ -133,8 +108,26 @@ class LobbyHandlers:
             return
         lobby.command(commands.Rematch(identity.key), peer, request.id)
 
-    def _command(self, peer: Peer, identity: Identity, request: Any) -> None:
+    # --- requests that the lobby alone decides on -------------------------------------------
+
+    def kick(self, peer: Peer, identity: Identity, request: messages.Kick) -> None:
+        self._command(peer, request, commands.Kick(identity.key, request.player))
+
+    def ready(self, peer: Peer, identity: Identity, request: messages.Ready) -> None:
+        self._command(peer, request, commands.Ready(identity.key, request.ready))
+
+    def start(self, peer: Peer, identity: Identity, request: messages.Start) -> None:
+        self._command(peer, request, commands.Start(identity.key))
+
+    def close(self, peer: Peer, identity: Identity, request: messages.Close) -> None:
+        self._command(peer, request, commands.Close(identity.key))
+
+    def _command(
+        self,
+        peer: Peer,
+        request: messages.Kick | messages.Ready | messages.Start | messages.Close,
+        command: commands.Command,
+    ) -> None:
         lobby = find_lobby(self._directory, peer, request.id, request.lobby)
         if lobby is not None:
-            command = _COMMANDS[type(request)](identity.key, request)
             lobby.command(command, peer, request.id)

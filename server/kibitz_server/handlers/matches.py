@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 
 from kibitz_protocol import printable
 from kibitz_protocol.wire import messages
-from kibitz_protocol.wire.messages import ClientMessage
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.archive import MatchArchive
@@ -28,25 +27,11 @@ from kibitz_server.net.peer import Peer
 class MatchHandlers:
     """Hands requests about matches over to their runners, and to the archive."""
 
-    def __init__(self, directory: Directory, connections: Connections) -> None:
+    def __init__(self, directory: Directory) -> None:
         self._directory = directory
-        self._connections = connections
         self._archive = MatchArchive(directory, JobQueue(directory.loop))
 
-    def by_type(self) -> Mapping[type[ClientMessage], Callable[..., None]]:
-        """Return the handler of each type of request except moves."""
-        return {
-            messages.Rejoin: self._rejoin,
-            messages.Resign: self._resign,
-            messages.LeaveMatch: self._leave,
-            messages.Note: self._note,
-            messages.AddComment: self._comment,
-            messages.Abort: self._abort,
-            messages.AskReport: self._report,
-            messages.History: self._history,
-        }
-
-    def _rejoin(self, peer: Peer, identity: Identity, request: messages.Rejoin) -> None:
+    def rejoin(self, peer: Peer, identity: Identity, request: messages.Rejoin) -> None:
         key = request.match
         match = self._directory.registry.find_match(key)
         if match is None:
@@ -64,21 +49,21 @@ class MatchHandlers:
             peer.subscriptions[match.key] = match
         match_requests.rejoin(match, peer, identity.key, request)
 
-    def _resign(self, peer: Peer, identity: Identity, request: messages.Resign) -> None:
+    def resign(self, peer: Peer, identity: Identity, request: messages.Resign) -> None:
         match = find_match(self._directory, peer, request.id, request.match)
         if match is not None:
             match_requests.resign(match, peer, request)
 
-    def _leave(self, peer: Peer, identity: Identity, request: messages.LeaveMatch) -> None:
+    def leave(self, peer: Peer, identity: Identity, request: messages.LeaveMatch) -> None:
         match = find_match(self._directory, peer, request.id, request.match)
         if match is not None:
             match_requests.leave(match, peer, request.id)
 
-    def _note(self, peer: Peer, identity: Identity, request: messages.Note) -> None:
+    def note(self, peer: Peer, identity: Identity, request: messages.Note) -> None:
         match = find_match(self._directory, peer, request.id, request.match)
         if match is None:
             return
-        wait_ms = self._connections.charge_note(identity, len(request.text))
+        wait_ms = self._directory.connections.charge_note(identity, len(request.text))
         if wait_ms:
             message = f"too many notes, wait {wait_ms} ms"
             peer.refuse(request.id, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
@@ -137,7 +122,7 @@ class MatchHandlers:
         tail = tails.get(key)
         return tails.is_over(key) or (tail is not None and peer in tail.watchers)
 
-    def _comment(self, peer: Peer, identity: Identity, request: messages.AddComment) -> None:
+    def comment(self, peer: Peer, identity: Identity, request: messages.AddComment) -> None:
         match = find_match(self._directory, peer, request.id, request.match)
         if match is None:
             return
@@ -145,14 +130,14 @@ class MatchHandlers:
         if not text:
             peer.refuse(request.id, Code.MALFORMED, "a comment has to say something", hint="")
             return
-        wait_ms = self._connections.charge_comment(peer, identity)
+        wait_ms = self._directory.connections.charge_comment(peer, identity)
         if wait_ms:
             message = f"too many comments, wait {wait_ms} ms"
             peer.refuse(request.id, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
             return
         match_requests.comment(match, peer, request.id, identity.player, text)
 
-    def _abort(self, peer: Peer, identity: Identity, request: messages.Abort) -> None:
+    def abort(self, peer: Peer, identity: Identity, request: messages.Abort) -> None:
         if not self._directory.accounts.is_operator(identity):
             message = "only accounts of the server's operator abort matches"
             hint = "the operator names accounts with `kibitz serve --operator NAME`"
@@ -163,13 +148,13 @@ class MatchHandlers:
             reason = printable.line(request.reason).strip() or "the operator ended it"
             match_requests.abort(match, peer, request.id, reason)
 
-    def _report(self, peer: Peer, identity: Identity, request: messages.AskReport) -> None:
+    def report(self, peer: Peer, identity: Identity, request: messages.AskReport) -> None:
         async def tell() -> None:
             peer.answer(await self._archive.report(peer, identity, request))
 
         self._answer_here(peer, request.id, request.match, tell)
 
-    def _history(self, peer: Peer, identity: Identity, request: messages.History) -> None:
+    def history(self, peer: Peer, identity: Identity, request: messages.History) -> None:
         async def tell() -> None:
             peer.answer(await self._archive.history(peer, identity, request))
 

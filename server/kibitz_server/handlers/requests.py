@@ -1,70 +1,97 @@
-"""The dispatch of requests: each is looked up by its type, and answered once.
+"""The dispatch of requests: `RequestHandlers` has the table of all handlers.
 
-A request arrives paid for and decoded. Its handler makes the checks that no single lobby or match
-can make, and hands it over to the runner of the lobby or match, which answers. Handlers keep no
-state between requests.
+A request arrives decoded and paid for (`net.connection`). `rights` may refuse it. Its handler makes
+the checks that no single lobby or match can make, and hands it over to the runner of the lobby or
+match, which answers. Handlers keep no state between requests. Each request is answered once.
 
-    hello      identifying a player       lobbies    hosting, joining, starting, closing, ...
-    lists      games, lobbies, matches    matches    rejoining, resigning, notes, the past
-    watching   one match, or a wall
-
-Moves have their own path, `RequestHandlers.move`, because they are most of the traffic.
+Two requests have their own way here: `hello`, the only one before there is a player, and moves,
+which are most of the traffic.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 from websockets.frames import CloseCode as Standard
 
+from kibitz_protocol.wire import messages
 from kibitz_protocol.wire.messages import ClientMessage, Hello, Move
+from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
-from kibitz_server.handlers.hello import HelloHandler, require_hello
+from kibitz_server.handlers.hello import HelloHandler
 from kibitz_server.handlers.lists import ListHandlers
 from kibitz_server.handlers.lobbies import LobbyHandlers
 from kibitz_server.handlers.matches import MatchHandlers
 from kibitz_server.handlers.rights import allowed
+from kibitz_server.handlers.seeks import SeekHandler
 from kibitz_server.handlers.watching import WatchHandlers
 from kibitz_server.lobby.commands import Disconnected
-from kibitz_server.net.connections import Connections
 from kibitz_server.net.peer import Peer
 
 LOG = logging.getLogger("kibitz.handlers")
+Handler: TypeAlias = Callable[[Peer, Identity, Any], None]
+"""Carries out a request of one type, or refuses it."""
 
 
 class RequestHandlers:
     """Receives the events of one server's connections (`net.peer.PeerHandler`)."""
 
-    def __init__(self, directory: Directory, connections: Connections) -> None:
+    def __init__(self, directory: Directory) -> None:
         self._directory = directory
-        self._connections = connections
-        self._hello = HelloHandler(directory, connections)
-        self._matches = MatchHandlers(directory, connections)
-        self._handlers: Mapping[type[ClientMessage], Callable[..., None]] = {
-            **ListHandlers(directory).by_type(),
-            **LobbyHandlers(directory, connections).by_type(),
-            **WatchHandlers(directory).by_type(),
-            **self._matches.by_type(),
+        self._hello = HelloHandler(directory)
+        self._matches = matches = MatchHandlers(directory)
+        lists, lobbies = ListHandlers(directory), LobbyHandlers(directory)
+        watching = WatchHandlers(directory)
+        self.handlers: Mapping[type[ClientMessage], Handler] = {
+            messages.ListGames: lists.list_games,
+            messages.ListLobbies: lists.list_lobbies,
+            messages.ListMatches: lists.list_matches,
+            messages.AskLadder: lists.ask_ladder,
+            messages.Subscribe: lists.subscribe,
+            messages.Unsubscribe: lists.unsubscribe,
+            messages.Host: lobbies.host,
+            messages.Seek: SeekHandler(directory).seek,
+            messages.Join: lobbies.join,
+            messages.Leave: lobbies.leave,
+            messages.Kick: lobbies.kick,
+            messages.Ready: lobbies.ready,
+            messages.Start: lobbies.start,
+            messages.Close: lobbies.close,
+            messages.Arrange: lobbies.arrange,
+            messages.Rematch: lobbies.rematch,
+            messages.Watch: watching.watch,
+            messages.Unwatch: watching.unwatch,
+            messages.Wall: watching.wall,
+            messages.Rejoin: matches.rejoin,
+            messages.Resign: matches.resign,
+            messages.LeaveMatch: matches.leave,
+            messages.Note: matches.note,
+            messages.AddComment: matches.comment,
+            messages.Abort: matches.abort,
+            messages.AskReport: matches.report,
+            messages.History: matches.history,
         }
+        """The handler of each type of request, except `Hello` and `Move`."""
 
     # --- connections ------------------------------------------------------------------------
 
     def admit(self, peer: Peer) -> bool:
         """Return whether there is room for another connection from this address."""
-        return self._connections.admit(peer, open_=self._directory.up)
+        return self._directory.connections.admit(peer, open_=self._directory.up)
 
     def relocate(self, peer: Peer) -> bool:
         """Return whether there is room at the address that the connection's headers name."""
-        return self._connections.relocate(peer)
+        return self._directory.connections.relocate(peer)
 
     def may_stay(self, peer: Peer) -> bool:
         """Return whether a connection that has its page may stay open for another request."""
-        return self._connections.may_stay(peer)
+        return self._directory.connections.may_stay(peer)
 
     def socket_closed(self, peer: Peer) -> None:
         """Handle a closed socket."""
-        self._connections.socket_closed(peer)
+        self._directory.connections.socket_closed(peer)
 
     def disconnected(self, peer: Peer) -> None:
         """Notify a closed connection's matches, and its player's lobbies."""
@@ -75,7 +102,7 @@ class RequestHandlers:
                 subscription.disconnected(peer)
             except Exception:
                 LOG.exception("the end of a connection could not be told")
-        if peer.identity is not None and self._connections.left(peer, peer.identity):
+        if peer.identity is not None and self._directory.connections.left(peer, peer.identity):
             player = peer.identity.key
             try:
                 for lobby in self._directory.registry.lobbies_of(player):
@@ -89,13 +116,11 @@ class RequestHandlers:
         """Carry out a move and charge for a refused one. It is answered, whatever raises."""
         match = self._directory.matches.get(move.match)
         try:
-            if match is not None and peer.identity is not None:
-                if not match.move(peer, move):
-                    peer.charge_unanswered(1)
-                return
-            peer.charge_unanswered(1)
-            if require_hello(peer, move.id) is not None:
+            if match is None:
+                peer.charge_unanswered(1)
                 self._matches.move_after_end(peer, move)
+            elif not match.move(peer, move):
+                peer.charge_unanswered(1)
         except Exception:
             LOG.exception("request Move failed")
             peer.fail(move.id)
@@ -105,10 +130,10 @@ class RequestHandlers:
         try:
             if isinstance(message, Hello):
                 self._hello.hello(peer, message)
-                return
-            identity = require_hello(peer, message.id)
-            if identity is not None and allowed(peer, message):
-                self._handlers[type(message)](peer, identity, message)
+            elif peer.identity is None:
+                raise AssertionError("nothing but hello is decoded before hello")
+            elif allowed(peer, message):
+                self.handlers[type(message)](peer, peer.identity, message)
         except Exception:
             LOG.exception("request %s failed", type(message).__name__)
             peer.fail(message.id)

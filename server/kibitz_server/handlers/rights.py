@@ -22,15 +22,10 @@ HINT: Final = "play the seats that the organizer gave you; everything else is th
 
 def allowed(peer: Peer, request: ClientMessage) -> bool:
     """Return whether a connection may make this request; otherwise refuse it."""
-    if not peer.entrant or _is_of_entrants(request):
+    watches = isinstance(request, Join) and request.role == "spectator"
+    if not peer.entrant or (request.of_entrants and not watches):
         return True
-    what = "watch the lobby" if isinstance(request, Join) else f"ask for {request.type!r}"
+    what = "watch the lobby" if watches else f"ask for {request.type!r}"
     message = f"an entrant of an event cannot {what}"
     peer.refuse(request.id, Code.UNAUTHORIZED, message, hint=HINT)
     return False
-
-
-def _is_of_entrants(request: ClientMessage) -> bool:
-    if isinstance(request, Join) and request.role == "spectator":
-        return False
-    return request.of_entrants

@@ -32,9 +32,9 @@ from kibitz_server.net.peer import Peer
 class SeekHandler:
     """Answers `seek` with the lobby in which its player plays, or waits."""
 
-    def __init__(self, directory: Directory, checks: HostingChecks) -> None:
+    def __init__(self, directory: Directory) -> None:
         self._directory = directory
-        self._checks = checks
+        self._checks = HostingChecks(directory)
 
     def seek(self, peer: Peer, identity: Identity, request: messages.Seek) -> None:
         """Join a player who seeks the same, or open a lobby that waits for one."""

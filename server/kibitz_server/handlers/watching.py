@@ -11,14 +11,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from asyncio import Future
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Final
 
 from kibitz_protocol.wire import messages
 from kibitz_protocol.wire.messages import (
     WALL_MATCH_COST,
-    ClientMessage,
     Done,
     NotWatched,
     Walled,
@@ -88,15 +87,7 @@ class WatchHandlers:
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
 
-    def by_type(self) -> Mapping[type[ClientMessage], Callable[..., None]]:
-        """Return the handler of each type of request."""
-        return {
-            messages.Watch: self._watch,
-            messages.Unwatch: self._unwatch,
-            messages.Wall: self._wall,
-        }
-
-    def _watch(self, peer: Peer, identity: Identity, request: messages.Watch) -> None:
+    def watch(self, peer: Peer, identity: Identity, request: messages.Watch) -> None:
         directory, key = self._directory, request.match
         match = directory.registry.find_match(key)
         tails = directory.tails
@@ -195,7 +186,7 @@ class WatchHandlers:
         shows = None if lobby is None else lobby.durable_view
         return shows is None or shows.may_watch(identity.key)
 
-    def _wall(self, peer: Peer, identity: Identity, request: messages.Wall) -> None:
+    def wall(self, peer: Peer, identity: Identity, request: messages.Wall) -> None:
         shown: dict[str, WatchedMatch | None] = {}
         declined: dict[str, NotWatched] = {}
         for key in request.matches:
@@ -270,7 +261,7 @@ class WatchHandlers:
         else:
             _send_away(peer, awaited.match)
 
-    def _unwatch(self, peer: Peer, identity: Identity, request: messages.Unwatch) -> None:
+    def unwatch(self, peer: Peer, identity: Identity, request: messages.Unwatch) -> None:
         key = request.match
         match = self._directory.watched(key)
         if match is not None:
