@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from kibitz_protocol.wire.messages import Redirect
 from kibitz_protocol.wire.refusals import Code
@@ -28,6 +28,7 @@ MAX_WAITING: Final = 8
 """The number of a player's requests that may wait for the rules of their games."""
 RULES_RETRY_MS: Final = 2000
 """The retry delay for a player with too many of them."""
+Kind: TypeAlias = Literal["lobby", "match"]
 
 
 def answer_later(
@@ -94,14 +95,6 @@ def when_loaded(
     answer_later(directory, peer, request, wait)
 
 
-def find_lobby(directory: Directory, peer: Peer, request: int, key: str) -> LobbyRunner | None:
-    """Return an open lobby, or refuse the request that is about it."""
-    lobby = directory.lobbies.get(key)
-    if lobby is None and not sent_elsewhere(directory, peer, request, "lobby", key):
-        peer.refuse(request, *missing_lobby(directory, key))
-    return lobby
-
-
 @contextmanager
 def answered_by(lobby: LobbyRunner, peer: Peer, request: int) -> Iterator[None]:
     """Carry out a request that a lobby answers, now or later.
@@ -137,61 +130,71 @@ def refuse_to_host(
         hold_answer(newest, peer, request, refuse)
 
 
+# --- lobbies and matches that are not here ----------------------------------------------------
+
+
+def find_lobby(directory: Directory, peer: Peer, request: int, key: str) -> LobbyRunner | None:
+    """Return an open lobby, or refuse the request about it."""
+    lobby = directory.lobbies.get(key)
+    if lobby is None:
+        refuse_missing(directory, peer, request, "lobby", key)
+    return lobby
+
+
 def find_match(directory: Directory, peer: Peer, request: int, key: str) -> MatchRunner | None:
     """Return a match that runs or is just over, or refuse the request about it."""
     match = directory.registry.find_match(key)
-    if match is None and not sent_elsewhere(directory, peer, request, "match", key):
-        peer.refuse(request, *missing_match(directory, key))
+    if match is None:
+        refuse_missing(directory, peer, request, "match", key)
     return match
 
 
-def sent_elsewhere(
-    directory: Directory, peer: Peer, request: int, kind: Literal["lobby", "match"], key: str
-) -> bool:
-    """Refuse a request about a target at another node of the cluster, with its location.
+def refuse_missing(directory: Directory, peer: Peer, request: int, kind: Kind, key: str) -> None:
+    """Refuse a request about a target that is not here; redirect if another node has it.
 
-    If no node's line mentions the target, the database is queried first. Returns False without a
-    cluster.
+    In a cluster the database is queried if no node's line mentions the target.
     """
-    others = directory.others
-    if others is None:
-        return False
+    if directory.others is None:
+        peer.refuse(request, *missing(directory, kind, key))
+    elif not redirect_by_lines(directory, peer, request, kind, key):
 
-    async def look_up() -> None:
-        if await is_elsewhere(directory, peer, request, key):
-            return
-        missing = missing_lobby if kind == "lobby" else missing_match
-        peer.refuse(request, *missing(directory, key))
+        async def look_up() -> None:
+            if not await redirect_by_database(directory, peer, request, key):
+                peer.refuse(request, *missing(directory, kind, key))
 
-    if not told_elsewhere(directory, peer, request, kind, key):
         answer_later(directory, peer, request, look_up)
-    return True
 
 
-def told_elsewhere(
-    directory: Directory, peer: Peer, request: int, kind: Literal["lobby", "match"], key: str
-) -> bool:
+def missing(directory: Directory, kind: Kind, key: str) -> tuple[Code, str]:
+    """Return the refusal for a lobby or a match that does not exist, or was set aside."""
+    if directory.quarantine.reason(key) is not None:
+        # The reason itself may reveal hidden information of the match.
+        return Code.DAMAGED, f"the log of {key!r} is damaged: it does not go on"
+    if kind == "lobby":
+        return Code.NO_SUCH_LOBBY, f"no lobby {key!r}"
+    return Code.NO_SUCH_MATCH, f"no running match {key!r}"
+
+
+def redirect_by_lines(directory: Directory, peer: Peer, request: int, kind: Kind, key: str) -> bool:
     """Refuse a request about a target in another node's lines; return whether there is one."""
     others = directory.others
     if others is None:
         return False
     place = others.lobby(key) if kind == "lobby" else others.match(key)
-    if place is None:
-        return False
-    refuse_elsewhere(directory, peer, request, place)
-    return True
+    if place is not None:
+        refuse_elsewhere(directory, peer, request, place)
+    return place is not None
 
 
-async def is_elsewhere(directory: Directory, peer: Peer, request: int, key: str) -> bool:
+async def redirect_by_database(directory: Directory, peer: Peer, request: int, key: str) -> bool:
     """Refuse a request about a target at another node by the database; return whether it is.
 
     Raises the errors of `Directory.find_elsewhere`.
     """
     place = await directory.find_elsewhere(key)
-    if place is None:
-        return False
-    refuse_elsewhere(directory, peer, request, place)
-    return True
+    if place is not None:
+        refuse_elsewhere(directory, peer, request, place)
+    return place is not None
 
 
 def refuse_elsewhere(
@@ -213,24 +216,3 @@ def refuse_elsewhere(
         hint=hint,
         redirect=None if ticket is None else Redirect(url=place.node.url, ticket=ticket),
     )
-
-
-def missing_lobby(directory: Directory, key: str) -> tuple[Code, str]:
-    """Return the code and the sentence of a refusal: there is no lobby of this key."""
-    return _missing(directory, key, Code.NO_SUCH_LOBBY, f"no lobby {key!r}")
-
-
-def missing_match(directory: Directory, key: str) -> tuple[Code, str]:
-    """Return the code and the sentence of a refusal: there is no match of this key."""
-    place = None if directory.others is None else directory.others.match(key)
-    if place is not None:
-        return Code.ELSEWHERE, f"the match is at node {place.node.name}, {place.node.url}"
-    return _missing(directory, key, Code.NO_SUCH_MATCH, f"no running match {key!r}")
-
-
-def _missing(directory: Directory, key: str, code: Code, message: str) -> tuple[Code, str]:
-    """Return the refusal for a match or lobby that does not exist, or was set aside."""
-    if directory.quarantine.reason(key) is not None:
-        # The reason itself may reveal hidden information of the match.
-        return Code.DAMAGED, f"the log of {key!r} is damaged: it does not go on"
-    return code, message

@@ -20,7 +20,7 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.other_nodes import LobbyLine
-from kibitz_server.handlers.answering import answer_later, sent_elsewhere
+from kibitz_server.handlers.answering import answer_later, find_lobby, missing
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.peer import Peer
 
@@ -74,14 +74,12 @@ class ListHandlers:
 
     def list_matches(self, peer: Peer, identity: Identity, request: messages.ListMatches) -> None:
         if request.lobby is not None:
-            lobby = self._directory.lobbies.get(request.lobby)
-            if lobby is None and sent_elsewhere(
-                self._directory, peer, request.id, "lobby", request.lobby
-            ):
+            lobby = find_lobby(self._directory, peer, request.id, request.lobby)
+            if lobby is None:
                 return
-            shows = None if lobby is None else lobby.durable_view
-            if shows is None or not shows.may_watch(identity.key):
-                peer.refuse(request.id, Code.NO_SUCH_LOBBY, f"no lobby {request.lobby!r} to see")
+            if lobby.durable_view is None or not lobby.durable_view.may_watch(identity.key):
+                # As if there were none: others need not learn of a lobby that is not shown.
+                peer.refuse(request.id, *missing(self._directory, "lobby", request.lobby))
                 return
         shown: dict[int, MatchRunner | MatchBrief] = {
             match.stream.number: match

@@ -14,8 +14,8 @@ from kibitz_server.directory.jobs import JobQueue
 from kibitz_server.handlers.answering import (
     answer_later,
     find_match,
-    is_elsewhere,
-    told_elsewhere,
+    redirect_by_database,
+    redirect_by_lines,
 )
 from kibitz_server.match import requests as match_requests
 from kibitz_server.match.runner import MatchRunner
@@ -102,11 +102,11 @@ class MatchHandlers:
         """Carry out a request about a match, or redirect to the node where it goes on."""
         directory = self._directory
         is_here = key in directory.matches or self._is_followed(peer, key)
-        if not is_here and told_elsewhere(directory, peer, request, "match", key):
+        if not is_here and redirect_by_lines(directory, peer, request, "match", key):
             return
 
         async def carry_out() -> None:
-            if is_here or not await is_elsewhere(directory, peer, request, key):
+            if is_here or not await redirect_by_database(directory, peer, request, key):
                 await work()
 
         answer_later(directory, peer, request, carry_out)

@@ -35,13 +35,7 @@ from kibitz_server.directory.tails import (
     TakenOverHere,
     Unreadable,
 )
-from kibitz_server.handlers.answering import (
-    answer_later,
-    find_match,
-    is_elsewhere,
-    missing_match,
-    told_elsewhere,
-)
+from kibitz_server.handlers.answering import answer_later, missing, refuse_missing
 from kibitz_server.match import requests as match_requests
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.match.tail import MatchTail
@@ -89,21 +83,21 @@ class WatchHandlers:
 
     def watch(self, peer: Peer, identity: Identity, request: messages.Watch) -> None:
         directory, key = self._directory, request.match
-        match = directory.registry.find_match(key)
-        tails = directory.tails
-        if match is None and tails is not None and directory.quarantine.reason(key) is None:
+        match, tails = directory.registry.find_match(key), directory.tails
+        if match is not None:
+            declined = self._why_not_watched(match, identity)
+            if declined is None:
+                match_requests.watch(match, peer, request.id)
+            elif declined.code is Code.OVER:
+                match_requests.refuse_over(key, peer, request.id)
+            else:
+                peer.refuse(request.id, declined.code, declined.message)
+        elif tails is None or directory.quarantine.reason(key) is not None:
+            refuse_missing(directory, peer, request.id, "match", key)
+        else:
             awaited = AwaitedMatch(peer, key)
             work = partial(self._watch_elsewhere, tails, peer, identity, request, awaited)
             answer_later(directory, peer, request.id, work)
-            return
-        match = match or find_match(directory, peer, request.id, key)
-        if match is None:
-            return
-        declined = self._why_not_watched(match, identity)
-        if declined is None:
-            match_requests.watch(match, peer, request.id)
-        else:
-            _decline(peer, request.id, declined)
 
     async def _watch_elsewhere(
         self,
@@ -123,11 +117,11 @@ class WatchHandlers:
             wanted = awaited.wanted
             awaited.end()
         declined = None if tail is None else self._why_not_watched(tail, identity)
-        if declined is not None and declined.code is Code.OVER:
-            _decline(peer, request.id, declined)
+        if tails.is_over(key) or (declined is not None and declined.code is Code.OVER):
+            match_requests.refuse_over(key, peer, request.id)
         elif tail is None or declined is not None:
             # Only the node that plays it can tell its players and its lobby's members.
-            await self._refuse_elsewhere(peer, request.id, key)
+            refuse_missing(self._directory, peer, request.id, "match", key)
         else:
             peer.answer(Done(re=request.id))
             if wanted:  # else it is gone, or has asked meanwhile to watch no more
@@ -156,16 +150,6 @@ class WatchHandlers:
             return None
         except TakenOverHere:
             raise BetweenNodes(f"match {key} changes its node") from None
-
-    async def _refuse_elsewhere(self, peer: Peer, request: int, key: str) -> None:
-        """Redirect to the node of a match that is not shown here, or refuse if there is none."""
-        directory = self._directory
-        if directory.tails is not None and directory.tails.is_over(key):
-            _decline(peer, request, _over(key))
-        elif not told_elsewhere(directory, peer, request, "match", key) and not await is_elsewhere(
-            directory, peer, request, key
-        ):
-            peer.refuse(request, *missing_match(directory, key))
 
     def _why_not_watched(self, match: WatchedMatch, identity: Identity) -> NotWatched | None:
         """Return why a player may not watch a match, or None."""
@@ -228,7 +212,12 @@ class WatchHandlers:
             [brief] = [brief for brief in line.matches if brief.match == key]
             if shown and brief.watchable and identity.key not in line.players:
                 return None
-        code, message = missing_match(self._directory, key)
+        place = None if others is None else others.match(key)
+        if place is None:
+            code, message = missing(self._directory, "match", key)
+        else:
+            node = place.node
+            code, message = Code.ELSEWHERE, f"the match is at node {node.name}, {node.url}"
         return NotWatched(match=key, code=code, message=message)
 
     def _await_for_wall(self, peer: Peer, awaited: AwaitedMatch) -> None:
@@ -274,13 +263,6 @@ class WatchHandlers:
 
 def _over(key: str) -> NotWatched:
     return NotWatched(match=key, code=Code.OVER, message="the match is over")
-
-
-def _decline(peer: Peer, request: int, declined: NotWatched) -> None:
-    if declined.code is Code.OVER:
-        match_requests.refuse_over(declined.match, peer, request)
-    else:
-        peer.refuse(request, declined.code, declined.message)
 
 
 def _is_shown(peer: Peer, key: str, match: WatchedMatch | None) -> bool:

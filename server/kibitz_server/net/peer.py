@@ -234,9 +234,9 @@ class Peer:
         """Charge the peer; if it cannot pay, refuse the request or close, and return False."""
         charged = self.charge_unanswered(cost)
         if charged is ChargeResult.REFUSED:
-            after = self.rate_limiter.retry_after_ms(cost, self._context.loop.time())
-            message = f"too many messages, wait {after} ms"
-            self.refuse(request, Code.RATE_LIMITED, message, retry_after_ms=after)
+            wait_ms = self.rate_limiter.retry_after_ms(cost, self._context.loop.time())
+            message = f"too many messages, wait {wait_ms} ms"
+            self.refuse(request, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
         return charged is ChargeResult.GRANTED
 
     def charge_unanswered(self, cost: float) -> ChargeResult:

@@ -80,7 +80,7 @@ REFUSALS: dict[str, set[str]] = {
     "leave_match": {"no_such_match", "not_seated", "over"},
     "list_games": set(),
     "list_lobbies": set(),
-    "list_matches": {"no_such_lobby"},
+    "list_matches": {"damaged", "no_such_lobby"},
     "move": {"illegal", "no_such_match", "not_seated", "not_your_turn", "over", "stale"},
     "nonsense": {"unknown_type"},
     "note": {"no_such_match", "not_seated", "over"},
