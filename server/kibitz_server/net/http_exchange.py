@@ -90,14 +90,14 @@ class HttpExchange:
         if self._answered:
             return
         self._data += data
-        if self._peer.is_unread:  # the head is here, and waits for its turn
-            return
         if not self._kept or not self._peer.send_queue.paused:
             self._read_head()
         elif len(self._data) > HEADER_BYTES:  # the previous answer is not being read
             self._peer.abort()
 
     def _read_head(self) -> None:
+        if self._peer.is_unread:  # the head is here, and waits for its turn
+            return
         data = self._data
         end = data.find(_END_OF_HEAD)
         if end > HEADER_BYTES or (end < 0 and len(data) > HEADER_BYTES):

@@ -13,6 +13,7 @@ from kibitz_server.net.connections import Connections, Quotas
 from kibitz_server.net.http_exchange import KEEP_ALIVE_S
 from kibitz_server.net.rate_limit import Rate, RateLimits
 from kibitz_server.net.site import site_response, takes_gzip
+from kibitz_server.net.turn_budget import UNITS_A_TURN
 from tests.server.fakes import PeerRig, ScriptedConnection
 
 BODY = b"export const x = 1;\n" * 100
@@ -270,6 +271,21 @@ def test_a_slow_reader_has_one_answer_waiting() -> None:
     line.transport.backlog = 0
     line.connection.resume_writing()
     assert line.transport.written.startswith(b"HTTP/1.1 200")
+
+
+def test_a_request_that_waits_for_its_turn_is_read_once() -> None:
+    here = rig()
+    line = here.connect()
+    ask(line)
+    line.connection.pause_writing()
+    line.feed(REQUEST.format(method="GET", path="/", more="").encode())
+    here.turns.spend(UNITS_A_TURN)
+    for _ in range(2):
+        line.connection.resume_writing()
+        line.connection.pause_writing()
+    here.loop.advance()
+    assert line.transport.written.count(b"HTTP/1.1 200") == 1
+    assert not line.peer.leaving
 
 
 def test_a_slow_reader_that_goes_on_asking_is_dropped() -> None:
