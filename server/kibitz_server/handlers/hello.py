@@ -14,7 +14,6 @@ from kibitz_server.directory.directory import Directory
 from kibitz_server.handlers.answering import refuse_elsewhere
 from kibitz_server.lobby.commands import Connected
 from kibitz_server.match.lifecycle import is_unfinished
-from kibitz_server.net.connections import Connections, Quotas
 from kibitz_server.net.connections import Quotas
 from kibitz_server.net.peer import RETRY_AFTER_MS, Peer
 from kibitz_server.net.rate_limit import UNLIMITED, Rate, RateLimiter

@@ -20,7 +20,6 @@ from kibitz_server.handlers.answering import (
 from kibitz_server.match import requests as match_requests
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.match.shown import seat_in
-from kibitz_server.net.connections import Connections
 from kibitz_server.net.peer import Peer
 
 
