@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 
 from kibitz_games.core.game import Game
 from kibitz_protocol import event_loop
+from kibitz_server.accounts import names
 from kibitz_server.app.config import Config
 from kibitz_server.app.server import Server, running
 from kibitz_server.directory.rules import CompileCommand
@@ -60,6 +61,7 @@ async def _serve(
     received = _stop_at_signals(stop)
     # The writer's thread needs the interpreter once a commit, and should not wait for it.
     sys.setswitchinterval(0.0001)
+    names.prepare()
     # Objects made by the start and by games' rules stay for good, so collections skip them.
     served = running(config, games, launcher, site, compile_command, gc.freeze)
     async with served as server:

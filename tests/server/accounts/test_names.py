@@ -238,3 +238,11 @@ def test_a_name_is_normalised_once_and_for_all_or_refused(text: str) -> None:
 @given(st.text(alphabet=st.characters(max_codepoint=127, categories=("L", "N")), min_size=1))
 def test_case_never_distinguishes_latin_names(text: str) -> None:
     assert skeleton(text) == skeleton(text.upper()) == skeleton(text.lower())
+
+
+def test_a_prepared_server_builds_no_table_for_its_guests() -> None:
+    names.prepare()
+    before = names._confusables.cache_info().misses
+    for name in ("ada", "Дима", "house", "שלום"):
+        skeleton(name)
+    assert names._confusables.cache_info().misses == before == 1
