@@ -22,6 +22,7 @@ A bot whose game is installed beside it can use the rules: `Turn.view` is the ga
 from __future__ import annotations
 
 import functools
+import json
 import random
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -50,6 +51,13 @@ Move: TypeAlias = dict[str, Any]
 """A move as it travels: a flat JSON object, such as an element of `Turn.legal`."""
 ViewT = TypeVar("ViewT", default=Any)
 """The game's `View` model, for bots that say which one they expect: ``Turn[NimView]``."""
+
+
+def legal_moves(rules: Game, state: State) -> list[Move]:
+    """Return the legal moves of a state, as a server lists them in a turn."""
+    written, _ = rules.legal_json(state, rules.count_legal(state))
+    moves: list[Move] = json.loads(written)
+    return moves
 
 
 @dataclass(frozen=True)
@@ -217,7 +225,7 @@ class Turn(Generic[ViewT]):
         """The legal moves, each a JSON object. The rules list them if the server has not."""
         if self.listed is not None:
             return [dict(move) for move in self.listed]
-        return [self.move(action) for action in self.match.game_rules.legal(self.state)]
+        return legal_moves(self.match.game_rules, self.state)
 
     def move(self, action: int) -> Move:
         """Return the wire move of an action of `state`, which must be legal there."""

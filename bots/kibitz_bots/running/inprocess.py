@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from kibitz_bots.budget import Budget, CountingClock
 from kibitz_bots.loading import factory_of
-from kibitz_bots.sdk import BadAnswer, Bot, Match, Turn, parse_answer
+from kibitz_bots.sdk import BadAnswer, Bot, Match, Turn, legal_moves, parse_answer
 from kibitz_bots.spec import BotFactory
 from kibitz_games.core import registry
 from kibitz_games.core.game import TERMINAL, Game, InvalidSetup, Model
@@ -54,7 +54,7 @@ def local_turn(play: Position, match: Match, think_ms: int = THINK_MS, *, nodes:
         ply=len(play.history),
         observation=game.view(state, match.seat).to_wire(),
         budget=budget,
-        listed=None if rule else [game.encode(state, a).to_wire() for a in game.legal(state)],
+        listed=None if rule else legal_moves(game, state),
         rule=rule,
     )
 
