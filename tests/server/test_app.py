@@ -541,7 +541,7 @@ async def test_a_house_seat_whose_bot_never_starts_is_opened(tmp_path: Path) -> 
         await bob.hello("bob")
         lobby = (await ada.ask("host", settings=housed("broken")))["lobby"]
         await ada.ask("join", lobby=lobby)
-        await wait_until(lambda: bool(server.directory.lobbies[lobby].engine.state.abandoned_seats))
+        await wait_until(lambda: bool(server.directory.lobbies[lobby].engine.state.seats.abandoned))
         assert (await bob.ask("join", lobby=lobby))["type"] == "done"
         for player in (ada, bob):
             await player.ask("ready", lobby=lobby)

@@ -46,4 +46,4 @@ class MatchRoom(Room):
     def _running(self) -> int:
         """Return how many unfinished matches the lobbies have begun."""
         lobbies = self._registry.lobbies.values()
-        return sum(len(lobby.engine.state.running) for lobby in lobbies)
+        return sum(len(lobby.engine.state.round.running) for lobby in lobbies)

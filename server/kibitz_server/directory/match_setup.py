@@ -75,7 +75,7 @@ def _options_of(game: Game, text: bytes) -> tuple[Model, Options]:
 
 def _engines(lobby: LobbyState, players: Sequence[Player]) -> list[Engine | None] | None:
     """Return the engine of each player, None if it is not given."""
-    members = [lobby.members.get(player.player) for player in players]
+    members = [lobby.seats.members.get(player.player) for player in players]
     engines = [None if member is None else member.capabilities.engine for member in members]
     return engines if any(engines) else None
 

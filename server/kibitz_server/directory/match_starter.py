@@ -87,7 +87,7 @@ class MatchStarter:
         await self._rules.load([begin.planned.item.game])
         if self._registry.lobbies.get(lobby.key) is not lobby or lobby.closed:
             return  # the lobby's present owner begins the match
-        if begin.match in lobby.engine.state.running:
+        if begin.match in lobby.engine.state.round.running:
             self.begin(lobby, begin)
 
     def _create(self, lobby: LobbyRunner, begin: BeginMatch) -> MatchRunner | None:

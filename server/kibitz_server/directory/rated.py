@@ -60,7 +60,7 @@ class RatedMatches:
         )
 
     def _rated_player(self, lobby: LobbyState, player: Player) -> rating_list.RatedPlayer | None:
-        key = lobby.personality(player.player)
+        key = lobby.seats.personality(player.player)
         if key is None and self._accounts.is_account(player.player):
             key = player.player
         return None if key is None else _listed_player(player, key)

@@ -167,7 +167,7 @@ class Recovery:
         if lobby.engine.state.closed is not None:
             lobby.finish_closing()
             return
-        running = lobby.engine.state.running
+        running = lobby.engine.state.round.running
         there = {key for key in running if key in self._registry.matches}
         ended: dict[str, Result] = {}
         for key, planned in running.items():
@@ -178,7 +178,7 @@ class Recovery:
         lobby.command(Resume(there | ended.keys()))
         for key, result in ended.items():
             lobby.match_lost(key, result)
-        for key in lobby.engine.state.running.keys() - there:
+        for key in lobby.engine.state.round.running.keys() - there:
             begun = self._registry.matches.get(key)
             if begun is not None:
                 begun.seats.await_absent()

@@ -161,7 +161,7 @@ class LogReloader:
         for peer in peers if not never_stored else ():
             peer.close(1013, "the log of the match cannot be read")
         lobby = self._registry.lobby_of(former)
-        planned = None if lobby is None else lobby.engine.state.running.get(former.key)
+        planned = None if lobby is None else lobby.engine.state.round.running.get(former.key)
         if lobby is None or planned is None:
             return
         if never_stored:

@@ -180,7 +180,7 @@ class HostingChecks:
         new = [
             (f"matches.{index}.item", match.item)
             for index, match in enumerate(matches)
-            if lobby.settings.rated and match.tag not in lobby.tags
+            if lobby.settings.rated and match.tag not in lobby.round.tags
         ]
         account = bool(new) and self._directory.accounts.is_account(lobby.host.player)
         problem = self.rated_problem(lobby.settings, account=account, arranged=new) if new else None
@@ -189,7 +189,7 @@ class HostingChecks:
         started: set[str] = set()
         for index, match in enumerate(matches):
             kind = match.item.model_copy(update={"seed": None}).model_dump_json()
-            if match.tag in lobby.tags or kind in seen:
+            if match.tag in lobby.round.tags or kind in seen:
                 continue
             seen.add(kind)
             path = f"matches.{index}.item"

@@ -69,7 +69,7 @@ class LobbyHandlers:
         lobby = find_lobby(self._directory, peer, request.id, request.lobby)
         if lobby is None:
             return
-        if identity.key not in lobby.engine.state.members and lobby.unwatch(peer):
+        if identity.key not in lobby.engine.state.seats.members and lobby.unwatch(peer):
             hold_answer(lobby, peer, request.id, partial(peer.answer, Done(re=request.id)))
             return
         lobby.command(commands.Leave(identity.key), peer, request.id)
@@ -87,7 +87,7 @@ class LobbyHandlers:
             return
         state = lobby.engine.state
         if identity.key == state.host.player:  # the lobby refuses all others
-            fresh = [match.item for match in request.matches if match.tag not in state.tags]
+            fresh = [match.item for match in request.matches if match.tag not in state.round.tags]
             if not charge_kinds(peer, request.id, fresh):
                 return
             problem = self._checks.arrangement_problem(state, request.matches)

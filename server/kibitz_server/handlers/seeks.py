@@ -109,7 +109,7 @@ class SeekHandler:
             lobby
             for lobby in self._directory.registry.lobbies_of(identity.key)
             if lobby.engine.state.opened.seek_s is not None
-            and identity.key in lobby.engine.state.members
+            and identity.key in lobby.engine.state.seats.members
         ]
 
     def _problem(self, identity: Identity, peer: Peer, terms: SeekTerms) -> SettingsProblem | None:

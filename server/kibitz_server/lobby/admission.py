@@ -39,7 +39,7 @@ def _require_admission(state: LobbyState, join: Join) -> None:
     settings = state.settings
     if settings.rated:
         _require_ratable(state, join)
-    if join.player.player in state.banned:
+    if join.player.player in state.seats.banned:
         raise Refusal(Code.CLOSED, f"the host removed you from {settings.name!r}")
     if not _is_expected(state, join):
         _require_invite(state, join.invite)
@@ -86,9 +86,9 @@ def _choose_seat(state: LobbyState, join: Join) -> int:
     reserved = _reserved_for(state, join.player)
     if reserved is not None:
         return reserved
-    free = state.free_seats()
+    free = state.seats.free()
     for seat in free:
-        if isinstance(state.seat_spec(seat), OpenSeat):
+        if isinstance(state.seats.spec(seat), OpenSeat):
             return seat
     name = state.settings.name
     if free:
@@ -99,7 +99,7 @@ def _choose_seat(state: LobbyState, join: Join) -> int:
 
 
 def _house_seat(state: LobbyState, seat: int) -> int:
-    if not state.is_house_seat(seat) or state.occupant(seat) is not None:
+    if not state.seats.is_house(seat) or state.seats.occupant(seat) is not None:
         raise Refusal(Code.FULL, f"seat {seat + 1} waits for no house bot")
     return seat
 
@@ -107,8 +107,8 @@ def _house_seat(state: LobbyState, seat: int) -> int:
 def _reserved_for(state: LobbyState, player: Player) -> int | None:
     """Return the free seat that is reserved for a player: by its key, or else by its name."""
     look = skeleton(player.name)
-    for seat in state.free_seats():
-        spec = state.seat_spec(seat)
+    for seat in state.seats.free():
+        spec = state.seats.spec(seat)
         if not isinstance(spec, ReservedSeat):
             continue
         if spec.player == player.player or (spec.player is None and skeleton(spec.name) == look):
@@ -140,9 +140,9 @@ def _require_useful(
 
 def _count_able(state: LobbyState, item: ProgrammeItem, *, without: int) -> int:
     """Count the members who can play `item`, and the free seats whose players might."""
-    members = state.members.values()
+    members = state.seats.members.values()
     able = sum(1 for member in members if not unable_reason(item, member.capabilities))
-    free = [state.seat_spec(seat) for seat in state.free_seats() if seat != without]
+    free = [state.seats.spec(seat) for seat in state.seats.free() if seat != without]
     return able + sum(1 for spec in free if could_seat(spec, item))
 
 

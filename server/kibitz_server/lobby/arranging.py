@@ -6,12 +6,13 @@ of its match.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from kibitz_protocol.wire.lobbies import Arrangement
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.lobby.commands import Arrange, Refusal
-from kibitz_server.lobby.schedule import unable_reason
+from kibitz_server.lobby.entries import ArrangedMatch
+from kibitz_server.lobby.schedule import arranged_seed, unable_reason
 from kibitz_server.lobby.state import LobbyState
 
 MAX_MATCHES = 20_000
@@ -27,12 +28,21 @@ def new_arrangements(state: LobbyState, command: Arrange) -> list[Arrangement]:
             " one that was opened with arranged=true",
         )
     _require_distinct_tags(command.matches)
-    fresh = [match for match in command.matches if match.tag not in state.tags]
+    fresh = [match for match in command.matches if match.tag not in state.round.tags]
     if fresh:
         _require_accepts_matches(state, len(fresh))
     for match in fresh:
         _require_playable(state, match)
     return fresh
+
+
+def arranged_match(
+    state: LobbyState, wanted: Arrangement, hidden: Collection[str]
+) -> ArrangedMatch:
+    """Fix the seed of a match; `hidden` names the games that hide something."""
+    item, tag = wanted.item, wanted.tag
+    seed = arranged_seed(item, tag, state.round.seed, hidden, drawn=state.opened.drawn)
+    return ArrangedMatch(tag=tag, item=item, players=wanted.players, seed=seed)
 
 
 def _require_distinct_tags(matches: Sequence[Arrangement]) -> None:
@@ -53,11 +63,11 @@ def _require_accepts_matches(state: LobbyState, more: int) -> None:
             Code.WRONG_STATE,
             f"matches are arranged after the start; the lobby is {state.phase}",
         )
-    if state.planned + more > MAX_MATCHES:
+    if state.round.planned + more > MAX_MATCHES:
         raise Refusal(
             Code.LIMIT,
             f"at most {MAX_MATCHES} matches are arranged in a lobby, and with these"
-            f" {more} it would be {state.planned + more}",
+            f" {more} it would be {state.round.planned + more}",
         )
 
 
@@ -79,7 +89,7 @@ def _require_playable(state: LobbyState, wanted: Arrangement) -> None:
 
 
 def _require_able_member(state: LobbyState, wanted: Arrangement, player: str) -> None:
-    member = state.members.get(player)
+    member = state.seats.members.get(player)
     if member is None:
         raise Refusal(
             Code.NO_SUCH_PLAYER, f"match {wanted.tag!r}: no member of this lobby: {player!r}"

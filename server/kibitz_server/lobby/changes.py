@@ -12,7 +12,8 @@ from typing import Any
 
 from kibitz_protocol.wire.messages import LobbyChanged
 from kibitz_protocol.wire.unchecked import construct
-from kibitz_server.lobby.state import LobbyState, SeatedMember
+from kibitz_server.lobby.seats import SeatedMember
+from kibitz_server.lobby.state import LobbyState
 from kibitz_server.lobby.views import house_trouble, member, ranked_players
 
 _NOTHING = {name: field.default for name, field in LobbyChanged.model_fields.items()}
@@ -49,8 +50,8 @@ class ToldLobby:
         return construct(LobbyChanged, _NOTHING | {"lobby": state.id} | changes)
 
     def _changed_counts(self, state: LobbyState, spectators: int) -> dict[str, Any]:
-        progress = (state.planned, state.done, state.void, state.stopped)
-        counts = (state.phase, state.round, spectators, *progress)
+        progress = (state.round.planned, state.round.done, state.round.void, state.round.stopped)
+        counts = (state.phase, state.round.number, spectators, *progress)
         former, self._counts = self._counts, counts
         return {
             name: now
@@ -61,7 +62,7 @@ class ToldLobby:
     def _changed_members(self, state: LobbyState, connected: Collection[str]) -> dict[str, Any]:
         before = self._members
         present = self._members = {
-            player: (seated, player in connected) for player, seated in state.members.items()
+            player: (seated, player in connected) for player, seated in state.seats.members.items()
         }
         if before == present:
             return {}
@@ -74,9 +75,11 @@ class ToldLobby:
         return _without_empty(members=changed, left=left)
 
     def _changed_standings(self, state: LobbyState) -> dict[str, Any]:
-        table, before = state.standings, self._played
+        table, before = state.round.standings, self._played
         ranked = {ranked_player.player: ranked_player for ranked_player in ranked_players(state)}
-        played = self._played = {player: (state.round, table.played(player)) for player in ranked}
+        played = self._played = {
+            player: (state.round.number, table.played(player)) for player in ranked
+        }
         if before == played:
             return {}
         changed = [ranked[player] for player in ranked if before.get(player) != played[player]]
@@ -84,7 +87,7 @@ class ToldLobby:
         return _without_empty(standings=table.lines(changed), unranked=unranked)
 
     def _changed_trouble(self, state: LobbyState) -> dict[str, Any]:
-        failures = (*state.failures.items(), *state.failure_reasons.items(), *state.abandoned_seats)
+        failures = (*state.seats.failures.items(), *state.seats.abandoned)
         if failures == self._trouble:
             return {}
         self._trouble = failures

@@ -102,7 +102,7 @@ class LobbyEngine:
         self, state: LobbyState, now: int, idle_ms: int, limits: LobbyLimits, room: Room
     ) -> None:
         self.state = state
-        self.presence = Presence(state.members, now)
+        self.presence = Presence(state.seats.members, now)
         self._idle_ms = idle_ms
         self._seek_timer = SeekTimer(state, now)
         budget = LobbyBudget(limits, now)
@@ -151,7 +151,7 @@ class LobbyEngine:
         self._transaction.now = now
         try:
             self._execute(command, now)
-            self._advance()
+            self._flow.advance()
             return self._take_step(now)
         except Refusal as refusal:
             assert self._transaction.empty, "a refused command has no other effect"
@@ -168,7 +168,7 @@ class LobbyEngine:
         self._transaction.now = now
         try:
             self._members.drop_absent(now, self._grace_ms())
-            self._advance()
+            self._flow.advance()
             if self._is_expired(now):
                 self._flow.close("expired")
             return self._take_step(now)
@@ -207,19 +207,16 @@ class LobbyEngine:
             case _:
                 assert_never(command)
 
-    def _advance(self) -> None:
-        self._flow.advance()
-
     def _is_expired(self, now: int) -> bool:
         unwanted = self._seek_timer.due(self.state)
         if unwanted is not None and now >= unwanted:
             return True
         due = self.presence.empty_for(self._idle_ms)
-        return due is not None and now >= due and not self.state.playing
+        return due is not None and now >= due and not self.state.round.playing
 
     def _take_step(self, now: int) -> Step:
         """Note whether anybody is here, and hand over the effects with the next deadline."""
-        self.presence.note_visitors(self.state.is_house_bot, now)
+        self.presence.note_visitors(self.state.seats.is_house_bot, now)
         self._seek_timer.note(self.state, now)
         return Step(self._transaction.take_effects(), self._deadline(now))
 
@@ -227,7 +224,7 @@ class LobbyEngine:
         """Return when `tick` is due, if nothing happens before."""
         if self.state.phase == "closed":
             return None
-        idle = None if self.state.playing else self.presence.empty_for(self._idle_ms)
+        idle = None if self.state.round.playing else self.presence.empty_for(self._idle_ms)
         seek = self._seek_timer.due(self.state)
         planning = now if self._flow.goes_on else None
         away = self.presence.first_overdue(self._grace_ms())

@@ -22,16 +22,16 @@ class HouseSeats:
     def start(self, seat: int) -> None:
         """Have the process of a seat started, if a house bot belongs there."""
         state = self._lobby.state
-        spec = state.seat_spec(seat)
+        spec = state.seats.spec(seat)
         if isinstance(spec, HouseSeat):
-            bot = state.occupant(seat)
+            bot = state.seats.occupant(seat)
             self._lobby.ask(StartBot(seat, spec.personality, bot.player if bot else None))
 
     def start_missing(self) -> None:
         """Start missing house bots; a new process is not warm, and must get ready again."""
         state = self._lobby.state
         for seat in self.empty():
-            bot = state.occupant(seat)
+            bot = state.seats.occupant(seat)
             if bot is not None and bot.ready and state.accepts_ready:
                 self._lobby.append(entries.Readied, player=bot.player.player, ready=False)
             self.start(seat)
@@ -39,8 +39,8 @@ class HouseSeats:
     def empty(self) -> list[int]:
         """Return the seats that wait for a house bot, or whose house bot is not connected."""
         seats = []
-        for seat in self._lobby.state.house_seats():
-            bot = self._lobby.state.occupant(seat)
+        for seat in self._lobby.state.seats.house():
+            bot = self._lobby.state.seats.occupant(seat)
             if bot is None or bot.player.player not in self._lobby.presence.connected:
                 seats.append(seat)
         return seats
@@ -48,14 +48,14 @@ class HouseSeats:
     def fail(self, seat: int, reason: str, now: int) -> None:
         """The bot of a seat failed: start it again, or open the seat to anybody."""
         state, presence = self._lobby.state, self._lobby.presence
-        if state.phase == "closed" or not state.is_house_seat(seat):
+        if state.phase == "closed" or not state.seats.is_house(seat):
             return
-        bot = state.occupant(seat)
+        bot = state.seats.occupant(seat)
         if bot is not None:
             presence.depart(bot.player.player, now, member=True)
-        matches = [] if bot is None else state.matches_of(bot.player.player)
+        matches = [] if bot is None else state.round.matches_of(bot.player.player)
         self._lobby.append(entries.HouseLost, seat=seat, reason=reason[:_REASON_CHARS])
-        if state.is_house_seat(seat):
+        if state.seats.is_house(seat):
             if state.phase != "finished":
                 self.start(seat)
             return

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from kibitz_protocol.wire.records import Result
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.lobby import entries
-from kibitz_server.lobby.arranging import new_arrangements
+from kibitz_server.lobby.arranging import arranged_match, new_arrangements
 from kibitz_server.lobby.commands import (
     AnswerArranged,
     Arrange,
@@ -23,23 +23,23 @@ from kibitz_server.lobby.schedule import Unplayable, next_matches
 from kibitz_server.lobby.seeks import is_over
 from kibitz_server.lobby.transaction import Transaction
 
+MAX_MATCH_FAILURES = 5
+"""The server's failures to play matches in a row after which the programme stops. As many as run at
+once may fail of one passing cause, so that number is allowed in addition."""
+
 
 class MatchFlow:
     """Starts the rounds of one lobby, begins and counts their matches, and closes it."""
 
-    __slots__ = ("_goes_on", "_house", "_lobby", "retry_at")
+    __slots__ = ("_house", "_lobby", "goes_on", "retry_at")
 
     def __init__(self, lobby: Transaction, house: HouseSeats) -> None:
         self._lobby = lobby
         self._house = house
-        self._goes_on = False
+        self.goes_on = False
+        """Whether `advance` must be called again because it has not looked at every match yet."""
         self.retry_at: int | None = None
         """The time at which matches without room may begin, or None."""
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether `advance` must be called again because it has not looked at every match yet."""
-        return self._goes_on
 
     # --- what the host asks for -----------------------------------------------------------
 
@@ -61,7 +61,7 @@ class MatchFlow:
         if fresh:
             size = sum(len(match.model_dump_json()) for match in fresh)
             lobby.budget.charge_arranged(size, lobby.now)
-            matches = [state.arranged_match(match, command.hidden) for match in fresh]
+            matches = [arranged_match(state, match, command.hidden) for match in fresh]
             lobby.append(entries.Arranged, matches=matches)
         lobby.ask(AnswerArranged(command.by, [match.tag for match in command.matches]))
 
@@ -78,7 +78,7 @@ class MatchFlow:
             )
         self._require_finished()
         lobby.charge_change(by)
-        lobby.append(entries.Rematched, round=state.round + 1)
+        lobby.append(entries.Rematched, round=state.round.number + 1)
         lobby.accept(by)
         for seat in self._house.empty():
             self._house.start(seat)
@@ -87,11 +87,11 @@ class MatchFlow:
         """Let a player ask for a rematch, or agree to the one that another has asked for."""
         lobby, state = self._lobby, self._lobby.state
         member = lobby.require_member(by)
-        if state.phase != "gathering" or state.round == 1:
+        if state.phase != "gathering" or state.round.number == 1:
             self._require_finished()
             lobby.charge_change(by)
-            lobby.append(entries.Rematched, round=state.round + 1)
-            member = state.members[by]
+            lobby.append(entries.Rematched, round=state.round.number + 1)
+            member = state.seats.members[by]
         elif not member.ready:
             lobby.charge_change(by)
         if not member.ready:
@@ -101,7 +101,7 @@ class MatchFlow:
     def close_by_host(self, by: str) -> None:
         lobby, state = self._lobby, self._lobby.state
         lobby.require_host(by)
-        if not state.running:
+        if not state.round.running:
             self.close("closed", by)
             return
         if not state.closing:
@@ -114,7 +114,7 @@ class MatchFlow:
         lobby.append(entries.Closed, reason=reason)
         if by is not None:
             lobby.accept(by)
-        lobby.ask_all(StopBot(seat) for seat in state.house_seats())
+        lobby.ask_all(StopBot(seat) for seat in state.seats.house())
         lobby.ask(LobbyOver(reason))
         lobby.presence.clear_absences()
 
@@ -122,7 +122,7 @@ class MatchFlow:
 
     def finish_match(self, match: str, result: Result) -> None:
         """Count a match that is over; if it is not running, it was counted already."""
-        planned = self._lobby.state.running.get(match)
+        planned = self._lobby.state.round.running.get(match)
         if planned is None:
             return
         if len(result.seats) != len(planned.players):
@@ -136,21 +136,21 @@ class MatchFlow:
             return
         if state.phase != "finished":
             self._house.start_missing()
-        for match, planned in state.running.items():
+        for match, planned in state.round.running.items():
             if match not in matches:
                 self._lobby.ask(BeginMatch(match, planned))
 
     def advance(self) -> None:
         """Make the changes that the state now allows."""
         state = self._lobby.state
-        self._goes_on = False
-        if not state.started and self._starts_by_itself():
+        self.goes_on = False
+        if not state.round.started and self._starts_by_itself():
             self._append_started()
         self.retry_at = None
         if state.phase == "running":
             self._stop_failing()
             self._begin_matches()
-        closes = state.closing and not state.running
+        closes = state.closing and not state.round.running
         if state.phase != "closed" and (closes or is_over(state)):
             self.close("closed")
 
@@ -158,9 +158,9 @@ class MatchFlow:
         state, connected = self._lobby.state, self._lobby.presence.connected
         if state.settings.arranged or not state.settings.auto_start:
             return False
-        if state.closed or state.free_seats():
+        if state.closed or state.seats.free():
             return False
-        members = state.members.values()
+        members = state.seats.members.values()
         if not all(member.ready and member.player.player in connected for member in members):
             return False
         try:
@@ -171,7 +171,7 @@ class MatchFlow:
 
     def _append_started(self) -> None:
         state = self._lobby.state
-        self._lobby.append(entries.Started, round=state.round, base_seed=state.round_seed())
+        self._lobby.append(entries.Started, round=state.round.number, base_seed=state.round.seed)
 
     def _stop_failing(self) -> None:
         """Stop a programme whose matches keep failing; hosts stop arranged ones themselves.
@@ -179,16 +179,17 @@ class MatchFlow:
         Without this, the server would try a game that cannot begin for every match of the
         programme.
         """
-        state = self._lobby.state
-        if state.failing and state.waiting and not state.settings.arranged:
-            why = f": {state.last_failure}" if state.last_failure else ""
-            reason = f"{state.failed_in_a_row} matches in a row could not be played{why}"
+        settings, current = self._lobby.state.settings, self._lobby.state.round
+        failing = current.failed_in_a_row >= settings.at_once + MAX_MATCH_FAILURES
+        if failing and current.waiting and not settings.arranged:
+            why = f": {current.last_failure}" if current.last_failure else ""
+            reason = f"{current.failed_in_a_row} matches in a row could not be played{why}"
             self._lobby.append(entries.Stopped, reason=reason)
 
     def _begin_matches(self) -> None:
         lobby, state = self._lobby, self._lobby.state
         at_once = min(state.settings.at_once, lobby.room.most_in_lobby)
-        if not state.waiting or len(state.running) >= at_once:
+        if not state.round.waiting or len(state.round.running) >= at_once:
             return
         left = min(lobby.room.on_server(), lobby.budget.matches_left(lobby.now))
         places = min(left, lobby.room.at_once())
@@ -197,22 +198,24 @@ class MatchFlow:
             return
         capacity, is_reduced = self._capacity()
         chosen = next_matches(
-            state.waiting.playable(frozenset(who for who, places in capacity.items() if places)),
-            state.running.values(),
-            at_once=min(at_once, len(state.running) + places),
+            state.round.waiting.playable(
+                frozenset(who for who, places in capacity.items() if places)
+            ),
+            state.round.running.values(),
+            at_once=min(at_once, len(state.round.running) + places),
             capacity=capacity,
-            fewest=state.fewest_seats(),
+            fewest=min((item.seats for item in state.played_items()), default=1),
         )
-        self._goes_on = state.waiting.cut_short
-        if len(chosen) == places and len(state.running) + places < at_once:
+        self.goes_on = state.round.waiting.cut_short
+        if len(chosen) == places and len(state.round.running) + places < at_once:
             self.retry_at = lobby.now + SOON_MS
         elif is_reduced:
             self.retry_at = lobby.now + LATER_MS
         lobby.budget.charge_matches(len(chosen), lobby.now)
         for number, players in [(planned.number, list(planned.players)) for planned in chosen]:
-            match = state.match_key(number)
+            match = state.round.match_key(number)
             lobby.append(entries.MatchBegun, number=number, match=match, players=players)
-            lobby.ask(BeginMatch(match, state.running[match]))
+            lobby.ask(BeginMatch(match, state.round.running[match]))
 
     def _capacity(self) -> tuple[dict[str, int], bool]:
         """Return how many matches each connected member may play at the same time.
@@ -222,7 +225,7 @@ class MatchFlow:
         state, connected = self._lobby.state, self._lobby.presence.connected
         wanted = {
             player: member.capabilities.at_once
-            for player, member in state.members.items()
+            for player, member in state.seats.members.items()
             if player in connected and (member.ready or not state.settings.arranged)
         }
         room = self._lobby.room
@@ -246,7 +249,7 @@ class MatchFlow:
             raise Refusal(
                 Code.NOT_READY, f"the house bot of seat {missing[0] + 1} has not come yet"
             )
-        for member in self._lobby.state.by_seat():
+        for member in self._lobby.state.seats.by_seat():
             if member.player.player not in self._lobby.presence.connected:
                 raise Refusal(Code.NOT_READY, f"{member.player.name!r} is not connected")
             if not member.ready:

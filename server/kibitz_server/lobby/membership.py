@@ -10,7 +10,8 @@ from kibitz_server.lobby import entries
 from kibitz_server.lobby.admission import seat_for
 from kibitz_server.lobby.commands import Join, NotifyRemoved, Refusal, StopBot, VacateSeat
 from kibitz_server.lobby.house_seats import HouseSeats
-from kibitz_server.lobby.state import LobbyState, SeatedMember
+from kibitz_server.lobby.seats import SeatedMember
+from kibitz_server.lobby.state import LobbyState
 from kibitz_server.lobby.transaction import Transaction
 
 
@@ -26,7 +27,7 @@ class Membership:
     def join(self, command: Join) -> None:
         lobby, player = self._lobby, command.player
         lobby.require_not_closed()
-        if player.player not in lobby.state.members:
+        if player.player not in lobby.state.seats.members:
             seat = seat_for(lobby.state, command)
             capabilities = command.capabilities or Capabilities()
             if player.kind != "house":
@@ -47,13 +48,13 @@ class Membership:
     def kick(self, by: str, player: str) -> None:
         lobby = self._lobby
         lobby.require_host(by)
-        member = lobby.state.members.get(player)
+        member = lobby.state.seats.members.get(player)
         if member is None:
             raise Refusal(Code.NO_SUCH_PLAYER, f"no member of this lobby: {player!r}")
         if player == by:
             raise Refusal(Code.WRONG_STATE, "a host cannot remove itself; leave instead")
         _require_kickable(lobby.state)
-        has_bot = lobby.state.is_house_seat(member.seat)
+        has_bot = lobby.state.seats.is_house(member.seat)
         self._remove(member, entries.Kicked)
         lobby.presence.disconnect(player)
         lobby.accept(by)
@@ -76,16 +77,16 @@ class Membership:
 
     def disconnected(self, player: str, now: int) -> None:
         """Note that a player has no connection any more; a member keeps its seat for a grace."""
-        self._lobby.presence.depart(player, now, member=player in self._lobby.state.members)
+        self._lobby.presence.depart(player, now, member=player in self._lobby.state.seats.members)
 
     def drop_absent(self, now: int, grace_ms: int) -> None:
         """Remove members whose grace is over; an absent house bot has failed."""
         lobby = self._lobby
         for player in lobby.presence.overdue(now, grace_ms):
-            member = lobby.state.members.get(player)
+            member = lobby.state.seats.members.get(player)
             if member is None:
                 continue
-            if member.player.kind == "house" and lobby.state.is_house_seat(member.seat):
+            if member.player.kind == "house" and lobby.state.seats.is_house(member.seat):
                 lobby.presence.remove(player)
                 self._house.fail(member.seat, "the bot did not come back", now)
             else:
@@ -96,7 +97,7 @@ class Membership:
         self, member: SeatedMember, entry: type[entries.Left | entries.Kicked], **fields: Any
     ) -> None:
         player = member.player.player
-        matches = self._lobby.state.matches_of(player)
+        matches = self._lobby.state.round.matches_of(player)
         self._lobby.append(entry, player=player, **fields)
         self._lobby.presence.remove(player)
         reason: Literal["left", "kicked"] = "kicked" if entry is entries.Kicked else "left"
@@ -110,7 +111,7 @@ def _require_kickable(state: LobbyState) -> None:
             Code.WRONG_STATE,
             "nobody is removed from a seek: leave it, and seek again to meet somebody else",
         )
-    if state.settings.rated and state.running:
+    if state.settings.rated and state.round.running:
         raise Refusal(
             Code.WRONG_STATE,
             "nobody is removed while a rated match of this lobby runs: wait for its end, or ask"

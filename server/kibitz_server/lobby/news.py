@@ -155,6 +155,6 @@ class NewsFeed:
             viewer,
             connected=self._engine.presence.connected,
             spectators=len(self.spectators),
-            plies=self._plies(list(state.running)),
+            plies=self._plies(list(state.round.running)),
         )
         queue.send_droppable(message_frame(LobbyNews(lobby=view)), self)

@@ -211,7 +211,7 @@ class LobbyRunner:
 
     def match_lost(self, match: str, result: Result) -> None:
         """Count the result of a match that could not be made or read."""
-        if match in self.engine.state.running:
+        if match in self.engine.state.round.running:
             brief = match_brief(self.engine.state, match)
             self.match_ended(brief.model_copy(update={"result": result}), result)
 
@@ -339,7 +339,7 @@ class LobbyRunner:
             peer.answer(Done(re=request, lobby=self.key if seeks else None))
             return
         state = self.engine.state
-        plies = self._context.plies(list(state.running))
+        plies = self._context.plies(list(state.round.running))
         briefs = arranged_briefs(state, effect.tags, self.stream.durable, plies=plies)
         peer.answer(Arranged(re=request, matches=briefs))
 

@@ -62,17 +62,17 @@ def _options(games: Mapping[str, Game], item: ProgrammeItem) -> object:
 
 def is_open(state: LobbyState) -> bool:
     """Return whether a lobby waits for players who seek the same."""
-    seeks = state.opened.seek_s is not None and state.round == 1
-    return seeks and state.phase == "gathering" and bool(state.free_seats())
+    seeks = state.opened.seek_s is not None and state.round.number == 1
+    return seeks and state.phase == "gathering" and bool(state.seats.free())
 
 
 def is_over(state: LobbyState) -> bool:
     """Return whether a seek has no players left to continue with."""
     if state.opened.seek_s is None or state.phase not in ("gathering", "finished"):
         return False
-    begun = state.phase == "finished" or state.round > 1
-    withdrawn = state.host.player not in state.members
-    return withdrawn or (begun and bool(state.free_seats()))
+    begun = state.phase == "finished" or state.round.number > 1
+    withdrawn = state.host.player not in state.seats.members
+    return withdrawn or (begun and bool(state.seats.free()))
 
 
 class SeekTimer:
@@ -81,12 +81,12 @@ class SeekTimer:
     __slots__ = ("_key", "_since")
 
     def __init__(self, state: LobbyState, now: int) -> None:
-        self._key = (state.phase, state.round)
+        self._key = (state.phase, state.round.number)
         self._since = now
 
     def note(self, state: LobbyState, now: int) -> None:
         """Note the lobby's state at `now`."""
-        key = (state.phase, state.round)
+        key = (state.phase, state.round.number)
         if key != self._key:
             self._key, self._since = key, now
 

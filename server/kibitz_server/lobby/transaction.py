@@ -11,7 +11,8 @@ from kibitz_server.lobby.commands import Accepted, Append, Effect, Refusal
 from kibitz_server.lobby.entries import Entry
 from kibitz_server.lobby.presence import Presence
 from kibitz_server.lobby.room import Room
-from kibitz_server.lobby.state import LobbyState, SeatedMember
+from kibitz_server.lobby.seats import SeatedMember
+from kibitz_server.lobby.state import LobbyState
 
 
 class Transaction:
@@ -63,7 +64,7 @@ class Transaction:
 
     def charge_change(self, player: str) -> None:
         """Charge a player for an entry that it is about to cause; the server's bots are free."""
-        member = self.state.members.get(player)
+        member = self.state.seats.members.get(player)
         if member is None or member.player.kind != "house":
             self.budget.charge_change(player, self.now)
 
@@ -83,7 +84,7 @@ class Transaction:
 
     def require_member(self, player: str) -> SeatedMember:
         self.require_not_closed()
-        member = self.state.members.get(player)
+        member = self.state.seats.members.get(player)
         if member is None:
             name = self.state.settings.name
             raise Refusal(Code.NOT_MEMBER, f"not a member of the lobby {name!r}")

@@ -20,8 +20,9 @@ from kibitz_protocol.wire.lobbies import (
     ProgrammeItem,
 )
 from kibitz_protocol.wire.records import Player, Result
+from kibitz_server.lobby.seats import SeatedMember
 from kibitz_server.lobby.seeks import terms_of
-from kibitz_server.lobby.state import LobbyState, SeatedMember
+from kibitz_server.lobby.state import LobbyState
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class DurableLobby:
 
 def durable_lobby(state: LobbyState) -> DurableLobby:
     """Return the durable view of a lobby once the last entry of `state` is on the disk."""
-    return DurableLobby(lobby_brief(state), state.host.player, frozenset(state.members))
+    return DurableLobby(lobby_brief(state), state.host.player, frozenset(state.seats.members))
 
 
 def lobby_view(
@@ -71,18 +72,18 @@ def lobby_view(
         settings=_visible_settings(state, viewer),
         host=state.host.player,
         state=state.phase,
-        round=state.round,
+        round=state.round.number,
         seek=state.opened.seek_s is not None,
-        members=[member(seated, connected) for seated in state.by_seat()],
+        members=[member(seated, connected) for seated in state.seats.by_seat()],
         spectators=spectators,
         invite=state.opened.invite if viewer is not None and state.is_insider(viewer) else None,
-        planned=state.planned,
-        done=state.done,
-        void=state.void,
-        stopped=state.stopped,
+        planned=state.round.planned,
+        done=state.round.done,
+        void=state.round.void,
+        stopped=state.round.stopped,
         house_trouble=house_trouble(state),
-        live=[match_brief(state, match, plies=plies) for match in state.running],
-        standings=state.standings.lines(ranked_players(state)),
+        live=[match_brief(state, match, plies=plies) for match in state.round.running],
+        standings=state.round.standings.lines(ranked_players(state)),
     )
 
 
@@ -97,8 +98,8 @@ def lobby_brief(state: LobbyState) -> LobbyBrief:
         joinable=settings.joinable,
         watchable=settings.watchable,
         games=list(dict.fromkeys(item.game for item in state.played_items())),
-        members=len(state.members),
-        people=sum(member.player.kind == "human" for member in state.members.values()),
+        members=len(state.seats.members),
+        people=sum(member.player.kind == "human" for member in state.seats.members.values()),
         places=len(settings.seats),
         seek=terms_of(state),
     )
@@ -108,7 +109,7 @@ def match_brief(
     state: LobbyState, match: str, *, plies: Mapping[str, int] | None = None
 ) -> MatchBrief:
     """Return a running match's line in a list. Raises `KeyError` for any other match."""
-    planned = state.running[match]
+    planned = state.round.running[match]
     return MatchBrief(
         match=match,
         lobby=state.id,
@@ -137,13 +138,13 @@ def arranged_briefs(
     than `durable` still waits, because the disk does not have that yet. Raises `KeyError` for a tag
     that was not arranged.
     """
-    running = {planned.number: match for match, planned in state.running.items()}
+    running = {planned.number: match for match, planned in state.round.running.items()}
     briefs: list[MatchBrief | None] = []
     for tag in tags:
-        number = state.tags[tag]
+        number = state.round.tags[tag]
         if number in running:
             match = running[number]
-            begun = state.begun[match] <= durable
+            begun = state.round.begun[match] <= durable
             briefs.append(match_brief(state, match, plies=plies) if begun else None)
         else:
             briefs.append(_settled_brief(state, number, tag, durable))
@@ -151,7 +152,7 @@ def arranged_briefs(
 
 
 def _settled_brief(state: LobbyState, number: int, tag: str, durable: int) -> MatchBrief | None:
-    settled = state.settled.get(number)
+    settled = state.round.settled.get(number)
     if settled is None or (settled.result is None and settled.seq > durable):
         return None
     line = settled.result
@@ -174,16 +175,16 @@ def _settled_brief(state: LobbyState, number: int, tag: str, durable: int) -> Ma
 def house_trouble(state: LobbyState) -> list[HouseTrouble]:
     """Return the house bots that failed in this round, by seat."""
     failures = []
-    for seat, count in sorted(state.failures.items()):
+    for seat, reasons in sorted(state.seats.failures.items()):
         spec = state.settings.seats[seat]
         assert isinstance(spec, HouseSeat), "only a house seat's bot fails"
         failures.append(
             HouseTrouble(
                 seat=seat,
                 personality=spec.personality,
-                failures=count,
-                reason=state.failure_reasons[seat],
-                given_up=seat in state.abandoned_seats,
+                failures=len(reasons),
+                reason=reasons[-1],
+                given_up=seat in state.seats.abandoned,
             )
         )
     return failures
@@ -220,6 +221,6 @@ def member(seated: SeatedMember, connected: Collection[str]) -> Member:
 
 def ranked_players(state: LobbyState) -> Sequence[Player]:
     """Return the players with a line in the table: members since the round began, or later."""
-    if state.started:
-        return state.roster
-    return [member.player for member in state.by_seat()]
+    if state.round.started:
+        return state.round.roster
+    return [member.player for member in state.seats.by_seat()]

@@ -133,14 +133,14 @@ class SimulatedLobby:
         """Start it again with the data on disk; all clients reconnect."""
         self.engine = LobbyEngine.restore(self.log, self._now())
         self.running.set()
-        running = dict(self.engine.state.running)
+        running = dict(self.engine.state.round.running)
         self.command(commands.Resume(list(running)))
         for match in running:
             if match in self._durable:
                 self.command(commands.MatchFinished(match, self._durable[match]))
             elif match not in self._timers:
                 self._schedule(match)
-        for player in [HOST.player, *self.engine.state.members]:
+        for player in [HOST.player, *self.engine.state.seats.members]:
             self.command(commands.Connected(player))
 
     # Matches
@@ -182,7 +182,7 @@ class SimulatedLobby:
 
     def _end(self, match: str) -> None:
         del self._timers[match]
-        planned = self.engine.state.running[match]
+        planned = self.engine.state.round.running[match]
         assert planned.tag is not None
         result = self._result(planned.players)
         self._durable[match] = result
@@ -198,7 +198,7 @@ class SimulatedLobby:
         if self.rng.random() < self.how.trouble:
             seats = [SeatResult(rank=1, score=0) for _ in players]
             return Result(seats=seats, cause=Cause.INFRASTRUCTURE, plies=0)
-        members = self.engine.state.members
+        members = self.engine.state.seats.members
         gone = [each.player not in members for each in players]
         crashed = [self.how.fails(each.name) for each in players]
         luck = [
@@ -237,10 +237,10 @@ class SimulatedLobby:
     def could_play(self) -> set[str]:
         """Return the players who are connected, ready and have no match."""
         state = self.engine.state
-        busy = {each.player for planned in state.running.values() for each in planned.players}
+        busy = {each.player for planned in state.round.running.values() for each in planned.players}
         return {
             each.player.name
-            for key, each in state.members.items()
+            for key, each in state.seats.members.items()
             if each.ready and key not in busy and key in self.engine.presence.connected
         }
 

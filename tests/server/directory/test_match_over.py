@@ -60,7 +60,7 @@ def test_a_lobby_that_fails_to_hear_of_an_end_stops_nobody(
     # The disk has how it ended: the lobby counts it at the next start.
     world.restart(lambda path: None)
     lobby = world.server.directory.lobbies[match.partition("-")[0]]
-    assert (lobby.engine.state.ended, lobby.engine.state.phase) == (1, "finished")
+    assert (lobby.engine.state.round.ended, lobby.engine.state.phase) == (1, "finished")
 
 
 def test_an_end_of_which_its_lobby_could_not_hear_any_more_is_counted_at_the_next_start(
@@ -75,4 +75,4 @@ def test_an_end_of_which_its_lobby_could_not_hear_any_more_is_counted_at_the_nex
     monkeypatch.undo()
     world.restart(lambda path: None)
     lobby = world.server.directory.lobbies[match.partition("-")[0]]
-    assert (lobby.engine.state.ended, lobby.engine.state.running) == (1, {})
+    assert (lobby.engine.state.round.ended, lobby.engine.state.round.running) == (1, {})

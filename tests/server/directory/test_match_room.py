@@ -75,8 +75,8 @@ async def test_few_matches_are_on_their_way_and_news_of_all_are_short(
     right = MatchStarter.begin
 
     def begin(starter: MatchStarter, lobby: LobbyRunner, effect: BeginMatch) -> None:
-        state = lobby.engine.state
-        on_their_way.append(sum(key not in starter._registry.matches for key in state.running))
+        running = lobby.engine.state.round.running
+        on_their_way.append(sum(key not in starter._registry.matches for key in running))
         right(starter, lobby, effect)
 
     monkeypatch.setattr(MatchStarter, "begin", begin)

@@ -319,7 +319,7 @@ async def test_a_match_begins_once_its_rules_are_loaded(
             await player.ask("ready", lobby=lobby)
         await wait_until(lambda: "toy-grid" in loading.threads)
         room = server.directory.lobbies[lobby]
-        assert len(room.engine.state.running) == 1
+        assert len(room.engine.state.round.running) == 1
         assert server.directory.matches == {}
         assert (await players[0].ask("list_lobbies"))["type"] == "lobbies"
         loading.may_load.set()

@@ -27,6 +27,7 @@ from kibitz_server.directory.hall import Hall
 from kibitz_server.directory.registry import Registry
 from kibitz_server.lobby import runner as lobby_runner
 from kibitz_server.lobby.engine import LobbyEngine
+from kibitz_server.lobby.match_flow import MatchFlow
 from kibitz_server.lobby.news import NewsFeed
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.lobby.state import LobbyState
@@ -210,7 +211,7 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "registry.add": (registry, "_add", ("host", "seek", "leave")),
     "registry.lobbies_of": (Registry, "lobbies_of", ("hello", "seek")),
     "lobby.handle": (LobbyEngine, "handle", LOBBY),
-    "lobby.advance": (LobbyEngine, "_advance", ("leave", "kick", "join")),
+    "lobby.advance": (MatchFlow, "advance", ("leave", "kick", "join")),
     "lobby.deadline": (LobbyEngine, "_deadline", ("leave", "host")),
     "lobby.follow": (NewsFeed, "follow", ("host", "join", "seek")),
     "lobby.durable": (lobby_runner, "durable_lobby", ("leave", "host")),

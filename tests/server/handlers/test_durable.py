@@ -64,7 +64,7 @@ class World:
         self._ask("eve", "join", lobby=self.gathering, role="spectator")
         self._ask("eve", "watch", match=self.match)
         self._ask("ada", "subscribe", topic="hall")
-        members = server.directory.lobbies[self.full].engine.state.members.values()
+        members = server.directory.lobbies[self.full].engine.state.seats.members.values()
         self.keys = {each.player.name: each.player.player for each in members}
         self.play()
         server.advance(1)

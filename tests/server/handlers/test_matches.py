@@ -55,8 +55,8 @@ def test_an_aborted_match_counts_for_nobody(server: VirtualServer) -> None:
     assert (entry["kind"], entry["operator"]) == ("abort", True)
     assert entry["detail"] == "reported \\x1b[2J twice"
     state = server.directory.lobbies[lobby].engine.state
-    assert (state.aborted, state.ended) == (1, 0)
-    assert list(state.running) == [f"{lobby}-1-2"], "it is not played again"
+    assert (state.round.aborted, state.round.ended) == (1, 0)
+    assert list(state.round.running) == [f"{lobby}-1-2"], "it is not played again"
     assert operator.ask("abort", match=f"{lobby}-1-1")["code"] == "over"
     bob.ask("resign", match=f"{lobby}-1-2")
     server.advance(0.5)
@@ -68,7 +68,9 @@ def test_an_abort_is_the_same_after_a_restart(server: VirtualServer) -> None:
     server.account_client("opal").ask("abort", match=f"{lobby}-1-1")
     server.restart()
     state = server.directory.lobbies[lobby].engine.state
-    assert (state.aborted, state.ended, len(state.waiting) + len(state.running)) == (1, 0, 1)
+    current = state.round
+    left = len(current.waiting) + len(current.running)
+    assert (current.aborted, current.ended, left) == (1, 0, 1)
 
 
 @pytest.mark.parametrize("who", ["player", "host", "guest", "account"])

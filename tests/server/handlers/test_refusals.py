@@ -148,10 +148,12 @@ def match_facts(match: MatchRunner) -> tuple[object, ...]:
 
 def lobby_facts(lobby: LobbyRunner) -> tuple[object, ...]:
     state, presence = lobby.engine.state, lobby.engine.presence
+    current = state.round
     return (
         (lobby.stream.tail, lobby.stream.durable, lobby.closed, lobby.pending.settled),
-        (state.seq, state.phase, dict(state.members), state.banned, dict(state.tags)),
-        (state.round, state.planned, state.done, dict(state.running), dict(state.settled)),
+        (state.seq, state.phase, dict(state.seats.members), state.seats.banned),
+        (current.number, current.planned, current.done, dict(current.tags)),
+        (dict(current.running), dict(current.settled)),
         (sorted(presence._connected), dict(presence._away), lobby.durable_view),
         [(id(peer), player) for peer, player in lobby.news.insiders.items()],
         [id(peer) for peer in lobby.news.spectators],

@@ -75,7 +75,7 @@ def test_a_rematch_is_such_a_change() -> None:
     room.seat("ada")
     room.seat("host", ready=False)
     until_refused(room, lambda number: [Ready("host", not number % 2)])
-    assert room.engine.state.members["host"].ready
+    assert room.engine.state.seats.members["host"].ready
     room.command(Start("host"))
     room.play()
     refused = room.command(Rematch("host"))[0]
@@ -108,12 +108,12 @@ def test_matches_beyond_the_budget_begin_later() -> None:
         room.command(Join(player(name), Capabilities(at_once=50)))
         room.command(Ready(name))
     room.play()
-    assert room.engine.state.done == most
+    assert room.engine.state.round.done == most
     assert room.deadline == room.now + 1000
     assert room.engine.state.phase == "running"
     while room.engine.state.phase == "running":
         assert room.deadline is not None
         room.wait(room.deadline - room.now)
         room.play()
-    assert room.engine.state.done == most + 50
+    assert room.engine.state.round.done == most + 50
     assert room.now >= 50 / DEFAULT_LIMITS.matches.per_second * 1000

@@ -38,18 +38,18 @@ class Follower:
         self.told = ToldLobby()
         self.views = LobbyViews()
         self.views.tell(self.expected())
-        self.live = set(room.engine.state.running)
+        self.live = set(room.engine.state.round.running)
 
     def expected(self) -> Any:
         return self.room.view(None, spectators=2)
 
     def listen(self) -> LobbyChanged | None:
         state = self.room.engine.state
-        for match in self.live - set(state.running):
+        for match in self.live - set(state.round.running):
             self.views.match_ended(state.id, match)
-        for match in sorted(set(state.running) - self.live):
+        for match in sorted(set(state.round.running) - self.live):
             self.views.match_started(state.id, match_brief(state, match))
-        self.live = set(state.running)
+        self.live = set(state.round.running)
         changed = self.told.take_changes(state, self.room.engine.presence.connected, 2)
         if changed is not None:
             sent = decode_server_message(encode(changed))
@@ -104,7 +104,7 @@ def test_changes_put_in_are_the_lobby_however_many_are_told_together(
     for command, listens in steps:
         if command != "end":
             room.command(command)
-        elif room.engine.state.running:
+        elif room.engine.state.round.running:
             room.end()
         if listens:
             follower.listen()
@@ -122,7 +122,7 @@ def test_who_is_told_a_change_twice_or_late_knows_no_less(steps: list[Any]) -> N
     for command in steps:
         if command != "end":
             room.command(command)
-        elif room.engine.state.running:
+        elif room.engine.state.round.running:
             room.end()
     late = Follower(room)
     changed = early.listen()
@@ -149,8 +149,8 @@ def test_a_match_that_begins_changes_nothing_that_has_to_be_told_and_one_that_en
     room = playing()
     follower = Follower(room)
     follower.listen()
-    (match, *_) = room.engine.state.running
-    players = {each.player for each in room.engine.state.running[match].players}
+    (match, *_) = room.engine.state.round.running
+    players = {each.player for each in room.engine.state.round.running[match].players}
     room.end()
     changed = follower.listen()
     assert changed is not None
@@ -171,11 +171,11 @@ def test_that_a_programme_was_stopped_is_told_until_its_rematch() -> None:
     room = playing()
     follower = Follower(room)
     follower.listen()
-    while room.engine.state.running:
+    while room.engine.state.round.running:
         room.end(Cause.INFRASTRUCTURE)
     changed = follower.listen()
     assert changed is not None
-    assert changed.stopped == room.engine.state.stopped != ""
+    assert changed.stopped == room.engine.state.round.stopped != ""
     room.command(Rematch("host"))
     changed = follower.listen()
     assert changed is not None

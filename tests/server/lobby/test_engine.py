@@ -57,10 +57,11 @@ from kibitz_server.lobby.commands import (
 )
 from kibitz_server.lobby.engine import IDLE_MS, MIN_GRACE_MS, LobbyEngine
 from kibitz_server.lobby.entries import Entry
+from kibitz_server.lobby.match_flow import MAX_MATCH_FAILURES
 from kibitz_server.lobby.schedule import PlannedMatch
+from kibitz_server.lobby.seats import MAX_BOT_FAILURES
 from kibitz_server.lobby.settings import settings_problem
-from kibitz_server.lobby.state import MAX_BOT_FAILURES, MAX_MATCH_FAILURES
-from kibitz_server.lobby.views import arranged_briefs, lobby_brief, lobby_view
+from kibitz_server.lobby.views import arranged_briefs, durable_lobby, lobby_brief, lobby_view
 
 E = TypeVar("E", bound=Effect)
 HOUSE = HouseSeat(personality="toy/random")
@@ -128,11 +129,11 @@ class LobbyDriver:
 
     def play(self) -> None:
         """End every match of the round, first seat first."""
-        while self.engine.state.running:
+        while self.engine.state.round.running:
             self.end()
 
     def end(self, cause: Cause = Cause.RULES) -> list[Effect]:
-        match, planned = next(iter(self.engine.state.running.items()))
+        match, planned = next(iter(self.engine.state.round.running.items()))
         return self.command(MatchFinished(match, result(len(planned.players), cause)))
 
     def view(self, viewer: str | None, **shown: Any) -> LobbyView:
@@ -292,12 +293,12 @@ def test_a_full_lobby_says_so() -> None:
 def test_reserved_seats_are_kept_for_their_name_however_written() -> None:
     room = LobbyDriver(settings(ReservedSeat(name="Ada"), OpenSeat()))
     room.seat("bob", ready=False)
-    assert room.engine.state.members["bob"].seat == 1
+    assert room.engine.state.seats.members["bob"].seat == 1
     (refusal,) = of(Refuse, room.command(Join(player("cyd"))))
     assert refusal.code is Code.FULL
     assert "kept for others" in refusal.message
     room.command(Join(Player(player="p9", name="ADA", kind="human")))
-    assert room.engine.state.members["p9"].seat == 0
+    assert room.engine.state.seats.members["p9"].seat == 0
 
 
 @pytest.mark.parametrize(
@@ -361,8 +362,8 @@ def test_a_bot_that_would_leave_too_few_for_an_item_is_refused() -> None:
     room.seat("bob", "cyd")
     room.command(Ready("ada"))
     assert room.engine.state.phase == "running"
-    state = room.engine.state
-    hex_match = [*state.waiting, *state.running.values()][0 if len(state.waiting) else 1]
+    current = room.engine.state.round
+    hex_match = [*current.waiting, *current.running.values()][0 if len(current.waiting) else 1]
     assert hex_match.number == 2
     assert {each.player for each in hex_match.players} == {"bob", "cyd"}
 
@@ -447,7 +448,7 @@ def test_no_more_matches_run_than_the_host_allows() -> None:
         room.command(Ready(name))
     most = 0
     while room.engine.state.phase == "running":
-        most = max(most, len(room.engine.state.running))
+        most = max(most, len(room.engine.state.round.running))
         room.end()
     assert most == 3
 
@@ -461,16 +462,16 @@ def test_a_plan_that_is_long_to_look_for_goes_on_in_other_turns() -> None:
     here = {"p0", "p2", "p4", "p6"}
     for name in set(names) - here:
         room.command(Disconnected(name))
-    running = next(iter(room.engine.state.running.values()))
+    running = next(iter(room.engine.state.round.running.values()))
     assert {each.player for each in running.players} == {"p0", "p1", "p2", "p3"}
     room.end()
     turns = 0
     while room.deadline == room.now:
-        assert not room.engine.state.running
+        assert not room.engine.state.round.running
         room.wait(0)
         turns += 1
     assert turns > 2
-    (running,) = room.engine.state.running.values()
+    (running,) = room.engine.state.round.running.values()
     assert {each.player for each in running.players} == here
     assert running.number > turns * 400
 
@@ -481,7 +482,7 @@ def test_a_bot_plays_no_more_at_once_than_it_claims() -> None:
     for name, places in (("ada", 1), ("bob", 2), ("cyd", 9)):
         room.command(Join(player(name), Capabilities(at_once=places)))
         room.command(Ready(name))
-    running = [planned.players for planned in room.engine.state.running.values()]
+    running = [planned.players for planned in room.engine.state.round.running.values()]
     assert [tuple(each.player for each in players) for players in running] == [
         ("ada", "bob"),
         ("bob", "cyd"),
@@ -493,7 +494,7 @@ def test_a_match_told_twice_counts_once() -> None:
     room.seat("ada", "bob")
     assert room.command(MatchFinished("l1-1-1", result()))
     assert room.command(MatchFinished("l1-1-1", result())) == []
-    assert room.engine.state.ended == 1
+    assert room.engine.state.round.ended == 1
 
 
 def test_a_result_of_other_seats_is_the_caller_s_mistake() -> None:
@@ -512,7 +513,7 @@ def test_the_server_s_own_trouble_is_played_once_more_and_counts_for_nobody() ->
     view = room.view(None)
     assert (view.state, view.done) == ("finished", 1)
     assert [line.played for line in view.standings] == [0, 0]
-    assert room.engine.state.aborted == 1
+    assert room.engine.state.round.aborted == 1
 
 
 def test_a_programme_of_which_nothing_can_be_played_stops() -> None:
@@ -520,8 +521,8 @@ def test_a_programme_of_which_nothing_can_be_played_stops() -> None:
     room = LobbyDriver(settings(programme=programme, at_once=1))
     room.seat("ada", "bob")
     failed = 0
-    while room.engine.state.running:
-        (match,) = room.engine.state.running
+    while room.engine.state.round.running:
+        (match,) = room.engine.state.round.running
         room.command(MatchFinished(match, aborted_result(2)))
         failed += 1
     assert failed == 1 + MAX_MATCH_FAILURES
@@ -540,15 +541,15 @@ def test_what_fails_together_stops_no_programme() -> None:
     for name in ("ada", "bob"):
         room.command(Join(player(name), Capabilities(at_once=8)))
         room.command(Ready(name))
-    for match in list(room.engine.state.running):
+    for match in list(room.engine.state.round.running):
         room.command(MatchFinished(match, result(2, Cause.INFRASTRUCTURE)))
-    assert len(room.engine.state.running) == 8
+    assert len(room.engine.state.round.running) == 8
     for _ in range(MAX_MATCH_FAILURES - 1):
         room.end(Cause.INFRASTRUCTURE)
     room.end()
     for _ in range(MAX_MATCH_FAILURES):
         room.end(Cause.INFRASTRUCTURE)
-    assert room.engine.state.stopped == ""
+    assert room.engine.state.round.stopped == ""
     room.play()
     assert room.view(None).state == "finished"
 
@@ -559,8 +560,8 @@ def test_an_arranged_lobby_goes_on_as_its_host_says() -> None:
     arrange(room, *[match(tag, "ada", "bob") for tag in tags])
     for _ in range(19):
         room.end(Cause.INFRASTRUCTURE)
-    assert room.engine.state.running
-    assert room.engine.state.stopped == ""
+    assert room.engine.state.round.running
+    assert room.engine.state.round.stopped == ""
 
 
 def test_leaving_a_running_programme_voids_what_has_not_begun() -> None:
@@ -571,10 +572,10 @@ def test_leaving_a_running_programme_voids_what_has_not_begun() -> None:
     effects = room.command(Leave("ada"))
     assert kinds(effects) == ["left", "VacateSeat", "Accepted"]
     assert of(VacateSeat, effects) == [VacateSeat("l1-1-1", "ada")]
-    assert room.engine.state.void == 3
+    assert room.engine.state.round.void == 3
     room.play()
     assert room.engine.state.phase == "finished"
-    assert room.engine.state.ended == 3
+    assert room.engine.state.round.ended == 3
     assert {line.name: line.played for line in room.view(None).standings} == {
         "ada": 1,
         "bob": 3,
@@ -588,7 +589,7 @@ def test_a_match_of_somebody_who_has_left_is_not_repeated() -> None:
     room.command(Leave("ada"))
     room.end(Cause.INFRASTRUCTURE)
     assert room.engine.state.phase == "finished"
-    assert room.engine.state.void == 1
+    assert room.engine.state.round.void == 1
 
 
 def test_matches_of_the_disconnected_wait_while_others_go_on() -> None:
@@ -609,7 +610,7 @@ def test_a_rematch_rotates_and_forgets_the_table() -> None:
     room.command(Join(player("h", "house"), house_seat=2))
     room.command(Ready("h"))
     room.seat("ada", "bob")
-    first = room.engine.state.running["l1-1-1"]
+    first = room.engine.state.round.running["l1-1-1"]
     room.play()
     room.command(Rematch("host"))
     view = room.view("ada")
@@ -621,7 +622,7 @@ def test_a_rematch_rotates_and_forgets_the_table() -> None:
     ]
     room.command(Ready("ada"))
     room.command(Ready("bob"))
-    second = room.engine.state.running["l1-2-1"]
+    second = room.engine.state.round.running["l1-2-1"]
     assert [each.player for each in first.players] == ["ada", "bob"]
     assert [each.player for each in second.players] == ["bob", "h"]
     assert first.seed != second.seed
@@ -632,7 +633,7 @@ def test_closing_lets_running_matches_finish() -> None:
     room.seat("ada", "bob")
     assert kinds(room.command(Close("host"))) == ["closing", "Accepted"]
     assert kinds(room.command(Close("host"))) == ["Accepted"]
-    assert (room.engine.state.phase, room.engine.state.void) == ("running", 1)
+    assert (room.engine.state.phase, room.engine.state.round.void) == ("running", 1)
     effects = room.end()
     assert kinds(effects) == [
         "match_ended",
@@ -665,7 +666,7 @@ def test_a_house_bot_takes_the_seat_of_its_ticket_and_no_other() -> None:
     assert refused(room.command(Join(player("h", "house"), house_seat=0))) is Code.FULL
     assert refused(room.command(Join(player("h", "house"), house_seat=9))) is Code.FULL
     room.command(Join(player("h", "house"), house_seat=2))
-    assert room.engine.state.members["h"].seat == 2
+    assert room.engine.state.seats.members["h"].seat == 2
     assert refused(room.command(Join(player("i", "house"), house_seat=2))) is Code.FULL
 
 
@@ -675,14 +676,14 @@ def test_a_house_bot_that_fails_is_hired_again_until_its_seat_is_given_up() -> N
     room.command(Join(bot, house_seat=2))
     room.command(Ready("h"))
     assert of(StartBot, room.command(BotFailed(2, "exit 1"))) == [StartBot(2, "toy/random", bot)]
-    assert room.engine.state.members["h"].ready is False
+    assert room.engine.state.seats.members["h"].ready is False
     for _ in range(MAX_BOT_FAILURES - 2):
         assert kinds(room.command(BotFailed(2, "exit 1"))) == ["house_lost", "StartBot"]
     assert kinds(room.command(BotFailed(2, "exit 1"))) == ["house_lost", "StopBot"]
-    assert "h" not in room.engine.state.members
+    assert "h" not in room.engine.state.seats.members
     assert room.command(BotFailed(2, "late news")) == []
     room.seat("ada", "bob", "cyd")
-    assert room.engine.state.members["cyd"].seat == 2
+    assert room.engine.state.seats.members["cyd"].seat == 2
 
 
 def test_a_house_bot_given_up_in_a_running_programme_vacates_its_matches() -> None:
@@ -694,7 +695,7 @@ def test_a_house_bot_given_up_in_a_running_programme_vacates_its_matches() -> No
         room.command(BotFailed(1, "exit 1"))
     effects = room.command(BotFailed(1, "exit 1"))
     assert of(VacateSeat, effects) == [VacateSeat("l1-1-1", "h")]
-    assert room.engine.state.void == 2
+    assert room.engine.state.round.void == 2
 
 
 def test_removing_a_house_bot_opens_its_seat() -> None:
@@ -745,7 +746,7 @@ def test_a_member_who_comes_back_stays() -> None:
     room.wait(MIN_GRACE_MS - 1)
     room.command(Connected("ada"))
     assert room.wait(MIN_GRACE_MS) == []
-    assert "ada" in room.engine.state.members
+    assert "ada" in room.engine.state.seats.members
 
 
 def test_a_house_bot_that_stays_away_is_hired_again() -> None:
@@ -787,7 +788,7 @@ def test_a_running_programme_does_not_expire() -> None:
         room.command(Disconnected(name))
     room.wait(IDLE_MS)
     assert room.view(None).state == "running"
-    assert room.engine.state.members == {}
+    assert room.engine.state.seats.members == {}
     room.end()
     assert room.engine.state.phase == "finished"
 
@@ -802,7 +803,7 @@ def test_a_restart_begins_again_what_was_never_made() -> None:
         )
     )
     room.seat("ada", "bob", "cyd", "dan")
-    running = dict(room.engine.state.running)
+    running = dict(room.engine.state.round.running)
     assert list(running) == ["l1-1-1", "l1-1-3"]
     room.crash()
     effects = room.command(Resume(["l1-1-1"]))
@@ -812,7 +813,7 @@ def test_a_restart_begins_again_what_was_never_made() -> None:
         room.command(Connected(name))
     room.play()
     assert room.engine.state.phase == "finished"
-    assert room.engine.state.ended == 4
+    assert room.engine.state.round.ended == 4
 
 
 def test_a_restart_hires_house_bots_as_who_they_were_and_cold() -> None:
@@ -875,9 +876,10 @@ def test_a_brief_is_a_line() -> None:
 def test_who_may_watch(watchable: bool, stranger: bool) -> None:
     room = LobbyDriver(settings(watchable=watchable))
     room.seat("ada", ready=False)
-    assert room.engine.state.may_watch("ada")
-    assert room.engine.state.may_watch("host")
-    assert room.engine.state.may_watch("stranger") is stranger
+    durable = durable_lobby(room.engine.state)
+    assert durable.may_watch("ada")
+    assert durable.may_watch("host")
+    assert durable.may_watch("stranger") is stranger
 
 
 # --- settings -----------------------------------------------------------------------------
@@ -943,9 +945,9 @@ def test_a_house_bot_is_known_by_its_personality() -> None:
     room = LobbyDriver(settings(OpenSeat(), HOUSE))
     room.seat("ada")
     room.command(Join(player("h", "house"), house_seat=1))
-    assert room.engine.state.personality("h") == "toy/random"
-    assert room.engine.state.personality("ada") is None
-    assert room.engine.state.personality("nobody") is None
+    assert room.engine.state.seats.personality("h") == "toy/random"
+    assert room.engine.state.seats.personality("ada") is None
+    assert room.engine.state.seats.personality("nobody") is None
 
 
 def test_good_settings_have_no_objection() -> None:
@@ -1032,7 +1034,7 @@ def test_a_tag_that_is_known_is_not_played_again_but_told() -> None:
     assert (two.match, two.result) == ("l1-1-2", None)
     more = arrange(room, *wanted, match("three", "ada", "bob"))
     assert kinds(more) == ["arranged", "AnswerArranged"]
-    assert room.engine.state.planned == 3
+    assert room.engine.state.round.planned == 3
 
 
 def test_known_tags_are_told_to_a_host_whose_players_have_gone_and_while_closing() -> None:
@@ -1127,7 +1129,7 @@ def test_who_leaves_voids_what_waits_and_may_come_back_for_new_matches() -> None
     arrange(room, match("two~1", "bob", "ada"))
     room.play()
     assert stand(room.engine, "one", "two", "3", "two~1") == ["rules", "void", "rules", "rules"]
-    assert room.engine.state.done == room.engine.state.planned == 4
+    assert room.engine.state.round.done == room.engine.state.round.planned == 4
     assert [line.name for line in room.view(None).standings].count("ada") == 1
 
 
@@ -1222,15 +1224,17 @@ def test_one_seed_is_one_deal_but_never_of_what_is_hidden() -> None:
     arrange(room, *block, match("own", "ada", "bob"), match("other", "ada", "bob"))
     veil = [match(f"v.{n}", "ada", "bob", game="veil", seed=7) for n in (1, 2)]
     arrange(room, *veil, hidden=("veil",))
-    seeds = [planned.seed for planned in room.engine.state.running.values()]
+    seeds = [planned.seed for planned in room.engine.state.round.running.values()]
     seeds += [
-        planned.seed for planned in room.engine.state.waiting if isinstance(planned, PlannedMatch)
+        planned.seed
+        for planned in room.engine.state.round.waiting
+        if isinstance(planned, PlannedMatch)
     ]
     assert seeds[:2] == [7, 7]
     assert len({7, *seeds[2:]}) == 5
     again = arranged("ada", "bob")
     arrange(again, *veil, hidden=("veil",))
-    (begun,) = again.engine.state.running.values()
+    (begun,) = again.engine.state.round.running.values()
     assert begun.seed == seeds[4]
 
 
@@ -1245,7 +1249,7 @@ def test_what_became_of_a_tag_is_kept_small() -> None:
     room = arranged("ada", "bob")
     arrange(room, *[match(f"r3.b{n}.1", "ada", "bob", seed=n) for n in range(250)])
     room.play()
-    kept = room.engine.state
+    kept = room.engine.state.round
     assert len(kept.tags) == len(kept.settled) == 250
     assert len(kept.item_kinds) == len({id(each.item) for each in kept.settled.values()}) == 1
     assert len({id(each.players[0]) for each in kept.settled.values()}) == 1
@@ -1326,7 +1330,7 @@ class LobbyMachine(RuleBasedStateMachine):
 
     @rule()
     def all_ready(self) -> None:
-        for name in list(self.room.engine.state.members):
+        for name in list(self.room.engine.state.seats.members):
             self.do(Connected(name))
             self.do(Ready(name))
 
@@ -1354,9 +1358,9 @@ class LobbyMachine(RuleBasedStateMachine):
     def arrange(self, by: str, tags: list[str], players: list[str], seed: int | None) -> None:
         """Arranging a tag again returns its state, and plays nothing twice."""
         fresh = {tag: match(tag, *players, seed=seed) for tag in tags}
-        before = dict(self.room.engine.state.tags)
+        before = dict(self.room.engine.state.round.tags)
         effects = self.do(Arrange(by, [self.wanted.get(tag, fresh[tag]) for tag in tags]))
-        tags_now = self.room.engine.state.tags
+        tags_now = self.room.engine.state.round.tags
         if of(Refuse, effects):
             assert tags_now == before
             return
@@ -1370,7 +1374,9 @@ class LobbyMachine(RuleBasedStateMachine):
     def everybody_is_arranged(self) -> None:
         """Often enough there is something to play."""
         here = [
-            name for name in ("ada", "bob", "dan", "h") if name in self.room.engine.state.members
+            name
+            for name in ("ada", "bob", "dan", "h")
+            if name in self.room.engine.state.seats.members
         ]
         for name in here[1:]:
             self.arrange("host", [f"{here[0]}-{name}", f"{name}-{here[0]}"], [name, here[0]], 1)
@@ -1381,7 +1387,7 @@ class LobbyMachine(RuleBasedStateMachine):
 
     @rule(pick=st.integers(0, 9), cause=CAUSES)
     def end_match(self, pick: int, cause: Cause) -> None:
-        running = self.room.engine.state.running
+        running = self.room.engine.state.round.running
         if running:
             match = list(running)[pick % len(running)]
             self.do(MatchFinished(match, result(len(running[match].players), cause)))
@@ -1402,7 +1408,7 @@ class LobbyMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def crash(self, data: st.DataObject) -> None:
         self.room.crash()
-        running = dict(self.room.engine.state.running)
+        running = dict(self.room.engine.state.round.running)
         alive = data.draw(st.sets(st.sampled_from(sorted(running)))) if running else set()
         begun = {begin.match for begin in of(BeginMatch, self.do(Resume(alive)))}
         assert begun == set(running) - alive
@@ -1417,22 +1423,26 @@ class LobbyMachine(RuleBasedStateMachine):
         if not hasattr(self, "room"):
             return
         kept = self.room.engine.state
-        assert len(kept.running) <= kept.settings.at_once
-        assert kept.settings.arranged or not (kept.failing and kept.waiting)
-        busy = Counter(each.player for planned in kept.running.values() for each in planned.players)
+        current = kept.round
+        assert len(current.running) <= kept.settings.at_once
+        failing = current.failed_in_a_row >= kept.settings.at_once + MAX_MATCH_FAILURES
+        assert kept.settings.arranged or not (failing and current.waiting)
+        busy = Counter(
+            each.player for planned in current.running.values() for each in planned.players
+        )
         assert all(count <= self.capabilities.at_once for count in busy.values())
-        seats = [member.seat for member in kept.members.values()]
+        seats = [member.seat for member in kept.seats.members.values()]
         assert len(seats) == len(set(seats)) <= 4
-        settled = kept.done + len(kept.waiting) + len(kept.running)
-        assert kept.planned == settled or not kept.started
+        settled = current.done + len(current.waiting) + len(current.running)
+        assert current.planned == settled or not current.started
         if kept.settings.arranged:
-            assert len(kept.tags) == kept.planned
-            assert len(kept.settled) == kept.done
-            void = [each for each in kept.settled.values() if each.result is None]
-            assert len(void) == kept.void
-            at_play = [planned.number for planned in kept.running.values()]
-            numbers = [*(each.number for each in kept.waiting), *at_play, *kept.settled]
-            assert sorted(numbers) == sorted(kept.tags.values())
+            assert len(current.tags) == current.planned
+            assert len(current.settled) == current.done
+            void = [each for each in current.settled.values() if each.result is None]
+            assert len(void) == current.void
+            at_play = [planned.number for planned in current.running.values()]
+            numbers = [*(each.number for each in current.waiting), *at_play, *current.settled]
+            assert sorted(numbers) == sorted(current.tags.values())
 
     @invariant()
     def the_deadline_lies_ahead_after_a_tick(self) -> None:
@@ -1446,7 +1456,7 @@ class LobbyMachine(RuleBasedStateMachine):
         if not hasattr(self, "room") or self.room.engine.state.phase != "running":
             return
         lobby = self.room.engine
-        for name in list(lobby.state.members):
+        for name in list(lobby.state.seats.members):
             self.room.command(Connected(name))
             if lobby.state.settings.arranged:
                 self.room.command(Ready(name))
@@ -1455,7 +1465,7 @@ class LobbyMachine(RuleBasedStateMachine):
             "running" if lobby.state.settings.arranged else "finished",
             "closed",
         )
-        assert lobby.state.done == lobby.state.planned
+        assert lobby.state.round.done == lobby.state.round.planned
 
 
 TestAnyOrder = LobbyMachine.TestCase

@@ -294,7 +294,7 @@ def test_what_an_earlier_server_let_in_is_played_unrated(
     condition, differing = BREACHES.get(breach, ("", {}))
     let_in_earlier(server, lobby, {**differing, "arranged": arranged})
     state = server.directory.lobbies[lobby].engine.state
-    players = tuple(each.player for each in state.by_seat())
+    players = tuple(each.player for each in state.seats.by_seat())
     planned = PlannedMatch(1, state.settings.programme[0], players, 7)
     directory = server.directory
     matches = RatedMatches(directory.rating_log, directory.accounts, directory.games)
@@ -339,8 +339,8 @@ def first_players(drawn: bool) -> set[str]:
                 seq=seat + 1, player=named(name), seat=seat, capabilities=Capabilities()
             )
             state.apply(joined)
-        state.apply(Started(seq=3, round=1, base_seed=state.round_seed()))
-        [fixture] = list(state.waiting)
+        state.apply(Started(seq=3, round=1, base_seed=state.round.seed))
+        [fixture] = list(state.round.waiting)
         first.add(fixture.players[0].name)
     return first
 

@@ -44,7 +44,7 @@ def lobby_in(room: FewPlaces) -> LobbyDriver:
 
 
 def running(driver: LobbyDriver) -> int:
-    return len(driver.engine.state.running)
+    return len(driver.engine.state.round.running)
 
 
 def test_a_lobby_runs_no_more_than_it_may_whatever_its_host_has_asked_for() -> None:
@@ -82,5 +82,5 @@ def test_a_player_has_no_more_matches_than_it_may_in_all_lobbies() -> None:
     room.players["ada"] = 6
     driver.wait(LATER_MS)
     assert running(driver) == 6
-    driver.command(MatchFinished(next(iter(driver.engine.state.running)), result()))
+    driver.command(MatchFinished(next(iter(driver.engine.state.round.running)), result()))
     assert running(driver) == 6

@@ -17,6 +17,7 @@ from kibitz_server.lobby import runner as room_module
 from kibitz_server.lobby.commands import Close, Ready, Step
 from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.entries import ENTRY
+from kibitz_server.lobby.match_flow import MatchFlow
 from kibitz_server.lobby.membership import Membership
 from kibitz_server.lobby.runner import MAX_RELOADS, LobbyRunner
 from kibitz_server.lobby.state import LobbyState
@@ -83,7 +84,7 @@ async def test_a_lobby_whose_entry_cannot_be_written_is_what_its_log_says(
     await wait_until(lambda: gathering.room is not before)
     await gathering.settled()
     assert gathering.room.engine.state == await gathering.logged()
-    assert [each.ready for each in gathering.room.engine.state.by_seat()] == [False, False]
+    assert [each.ready for each in gathering.room.engine.state.seats.by_seat()] == [False, False]
     # It goes on as if nothing had been asked, for those who are there.
     assert (await gathering.bob.ask("ready", lobby=gathering.lobby))["type"] == "done"
     assert {gathering.ada.player, gathering.bob.player} <= {
@@ -108,10 +109,10 @@ async def test_nothing_of_a_command_that_raised_is_carried_out_with_the_next_one
     gathering: Scenario,
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(LobbyEngine, "_advance", raising)
+        patch.setattr(MatchFlow, "advance", raising)
         await gathering.bob.ask("leave", lobby=gathering.lobby)
     await gathering.settled()
-    assert gathering.bob.player in gathering.room.engine.state.members
+    assert gathering.bob.player in gathering.room.engine.state.seats.members
     assert (await gathering.bob.ask("ready", lobby=gathering.lobby))["type"] == "done"
     await gathering.settled()
     assert gathering.room.engine.state == await gathering.logged()

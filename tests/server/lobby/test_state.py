@@ -9,7 +9,17 @@ from pydantic import ValidationError
 
 from kibitz_protocol.wire.lobbies import LobbySettings, OpenSeat, ProgrammeItem
 from kibitz_protocol.wire.records import Player
-from kibitz_server.lobby.entries import ENTRY, Arranged, ArrangedMatch, Closed, Entry, Left, Opened
+from kibitz_server.lobby.entries import (
+    ENTRY,
+    Arranged,
+    ArrangedMatch,
+    Closed,
+    Entry,
+    Left,
+    Opened,
+    Rematched,
+)
+from kibitz_server.lobby.round import Round
 from kibitz_server.lobby.state import LobbyState
 
 OPENED = Opened(
@@ -60,12 +70,14 @@ def test_entries_travel_as_lines() -> None:
 def test_a_lobby_s_key_leaves_room_for_its_matches() -> None:
     with pytest.raises(ValidationError, match="at most 16"):
         Opened.model_validate(OPENED.model_dump() | {"lobby": "l" * 17})
-    longest = LobbyState(
-        OPENED.model_copy(update={"lobby": "l" * 16}), round=9999, repeated=frozenset({20_000})
-    )
+    longest = Round("l" * 16, 9999, seed=0, repeated=frozenset({20_000}))
     assert len(longest.match_key(20_000)) <= 32
 
 
 def test_rounds_have_seeds_of_their_own() -> None:
-    seeds = {LobbyState(OPENED, round=round).round_seed() for round in range(1, 100)}
-    assert len(seeds) == 99
+    state = LobbyState(OPENED)
+    seeds = {state.round.seed}
+    for seq in range(1, 99):
+        state.apply(Rematched(seq=seq, round=seq + 1))
+        seeds.add(state.round.seed)
+    assert len(seeds) == state.round.number == 99

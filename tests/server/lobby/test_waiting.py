@@ -333,7 +333,7 @@ def _bytes_of_lobby(games: int) -> int:
     tracemalloc.start()
     try:
         state = LobbyState.restore(log)
-        assert (state.planned, len(state.waiting)) == (2 * games, 2 * games)
+        assert (state.round.planned, len(state.round.waiting)) == (2 * games, 2 * games)
         return tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()

@@ -296,7 +296,7 @@ def test_a_result_whose_summary_is_damaged_is_read_from_the_record(world: UsedSe
     ada.ask("resign", match=world.damaged)
     world.restart(lambda path: _unhear(path, world))
     state = world.server.directory.lobbies[world.lobby].engine.state
-    assert (state.ended, state.aborted, len(state.repeated)) == (1, 0, 0)
+    assert (state.round.ended, state.round.aborted, len(state.round.repeated)) == (1, 0, 0)
 
 
 def _unhear(path: Path, world: UsedServer) -> None:
@@ -377,7 +377,7 @@ def test_a_log_that_cannot_be_read_again_is_set_aside(
     assert world.running(world.damaged) is None
     assert directory.quarantine.reason(world.damaged) is not None
     state = directory.lobbies[world.lobby].engine.state
-    assert (list(state.running), state.repeated) == ([], frozenset({1}))
+    assert (list(state.round.running), state.round.repeated) == ([], frozenset({1}))
     world.restart(lambda path: None)
     assert world.server.directory.quarantine.reason(world.damaged) is not None
 
@@ -453,7 +453,7 @@ def test_a_match_that_exists_is_not_begun_again(world: UsedServer) -> None:
     world.restart(lambda path: None)
     directory = world.server.directory
     lobby_runner = directory.lobbies[world.lobby]
-    [planned] = lobby_runner.engine.state.running.values()
+    [planned] = lobby_runner.engine.state.round.running.values()
     del directory.matches[world.damaged]
     directory.starter.begin(lobby_runner, BeginMatch(world.damaged, planned))
     world.server.advance(0.1)

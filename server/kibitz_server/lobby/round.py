@@ -1,0 +1,168 @@
+"""A round of a lobby: its matches, from waiting to settled, and their outcomes. Pure.
+
+A match of the round is waiting, running, or settled, and settled in one of three ways. It *ended*
+with a result that counts. It was *aborted*, by two server failures or by the operator, and counts
+for nobody. Or it is *void*: it never began, because a player left, the host closes the lobby, or
+the matches before it failed one after the other (`stopped`).
+
+In an arranged lobby, which has one round, the host chooses the matches one by one, each under a
+tag. The outcome of every tag is kept in compact form until the lobby closes, since there may be
+thousands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from kibitz_protocol.wire.lobbies import ProgrammeItem
+from kibitz_protocol.wire.records import Cause, Player, Result
+from kibitz_server.lobby.entries import ArrangedMatch, MatchBegun, MatchEnded
+from kibitz_server.lobby.schedule import PlannedMatch
+from kibitz_server.lobby.standings import StandingsTable
+from kibitz_server.lobby.waiting import ArrangedQueue, MatchQueue
+
+
+@dataclass(frozen=True, slots=True)
+class SettledMatch:
+    """The outcome of an arranged match; `result` is its JSON, None if void.
+
+    `seq` is the entry that settled it.
+    """
+
+    seq: int
+    match: str
+    item: ProgrammeItem
+    players: tuple[Player, ...]
+    result: bytes | None
+
+
+@dataclass(slots=True)
+class Round:
+    """One round of a lobby. Only the lobby's state changes it."""
+
+    lobby: str
+    number: int
+    seed: int
+    started: bool = False
+    roster: tuple[Player, ...] = ()
+    """The members since the start of the round, whether or not still here."""
+    planned: int = 0
+    """The total number of matches of the round."""
+    waiting: MatchQueue = field(default_factory=ArrangedQueue)
+    """Matches of the round that have not begun."""
+    running: dict[str, PlannedMatch] = field(default_factory=dict)
+    """The running matches by identifier."""
+    begun: dict[str, int] = field(default_factory=dict)
+    """The entry that began each of them."""
+    repeated: frozenset[int] = frozenset()
+    """Numbers of matches that were aborted once and are played again."""
+    tags: dict[str, int] = field(default_factory=dict)
+    """The number of each match that the host arranged."""
+    settled: dict[int, SettledMatch] = field(default_factory=dict)
+    """Arranged matches by number, when they are over or void."""
+    item_kinds: dict[str, ProgrammeItem] = field(default_factory=dict)
+    """The arranged items so far, without seeds: matches of one kind share one item."""
+    ended: int = 0
+    aborted: int = 0
+    void: int = 0
+    failed_in_a_row: int = 0
+    """The server's failures to play matches since the last one ended, including repeated ones."""
+    last_failure: str = ""
+    """The reason in the result of the last of them."""
+    stopped: str = ""
+    """Why the rest of the round is not played; empty if nothing stopped it."""
+    standings: StandingsTable = field(default_factory=StandingsTable)
+
+    @property
+    def playing(self) -> bool:
+        """Whether there is a match to play or to finish."""
+        return bool(self.running or self.waiting)
+
+    @property
+    def done(self) -> int:
+        """The number of settled matches."""
+        return self.ended + self.aborted + self.void
+
+    def matches_of(self, player: str) -> list[str]:
+        """Return the running matches that a player began with a seat at."""
+        return [
+            match
+            for match, planned in self.running.items()
+            if any(planned_player.player == player for planned_player in planned.players)
+        ]
+
+    def match_key(self, number: int) -> str:
+        """Return the identifier of a match, the same for every attempt to begin it."""
+        again = "b" if number in self.repeated else ""
+        return f"{self.lobby}-{self.number}-{number}{again}"
+
+    # --- changes --------------------------------------------------------------------------
+
+    def start(self, roster: Iterable[Player]) -> None:
+        self.planned = len(self.waiting)
+        self.started = True
+        self.roster = tuple(roster)
+
+    def admit(self, player: Player) -> None:
+        """Add a player who joins a running round to the roster."""
+        if all(other.player != player.player for other in self.roster):
+            self.roster = (*self.roster, player)
+
+    def arrange(self, allotted: ArrangedMatch, players: tuple[Player, ...]) -> None:
+        self.planned += 1
+        item = allotted.item.model_copy(update={"seed": None})
+        item = self.item_kinds.setdefault(item.model_dump_json(), item)
+        self.tags[allotted.tag] = self.planned
+        queue = self.waiting
+        if not isinstance(queue, ArrangedQueue):
+            raise ValueError(f"match {allotted.tag!r} is arranged in a lobby with a programme")
+        queue.add(PlannedMatch(self.planned, item, players, allotted.seed, tag=allotted.tag))
+
+    def begin(self, entry: MatchBegun) -> None:
+        self.running[entry.match] = self.waiting.take(entry.number)
+        self.begun[entry.match] = entry.seq
+
+    def end(self, entry: MatchEnded, here: Collection[str]) -> None:
+        """Count a match that is over; the server's failure is played again if all are `here`."""
+        planned = self.running.pop(entry.match)
+        del self.begun[entry.match]
+        if entry.result.cause is Cause.ABORTED:
+            self._settle(entry.seq, planned, entry.result)
+            self.aborted += 1
+            return
+        if entry.result.cause is not Cause.INFRASTRUCTURE:
+            self.standings.add(planned.players, entry.result)
+            self._settle(entry.seq, planned, entry.result)
+            self.ended += 1
+            self.failed_in_a_row = 0
+            return
+        self.failed_in_a_row += 1
+        self.last_failure = entry.result.reason
+        if planned.number in self.repeated:
+            self._settle(entry.seq, planned, entry.result)
+            self.aborted += 1
+        elif any(player.player not in here for player in planned.players):
+            self._settle(entry.seq, planned, None)
+            self.void += 1
+        else:
+            self.repeated |= {planned.number}
+            self.waiting.put_back(planned)
+
+    def drop(self, seq: int, player: str | None = None) -> None:
+        """Let the waiting matches of a player, or all, be void by entry `seq`."""
+        dropped = self.waiting.drop(player)
+        for planned in dropped.arranged:
+            self._settle(seq, planned, None)
+        self.void += dropped.count
+
+    def _settle(self, seq: int, planned: PlannedMatch, result: Result | None) -> None:
+        """Keep the outcome of an arranged match for the host's requests."""
+        if planned.tag is not None:
+            line = None
+            if result is not None:
+                line = result.__pydantic_serializer__.to_json(result, exclude_none=True)
+            match = self.match_key(planned.number)
+            self.settled[planned.number] = SettledMatch(
+                seq, match, planned.item, planned.players, line
+            )

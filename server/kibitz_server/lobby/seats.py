@@ -1,0 +1,106 @@
+"""The seats of a lobby, their members, and the failures of house bots. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from kibitz_protocol.wire.lobbies import HouseSeat, OpenSeat, SeatSpec
+from kibitz_protocol.wire.messages import Capabilities
+from kibitz_protocol.wire.records import Player
+
+MAX_BOT_FAILURES = 3
+"""The failures of a house bot in a round after which its seat is open to anybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeatedMember:
+    """A member and its seat in the lobby."""
+
+    player: Player
+    seat: int
+    capabilities: Capabilities
+    ready: bool = False
+
+
+@dataclass(slots=True)
+class Seats:
+    """The seats of one lobby. Only the lobby's state changes them."""
+
+    specs: Sequence[SeatSpec]
+    """The seats as the settings describe them."""
+    members: dict[str, SeatedMember] = field(default_factory=dict)
+    banned: frozenset[str] = frozenset()
+    """Players whom the host removed."""
+    abandoned: frozenset[int] = frozenset()
+    """House seats whose house bot has failed too often: anybody may take them."""
+    failures: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """The reasons for the failures of each seat's house bot in this round."""
+
+    def spec(self, seat: int) -> SeatSpec:
+        """Return the present specification of a seat."""
+        return OpenSeat() if seat in self.abandoned else self.specs[seat]
+
+    def is_house(self, seat: int) -> bool:
+        """Return whether there is such a seat, and a house bot is started for it."""
+        return 0 <= seat < len(self.specs) and isinstance(self.spec(seat), HouseSeat)
+
+    def house(self) -> list[int]:
+        """Return the seats that house bots are started for."""
+        return [seat for seat in range(len(self.specs)) if self.is_house(seat)]
+
+    def free(self) -> list[int]:
+        """Return the seats that no member has."""
+        taken = {member.seat for member in self.members.values()}
+        return [seat for seat in range(len(self.specs)) if seat not in taken]
+
+    def occupant(self, seat: int) -> SeatedMember | None:
+        return next((member for member in self.members.values() if member.seat == seat), None)
+
+    def by_seat(self) -> list[SeatedMember]:
+        """Return the members in the order of their seats."""
+        return sorted(self.members.values(), key=lambda member: member.seat)
+
+    def is_house_bot(self, player: str) -> bool:
+        """Return whether a player is a member and a house bot."""
+        member = self.members.get(player)
+        return member is not None and member.player.kind == "house"
+
+    def personality(self, player: str) -> str | None:
+        """Return the personality of a member that is a house bot, or None."""
+        if not self.is_house_bot(player):
+            return None
+        spec = self.specs[self.members[player].seat]
+        return spec.personality if isinstance(spec, HouseSeat) else None
+
+    # --- changes --------------------------------------------------------------------------
+
+    def set_ready(self, player: str, ready: bool) -> None:
+        self.members[player] = replace(self.members[player], ready=ready)
+
+    def kick(self, player: str) -> None:
+        """Remove a member for good: a player is banned, a house bot gives up its seat."""
+        seat = self.members.pop(player).seat
+        if self.is_house(seat):
+            self.abandoned |= {seat}
+        else:
+            self.banned |= {player}
+
+    def note_failure(self, seat: int, reason: str) -> str | None:
+        """Count a failure of a seat's house bot; return the bot if that removes it."""
+        self.failures[seat] = (*self.failures.get(seat, ()), reason)
+        given_up = len(self.failures[seat]) >= MAX_BOT_FAILURES
+        if given_up:
+            self.abandoned |= {seat}
+        bot = self.occupant(seat)
+        if bot is None:
+            return None
+        self.set_ready(bot.player.player, False)
+        return self.members.pop(bot.player.player).player.player if given_up else None
+
+    def begin_round(self) -> None:
+        """Forget the failures, and which people are ready."""
+        self.failures = {}
+        for player in self.members:
+            if not self.is_house_bot(player):
+                self.set_ready(player, False)
