@@ -178,9 +178,7 @@ class LogReloader:
         for player in fresh.engine.state.insiders():
             if self._connections.peer_of(player) is not None:
                 fresh.command(Connected(player))
-        for peer in former.news.spectators:
-            peer.subscriptions[former.key] = fresh
-        fresh.take_over(former)
+        fresh.news.take_over(former.news)
 
     def give_up_lobby(self, former: LobbyRunner, error: StoreError) -> None:
         """Give up a lobby, and notify its players; if it cannot be read it is set aside."""

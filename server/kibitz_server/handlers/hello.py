@@ -132,7 +132,7 @@ class HelloHandler:
         for lobby in lobbies:
             if lobby.engine.state.is_insider(key):
                 lobby.command(Connected(key))
-            lobby.follow(peer, key)
+            lobby.news.follow(peer, key)
         self._directory.substitutes.seat_arrived(key, peer)
 
 

@@ -105,7 +105,11 @@ class HostingChecks:
         everybodys = list(self._directory.lobbies.values())
         address = counted_address(peer)
         mine = [lobby for lobby in everybodys if lobby.engine.state.host.player == identity.key]
-        near = [lobby for lobby in everybodys if address is not None and lobby.address == address]
+        near = [
+            lobby
+            for lobby in everybodys
+            if address is not None and lobby.engine.state.opened.address == address
+        ]
         own = [*_house_seats(mine), *self._house_seats_elsewhere(identity)]
         quotas, bots = self._directory.connections.address_quotas(peer), house_seats(settings)
         for seats, most, most_bots, whose in (

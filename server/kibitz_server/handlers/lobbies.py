@@ -63,13 +63,13 @@ class LobbyHandlers:
             peer.refuse(request.id, Code.NOT_WATCHABLE, "this lobby lets no spectators in")
             return
         peer.answer(Done(re=request.id))
-        lobby.watch(peer)
+        lobby.news.watch(peer)
 
     def leave(self, peer: Peer, identity: Identity, request: messages.Leave) -> None:
         lobby = find_lobby(self._directory, peer, request.id, request.lobby)
         if lobby is None:
             return
-        if identity.key not in lobby.engine.state.seats.members and lobby.unwatch(peer):
+        if identity.key not in lobby.engine.state.seats.members and lobby.news.unwatch(peer):
             hold_answer(lobby, peer, request.id, partial(peer.answer, Done(re=request.id)))
             return
         lobby.command(commands.Leave(identity.key), peer, request.id)

@@ -35,7 +35,7 @@ The rules of a lobby:
 Each of these rules is in one module: joining in `admission`, members in `membership`, house bots in
 `house_seats`, rounds and matches in `match_flow`, and arranged matches in `arranging`. `presence`
 tracks who is connected, `views` builds what is shown, `schedule` plans and begins matches, and
-`state` applies entries. A `Transaction` collects their entries and effects.
+`state` applies entries to `seats` and `round`. A `Transaction` collects their entries and effects.
 """
 
 from __future__ import annotations

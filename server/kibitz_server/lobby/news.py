@@ -14,7 +14,7 @@ from __future__ import annotations
 from asyncio import AbstractEventLoop, TimerHandle
 from collections.abc import Callable, Mapping, Sequence
 
-from kibitz_protocol.wire.messages import LobbyChanged, LobbyNews, ServerMessage
+from kibitz_protocol.wire.messages import LobbyChanged, LobbyClosed, LobbyNews, ServerMessage
 from kibitz_server.lobby.changes import ToldLobby
 from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.views import lobby_view
@@ -72,25 +72,61 @@ class NewsFeed:
 
     def follow(self, peer: Peer, player: str) -> None:
         """Send the host or a member the lobby on this connection, and all changes from now on."""
-        self.insiders[peer] = player
-        self._send_whole(peer, player)
+        if not peer.leaving:
+            peer.subscriptions[self._engine.state.id] = self
+            self.insiders[peer] = player
+            self._send_whole(peer, player)
 
     def watch(self, peer: Peer) -> None:
-        """Send a spectator the lobby, and all changes from now on."""
-        self.spectators[peer] = None
-        self._send_whole(peer, None)
+        """Send a spectator, who is entitled to it, the lobby and all changes from now on."""
+        if not peer.leaving:
+            peer.subscriptions[self._engine.state.id] = self
+            self.spectators[peer] = None
+            self._send_whole(peer, None)
+            self.schedule()
+
+    def unfollow(self, peer: Peer) -> None:
+        """Stop a connection's news as that of the host or a member."""
+        self.insiders.pop(peer, None)
+        if peer not in self.spectators:
+            peer.subscriptions.pop(self._engine.state.id, None)
+
+    def unwatch(self, peer: Peer) -> bool:
+        """Let a spectator go; return whether it was one."""
+        if peer not in self.spectators:
+            return False
+        del self.spectators[peer]
+        if peer not in self.insiders:
+            peer.subscriptions.pop(self._engine.state.id, None)
+        self.schedule()
+        return True
+
+    def disconnected(self, peer: Peer) -> None:
+        """Handle a closed connection (`net.peer.Subscription`)."""
+        self.insiders.pop(peer, None)
+        self.unwatch(peer)
+
+    def drop(self, player: str, notice: LobbyClosed) -> None:
+        """Notify a player that left or was removed, and stop its news."""
+        for peer in [peer for peer, follower in self.insiders.items() if follower == player]:
+            self.unfollow(peer)
+            peer.send(notice)
+
+    def take_over(self, former: NewsFeed) -> None:
+        """Take over the followers of a lobby whose log was lost."""
+        state = self._engine.state
+        if state.closed is not None:  # a commit in doubt that has happened after all
+            former.broadcast(LobbyClosed(lobby=state.id, reason=state.closed))
+            return
+        for peer, player in former.insiders.items():
+            if state.is_insider(player):
+                self.follow(peer, player)
+        for peer in former.spectators:
+            self.watch(peer)
 
     def followers(self) -> dict[Peer, None]:
         """Return the connections that receive news, each once."""
         return {**dict.fromkeys(self.insiders), **self.spectators}
-
-    def peers_of(self, player: str) -> list[Peer]:
-        """Return the connections on which the host or a member follows."""
-        return [peer for peer, follower in self.insiders.items() if follower == player]
-
-    def _viewers(self) -> list[tuple[Peer, str | None]]:
-        """Return the receivers of news and their roles; a player who also watches appears twice."""
-        return [*self.insiders.items(), *((peer, None) for peer in self.spectators)]
 
     def _follows(self, peer: Peer, viewer: str | None) -> bool:
         return peer in self.spectators if viewer is None else self.insiders.get(peer) == viewer
@@ -99,9 +135,9 @@ class NewsFeed:
 
     def send_snapshot(self, queue: SendQueue) -> None:
         """Send the whole lobby to a connection that missed changes (`SnapshotSource`)."""
-        for peer, viewer in self._viewers():
+        for peer in self.followers():
             if peer.send_queue is queue:
-                self._send_whole(peer, viewer)
+                self._send_whole(peer, self.insiders.get(peer))  # None is a spectator
                 return
         queue.caught_up(self)
 

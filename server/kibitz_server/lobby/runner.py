@@ -121,7 +121,7 @@ class LobbyRunner:
             context.bot_starter,
             context.connections,
             engine.state,
-            self._bot_failed,
+            self.command,
         )
         self.closed = False
         """Whether this runner carries out nothing any more."""
@@ -136,11 +136,6 @@ class LobbyRunner:
         """The lobby's identifier."""
         return self.engine.state.id
 
-    @property
-    def address(self) -> str | None:
-        """The address from which it was opened, unless that was this machine's."""
-        return self.engine.state.opened.address
-
     # --- requests ---------------------------------------------------------------------------
 
     def open(self, step: Step, peer: Peer, request: int) -> None:
@@ -151,7 +146,7 @@ class LobbyRunner:
         self.pending.hold_answer(0, peer, request, answer)
 
         def begin() -> Step:
-            self.follow(peer, self.engine.state.host.player)
+            self.news.follow(peer, self.engine.state.host.player)
             return step._replace(effects=step.effects[1:])
 
         self._attempt(begin, peer, request)
@@ -173,7 +168,9 @@ class LobbyRunner:
             isinstance(effect, commands.Refuse) for effect in step.effects
         )
         if done and peer is not None and isinstance(command, commands.Join):
-            self._let_in(peer, command.player.player)
+            self.news.spectators.pop(peer, None)
+            self.news.follow(peer, command.player.player)
+            self.news.schedule()
         return done
 
     def _refuse_closed(self, peer: Peer, request: int) -> None:
@@ -192,12 +189,6 @@ class LobbyRunner:
         join = commands.Join(player, capabilities, invite, seat, identity.account)
         return self.command(join, peer, request)
 
-    def _let_in(self, peer: Peer, player: str) -> None:
-        """Send a new member the news of the lobby from now on."""
-        self.news.spectators.pop(peer, None)
-        self.follow(peer, player)
-        self.news.schedule()
-
     def match_started(self, brief: MatchBrief) -> None:
         """Announce that a match of this lobby has begun."""
         values = {"type": "match_started", "lobby": self.key, "match": brief}
@@ -215,57 +206,15 @@ class LobbyRunner:
             brief = match_brief(self.engine.state, match)
             self.match_ended(brief.model_copy(update={"result": result}), result)
 
-    # --- who follows ------------------------------------------------------------------------
-
-    def follow(self, peer: Peer, player: str) -> None:
-        """Send the host or a member the news of the lobby on this connection too."""
-        if peer.leaving:
-            return
-        peer.subscriptions[self.key] = self
-        self.news.follow(peer, player)
-
-    def watch(self, peer: Peer) -> None:
-        """Let in a spectator who was found to be entitled to watch."""
-        peer.subscriptions[self.key] = self
-        self.news.watch(peer)
-        self.pending.hold(self.stream.tail, self.news.schedule)
-
-    def unwatch(self, peer: Peer) -> bool:
-        """Let a spectator go; return whether it was one."""
-        if peer not in self.news.spectators:
-            return False
-        del self.news.spectators[peer]
-        if peer not in self.news.insiders:
-            peer.subscriptions.pop(self.key, None)
-        self.news.schedule()
-        return True
-
-    def disconnected(self, peer: Peer) -> None:
-        """Handle a closed connection; `Disconnected` reports the absence of players."""
-        self.news.insiders.pop(peer, None)
-        self.unwatch(peer)
-
     def _show(self, durable: DurableLobby) -> None:
         """Show the lobby as it is on the disk now."""
         before, self.durable_view = self.durable_view, durable
         left = frozenset() if before is None else before.members - durable.members
         for player in left:
             if not self.engine.state.is_insider(player):  # else it has come back meanwhile
-                self._drop_insider(player, LobbyClosed(lobby=self.key, reason="closed"))
+                self.news.drop(player, LobbyClosed(lobby=self.key, reason="closed"))
         if left:
             self._context.members_changed(self)
-
-    def _drop_insider(self, player: str, notice: LobbyClosed) -> None:
-        """Notify a player that left or was removed, and stop its news."""
-        for peer in self.news.peers_of(player):
-            self._unfollow(peer)
-            peer.send(notice)
-
-    def _unfollow(self, peer: Peer) -> None:
-        """Stop a connection's news as that of the host or a member."""
-        self.news.insiders.pop(peer, None)
-        if peer not in self.news.spectators:
-            peer.subscriptions.pop(self.key, None)
 
     # --- effects ----------------------------------------------------------------------------
 
@@ -283,8 +232,7 @@ class LobbyRunner:
         except Exception:
             LOG.exception("lobby %s cannot go on", self.key)
             self._handle_failure()
-            if peer is not None:
-                self.pending.fail(peer, request)
+            self.pending.fail(peer, request)
             return None
         return step
 
@@ -334,7 +282,7 @@ class LobbyRunner:
         """
         if isinstance(effect, commands.Accepted):
             if not self.engine.state.is_insider(effect.player):
-                self._unfollow(peer)  # it has left on this connection, and knows it
+                self.news.unfollow(peer)  # it has left on this connection, and knows it
             seeks = self.engine.state.opened.seek_s is not None
             peer.answer(Done(re=request, lobby=self.key if seeks else None))
             return
@@ -362,31 +310,23 @@ class LobbyRunner:
             case commands.VacateSeat():
                 self._context.vacate_seat(effect)
             case commands.NotifyRemoved(player, reason):
-                self._notify_removed(player, LobbyClosed(lobby=self.key, reason=reason))
+                self.news.send_changes()  # with the last changes that this player may see
+                if not self.engine.state.is_insider(player):
+                    self.news.drop(player, LobbyClosed(lobby=self.key, reason=reason))
             case commands.LobbyOver(reason):
                 self._close(LobbyClosed(lobby=self.key, reason=reason))
             case _:
                 assert_never(effect)
 
-    def _notify_removed(self, player: str, notice: LobbyClosed) -> None:
-        self.news.send_changes()  # as it ended, which changes due soon would not tell any more
-        if not self.engine.state.is_insider(player):
-            self._drop_insider(player, notice)
-
     def _close(self, notice: LobbyClosed) -> None:
         """Announce the end of the lobby; whatever raises there, it is closed."""
         try:
             self.news.send_changes()
-            for peer in self.news.followers():
-                peer.send(notice)
+            self.news.broadcast(notice)
             self.bots.stop_all()
         finally:
             self.suspend()
             self._context.closed(self)
-
-    def _bot_failed(self, failure: commands.BotFailed) -> None:
-        if not self.closed:
-            self.command(failure)
 
     # --- the log (storage.streams.Waiter) -----------------------------------------------------
 
@@ -404,19 +344,6 @@ class LobbyRunner:
         """Close the log of a closed lobby: the server died before that was written."""
         if self.engine.state.closed is not None:
             self._close(LobbyClosed(lobby=self.key, reason=self.engine.state.closed))
-
-    def take_over(self, former: LobbyRunner) -> None:
-        """Take over the followers of a lobby whose log was lost."""
-        if self.engine.state.closed is not None:  # a commit in doubt that has happened after all
-            former.news.broadcast(LobbyClosed(lobby=self.key, reason=self.engine.state.closed))
-            return
-        for peer, player in former.news.insiders.items():
-            if self.engine.state.is_insider(player):
-                self.follow(peer, player)
-        for peer in former.news.spectators:
-            if not peer.leaving:
-                peer.subscriptions[self.key] = self
-                self.news.watch(peer)
 
     def _handle_failure(self) -> None:
         """Continue if the lobby agrees with its log; otherwise have it reloaded."""
