@@ -55,9 +55,17 @@ def _plain_kind(field: Schema, link: Link) -> Iterator[str]:
         case "array":
             yield f"list of {len(field['prefixItems'])} texts"
         case "object":
-            yield "object"
+            value = value_schema(field) or {}
+            named = "$ref" in value and not value["$ref"].endswith("/JsonValue")
+            yield f"object of {kind(value, link)}" if named else "object"
         case "string":
             yield "moment" if field.get("format") == "date-time" else "text"
+
+
+def value_schema(field: Schema) -> Any:
+    """Return the schema of the values of an object by key, None if they may be anything."""
+    by_pattern = field.get("patternProperties", {})
+    return next(iter(by_pattern.values()), field.get("additionalProperties"))
 
 
 SAFE_INTEGER = 2**53 - 1

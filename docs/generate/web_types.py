@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, get_args
 
+from docs.generate.json_schema import value_schema
 from docs.generate.protocol_schema import messages_schema
 from kibitz_clients.web.site import STATIC_FILES
 from kibitz_protocol.wire.messages import VERSIONS, ClientMessage, Request
@@ -155,7 +156,7 @@ def _plain(schema: Mapping[str, Any], indent: str) -> str:
         case "object" if "properties" in schema:
             return _fields(schema, indent)
         case "object":
-            value = schema.get("additionalProperties")
+            value = value_schema(schema)
             return f"{{ [name: string]: {_type(value, indent) if value else 'JsonValue'} }}"
         case _:
             return "any"

@@ -86,13 +86,14 @@ def find_member(view: LobbyView, text: str) -> Member:
 
     Raises `click.UsageError` where there is none. A name comes before a number.
     """
-    for member in view.members:
+    members = view.by_seat()
+    for member in members:
         if member.name.casefold() == text.casefold():
             return member
-    for member in view.members:
+    for member in members:
         if text == str(member.seat + 1):
             return member
-    there = ", ".join(f"{member.seat + 1} {printable.line(member.name)}" for member in view.members)
+    there = ", ".join(f"{member.seat + 1} {printable.line(member.name)}" for member in members)
     raise click.UsageError(
         f"expected a member of lobby {view.lobby} ({there or 'which has none'}), not {text!r}"
     )

@@ -24,6 +24,7 @@ from kibitz_protocol.wire.lobbies import LobbySettings, LobbyView, Member, OpenS
 from kibitz_protocol.wire.messages import ClientMessage, Hello, ServerMessage
 from kibitz_protocol.wire.records import Player
 from kibitz_protocol.wire.refusals import HINTS, Code
+from kibitz_protocol.wire.values import Fields
 from kibitz_protocol.wire.visibility import WantedViews
 
 LOBBY = "doctor"
@@ -233,12 +234,14 @@ class ConformanceServer:
                 self.send_lobby()
             case messages.Ready():
                 self.ready.set()
-                changed = self._view()
-                self.send(
-                    messages.LobbyChanged(lobby=LOBBY, state=changed.state, members=changed.members)
+                self._send_patch(
+                    {"state": "running", "members": {self.player.player: {"ready": True}}}
                 )
             case messages.Leave():
-                self.send(messages.LobbyChanged(lobby=LOBBY, left=[self.player.player]))
+                self._send_patch({"members": {self.player.player: None}})
+
+    def _send_patch(self, patch: Fields) -> None:
+        self.send(messages.LobbyChanged(lobby=LOBBY, patch=patch))
 
     def _handle_match_request(self, request: _MatchRequest) -> None:
         match = self.matches.get(request.match)
@@ -263,11 +266,11 @@ class ConformanceServer:
             host="host",
             state="running" if ready else "gathering",
             round=1,
-            members=[me],
+            members={me.player: me},
             planned=len(self.programme),
             done=0,
-            live=[],
-            standings=[],
+            live={},
+            standings={},
         )
 
 

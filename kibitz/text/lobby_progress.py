@@ -58,7 +58,7 @@ class LobbyProgress:
     @property
     def standings(self) -> list[Standing]:
         """The table of the lobby's players."""
-        return self.view.standings if self.view else []
+        return self.view.table() if self.view else []
 
     def tables(self) -> str:
         """Return the matches and the standings, for a person."""
@@ -111,7 +111,7 @@ class LobbyProgress:
         """Compare the lobby's counts with the ends that were reported."""
         if self.view is None:
             return
-        live = set() if self.closed is not None else {brief.match for brief in self.view.live}
+        live = set() if self.closed is not None else self.view.live.keys()
         ended = {key for key, brief in self._matches.items() if brief.result is not None}
         unseen = self._matches.keys() - live - ended
         missing = max(0, self.view.done - self.view.void - len(ended))
@@ -173,11 +173,11 @@ class LobbyProgress:
 
     def _apply_view(self, view: LobbyView) -> list[str]:
         before, self.view = self.view, view
-        known = {member.player for member in before.members} if before else set()
+        known = before.members if before else {}
         seats = len(view.settings.seats)
         arrived = [
             f"{printable.line(member.name)} takes seat {member.seat + 1} of {seats}"
-            for member in view.members
+            for member in view.by_seat()
             if member.player not in known
         ]
         reported = before.house_trouble if before else []
@@ -188,7 +188,7 @@ class LobbyProgress:
         ]
         if view.stopped and not (before and before.stopped):
             trouble.append(descriptions.stopped_programme(view.stopped))
-        begun = self._apply_started(view.live)
+        begun = self._apply_started(list(view.live.values()))
         self._note_missed()
         return arrived + trouble + begun
 

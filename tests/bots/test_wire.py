@@ -111,11 +111,11 @@ class Host:
             host="h",
             state="gathering",
             round=1,
-            members=[member],
+            members={member.player: member},
             planned=1,
             done=0,
-            live=[],
-            standings=[],
+            live={},
+            standings={},
         )
         return LobbyNews(lobby=view)
 

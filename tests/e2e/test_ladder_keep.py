@@ -275,10 +275,10 @@ class Observer:
         if now < self._blind_until:
             self._since = {}
             return
-        busy = {each.player for match in view.live for each in match.seats}
+        busy = {each.player for match in view.live.values() for each in match.seats}
         free = {
             each.player: each.kind
-            for each in view.members
+            for each in view.members.values()
             if each.connected and each.ready and each.player not in busy
         }
         self._since = {player: self._since.get(player, now) for player in free}

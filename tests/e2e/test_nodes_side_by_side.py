@@ -261,7 +261,7 @@ async def lobbies_in_hall(watcher: Client, count: int) -> None:
 async def ended_in_hall(watcher: Client, match: str) -> None:
     """Wait until the hall shows a match as one that is over."""
     async for news in watcher.news():
-        if isinstance(news, HallNews) and match in [brief.match for brief in news.finished]:
+        if isinstance(news, HallNews) and match in news.finished:
             return
 
 
@@ -269,7 +269,7 @@ async def match_in_hall(watcher: Client, lobby: str) -> str:
     """Wait until the hall shows a match of a lobby."""
     async for news in watcher.news():
         if isinstance(news, HallNews):
-            for brief in news.matches:
+            for brief in news.matches.values():
                 if brief.lobby == lobby:
                     return brief.match
     raise AssertionError("the news have ended")

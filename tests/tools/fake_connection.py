@@ -308,8 +308,8 @@ def lobby_news(*live: MatchBrief, **changes: object) -> LobbyNews:
         "host": who[0].player if who else "p0",
         "state": "running",
         "round": 1,
-        "members": [
-            {
+        "members": {
+            player.player: {
                 "player": player.player,
                 "name": player.name,
                 "kind": player.kind,
@@ -318,12 +318,12 @@ def lobby_news(*live: MatchBrief, **changes: object) -> LobbyNews:
                 "connected": True,
             }
             for seat, player in enumerate(who)
-        ],
+        },
         "planned": len(live),
         "done": 0,
-        "live": [brief.model_dump() for brief in live],
-        "standings": [
-            {
+        "live": {brief.match: brief.model_dump() for brief in live},
+        "standings": {
+            player.player: {
                 "player": player.player,
                 "name": player.name,
                 "played": 2,
@@ -333,7 +333,7 @@ def lobby_news(*live: MatchBrief, **changes: object) -> LobbyNews:
                 "points": 1.5 - seat,
             }
             for seat, player in enumerate(who)
-        ],
+        },
     }
     return LobbyNews(lobby=LobbyView.model_validate(fields | changes))
 

@@ -209,8 +209,8 @@ class FleetSpectator(FleetMember):
             case MatchStarted(match=brief):
                 self._watch(brief.match)
             case LobbyNews(lobby=lobby):
-                for brief in lobby.live:
-                    self._watch(brief.match)
+                for match in lobby.live:
+                    self._watch(match)
             case MatchLost():
                 pass  # it ended while this spectator was away
             case _:

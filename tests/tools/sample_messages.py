@@ -149,7 +149,7 @@ _EVENT: Final = messages.Event(
     match="m1", ply=1, to_act=1, entry=ENTRIES[0], view=_VIEW, clocks=_CLOCKS
 )
 _CHANGED: Final = messages.Event(
-    match="m1", ply=2, to_act=0, entry=ENTRIES[5], change={"cells": [0, 1, 3], "last": None}
+    match="m1", ply=2, to_act=0, entry=ENTRIES[5], patch={"cells": [0, 1, 3], "last": None}
 )
 _STAGE: Final[Stage] = {
     "lattice": "square",
@@ -164,7 +164,7 @@ _PAINTED: Final = messages.Event(
     ply=1,
     to_act=1,
     entry=ENTRIES[0],
-    paint={
+    patch={
         "cells": {"b1": {"x": 1, "y": 0, "kind": "point", "owner": 0, "colour": "black"}},
         "marks": [{"kind": "to", "cells": ["b1"], "seat": 0}],
         "text": ["grace to move"],
@@ -371,18 +371,18 @@ NEWS: Final[tuple[messages.ServerMessage, ...]] = (
             host="p1",
             state="running",
             round=1,
-            members=[
-                lobbies.Member(
+            members={
+                "p1": lobbies.Member(
                     player="p1", name="ada", kind="bot", seat=0, ready=True, connected=True
                 )
-            ],
+            },
             spectators=2,
             invite="blue-fox",
             planned=4,
             done=1,
-            live=[_BRIEF],
-            standings=[
-                lobbies.Standing(
+            live={"m1": _BRIEF},
+            standings={
+                "p1": lobbies.Standing(
                     player="p1",
                     name="ada",
                     played=1,
@@ -392,29 +392,26 @@ NEWS: Final[tuple[messages.ServerMessage, ...]] = (
                     points=1.0,
                     causes={records.Cause.TIME: 1},
                 )
-            ],
+            },
         )
     ),
     messages.LobbyChanged(
         lobby="L1",
-        done=2,
-        standings=[
-            lobbies.Standing(
-                player="p1", name="ada", played=2, wins=2, draws=0, losses=0, points=2.0
-            )
-        ],
+        patch={"done": 2, "standings": {"p1": {"played": 2, "wins": 2, "points": 2.0}}},
     ),
     messages.MatchStarted(lobby="L1", match=_BRIEF),
     messages.MatchEnded(lobby="L1", match=_BRIEF.model_copy(update={"result": RESULT})),
     messages.LobbyClosed(lobby="L1", reason="expired"),
     messages.HallNews(
-        lobbies=[_LOBBY.model_copy(update={"order": 4})],
-        matches=[_BRIEF.model_copy(update={"order": 7})],
-        finished=[_BRIEF.model_copy(update={"match": "m0", "result": RESULT, "order": 1})],
-        ladders=[_LADDER],
+        lobbies={"L1": _LOBBY.model_copy(update={"order": 4})},
+        matches={"m1": _BRIEF.model_copy(update={"order": 7})},
+        finished={"m0": _BRIEF.model_copy(update={"match": "m0", "result": RESULT, "order": 1})},
+        ladders={_LADDER.game: _LADDER},
         lobbies_in_all=1,
         matches_in_all=1,
     ),
-    messages.HallChanged(plies={"m1": 12}, lobbies_gone=["L1"], lobbies_in_all=0),
+    messages.HallChanged(
+        patch={"matches": {"m1": {"ply": 12}}, "lobbies": {"L1": None}, "lobbies_in_all": 0}
+    ),
     messages.Farewell(code=Code.UNAVAILABLE, message="going down", retry_after_ms=2_000),
 )

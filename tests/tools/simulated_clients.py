@@ -366,8 +366,8 @@ class SimulatedSpectator(SimulatedClient):
             case MatchStarted(match=brief):
                 self._watch(brief.match)
             case LobbyNews(lobby=lobby):
-                for brief in lobby.live:
-                    self._watch(brief.match)
+                for match in lobby.live:
+                    self._watch(match)
             case _:
                 pass
 
@@ -389,7 +389,7 @@ class SimulatedHallSpectator(SimulatedClient):
 
     def on_news(self, news: object) -> None:
         if isinstance(news, HallNews):
-            for match in [brief.match for brief in news.matches]:
+            for match in news.matches:
                 if match not in self._watched:
                     self._watched.add(match)
                     self._watch(match)

@@ -10,8 +10,9 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from kibitz_protocol.wire.merge_patch import apply
 from kibitz_protocol.wire.values import Fields
-from kibitz_protocol.wire.visibility import WantedViews, apply_change, event_field
+from kibitz_protocol.wire.visibility import WantedViews, event_field
 
 
 class ViewFollower:
@@ -69,12 +70,12 @@ class ViewFollower:
     def _apply(self, event: dict[str, Any]) -> None:
         """Apply the view changes of an event."""
         told = event_field(self._wanted, hidden=True)
-        self._check({"view", "change", "paint"} & event.keys() <= {told}, event)
+        self._check({"view", "patch"} & event.keys() <= {told}, event)
         seq, before = event["entry"]["seq"], self.views.get(event["entry"]["seq"] - 1)
         if "view" in event:
             self._know(seq, event["view"])
-        elif told == "change" and before is not None:
-            self._know(seq, apply_change(before, event.get("change")))
+        elif self._wanted == "turn" and before is not None:
+            self._know(seq, apply(before, event.get("patch", {})))
 
     def _know(self, seq: int, view: Fields) -> None:
         if seq not in self.views:

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from kibitz.builtin_games import load_games
-from kibitz_games.core.drawing import paint_between, stage_of
+from kibitz_games.core.drawing import stage_of
 from kibitz_games.core.position import Position
+from tests.tools.paints import paint_between
 
 SCRIPT = Path(__file__).parent / "web" / "wall_feed.js"
 PLIES = 30
@@ -54,7 +55,7 @@ def course(game: str, seed: int) -> dict[str, Any]:
                  "action": {}, "elapsed_ms": 1}  # fmt: skip
         events.append({
             "type": "event", "ply": seq, "to_act": position.to_act, "entry": entry,
-            "paint": paint_between(before, scene), "clocks": [CLOCK] * len(names),
+            "patch": paint_between(before, scene), "clocks": [CLOCK] * len(names),
         })  # fmt: skip
     return {"snapshot": snapshot, "events": events}
 

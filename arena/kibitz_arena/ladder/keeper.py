@@ -292,7 +292,7 @@ class LadderKeeper:
     def _apply_view(self, view: LobbyView) -> None:
         if self._lobby.view is None:
             self._outdated = differs(view.settings, lobby_settings(self.ladder))
-        ready = [member for member in view.members if member.connected and member.ready]
+        ready = [member for member in view.by_seat() if member.connected and member.ready]
         self._here = {entrant_name(member, view): member for member in ready}
 
     async def _write_ended(self) -> bool:

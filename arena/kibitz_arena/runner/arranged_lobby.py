@@ -130,7 +130,7 @@ class ArrangedLobby:
     def _apply_view(self, view: LobbyView) -> None:
         self._viewed(view)
         self.view = view
-        live = {match.tag for match in view.live if match.tag is not None}
+        live = {match.tag for match in view.live.values() if match.tag is not None}
         if self.started - live - self.over.keys():  # one has ended, and news of it was lost
             self.poll_in(0)
         self.started = live

@@ -213,9 +213,13 @@ class GameScheduler:
 
     def _apply_view(self, view: LobbyView) -> None:
         """Take in a view; the lobby's seats are the entrants, in the order of the tournament."""
-        names = {member.player: self.tournament.names[member.seat] for member in view.members}
+        names = {
+            member.player: self.tournament.names[member.seat] for member in view.members.values()
+        }
         self._player_ids |= {name: player for player, name in names.items()}
-        self._connected = {names[member.player] for member in view.members if member.connected}
+        self._connected = {
+            names[member.player] for member in view.members.values() if member.connected
+        }
 
     async def _write_ended(self) -> bool:
         """Write down what is over; return whether anything was."""

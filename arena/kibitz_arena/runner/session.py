@@ -126,8 +126,8 @@ class Session:
 
     async def _tell_supervisor(self, view: LobbyView) -> None:
         names = self._tournament.names
-        self._supervisor.members = {names[member.seat] for member in view.members}
-        connected = {names[member.seat] for member in view.members if member.connected}
+        self._supervisor.members = {names[member.seat] for member in view.members.values()}
+        connected = {names[member.seat] for member in view.members.values() if member.connected}
         await self._supervisor.set_connected(connected)
 
     async def _start_lobby(self, missing: list[str], waited: float) -> None:
@@ -150,7 +150,9 @@ class Session:
                 )
 
     def _missing(self, view: LobbyView) -> list[str]:
-        ready = {member.seat for member in view.members if member.ready and member.connected}
+        ready = {
+            member.seat for member in view.members.values() if member.ready and member.connected
+        }
         return [name for seat, name in enumerate(self._tournament.names) if seat not in ready]
 
     async def _measure_latency(self) -> None:

@@ -524,7 +524,7 @@ class BotConnection:
         """
         if view.settings.arranged:
             self._arranged.add(view.lobby)
-        me = next((one for one in view.members if one.player == self._client.player), None)
+        me = view.members.get(self._client.player)
         open_ = view.state == "gathering" or (view.settings.arranged and view.state == "running")
         ended = view.seek and self._rounds.count(view)
         self._end_after_rounds()

@@ -59,7 +59,7 @@ class ClientState:
                     self.matches[match].finished(message)
             case LobbyNews(lobby=lobby):
                 self.lobbies[lobby.lobby] = lobby
-                self.briefs |= {brief.match: brief for brief in lobby.live}
+                self.briefs |= lobby.live
             case MatchStarted(match=brief) | MatchEnded(match=brief):
                 self.briefs[brief.match] = brief
             case LobbyClosed(lobby=key):

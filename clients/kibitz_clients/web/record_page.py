@@ -20,10 +20,11 @@ from kibitz_clients.matches.recorded_match import LoadedRecord
 from kibitz_clients.matches.viewer_events import Replayer, Viewpoint
 from kibitz_clients.web import site
 from kibitz_clients.wording import descriptions
-from kibitz_games.core.drawing import paint_between, stage_of
+from kibitz_games.core.drawing import differing_parts, stage_of
 from kibitz_games.core.game import Game
 from kibitz_games.core.scene import Scene
 from kibitz_protocol import printable
+from kibitz_protocol.wire.merge_patch import difference
 from kibitz_protocol.wire.messages import Event
 from kibitz_protocol.wire.records import Entry, Moved, Player
 from kibitz_protocol.wire.values import Fields
@@ -176,7 +177,7 @@ class _Contents:
 
     def _step(self, event: Event, before: Scene, after: Scene) -> dict[str, Any]:
         step: dict[str, Any] = {"ply": event.ply, "to_act": event.to_act}
-        if paint := paint_between(before, after):
+        if paint := difference(*differing_parts(before, after)):
             step["paint"] = paint
         if event.clocks is not None:
             step["clocks"] = [

@@ -318,7 +318,7 @@ class _MatchStream:
                 self._writer.lobby_names[view.lobby] = view.settings.name
                 for line in self._writer.lobby_trouble(view):
                     self._out(line)
-                for brief in view.live:
+                for brief in view.live.values():
                     await self._watch(brief)
             case MatchStarted(match=brief):
                 await self._watch(brief)

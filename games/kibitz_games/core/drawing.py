@@ -1,13 +1,11 @@
-"""Scenes on the wire: a stage once, then a paint with the changes of each step.
+"""Scenes on the wire: a stage once, then a merge patch of it after each step.
 
-A stage is a scene as a JSON object, its cells by their names. A paint has the cells that changed,
-whole, the names of those that are gone, and each of the other parts that changed, whole::
+A stage is a scene as a JSON object, its cells by their names. A client that knows no rules keeps
+the stage and applies the patches. Drawings cost more than the moves that they show, and most of a
+board stays as it is. Games keep the cells that they have made, so `differing_parts` compares most
+of them by identity, and writes only the others::
 
-    apply(stage_of(before), paint_between(before, after)) == stage_of(after)
-
-So a client that knows no rules keeps the stage and applies paints. Drawings cost more than the
-moves that they show, and most of a board stays as it is. Games keep the cells that they have made,
-so `paint_between` compares most of them by identity.
+    difference(*differing_parts(before, after)) == difference(stage_of(before), stage_of(after))
 
 Fields that are absent from a cell or a mark are None. Cells have no order: no cell covers another.
 """
@@ -21,8 +19,6 @@ from kibitz_games.core.scene import Cell, Label, Mark, Scene
 
 Stage: TypeAlias = dict[str, Any]
 """A scene: ``lattice``, ``cells`` by name, ``labels``, ``marks``, ``text`` and ``colours``."""
-Paint: TypeAlias = dict[str, Any]
-"""The changes to a stage: ``cells``, ``gone``, and parts of the stage that are new; may be {}."""
 
 _EMPTY: Final = (None, "")
 
@@ -36,35 +32,27 @@ def stage_of(scene: Scene) -> Stage:
     return stage
 
 
-def paint_between(before: Scene, after: Scene) -> Paint:
-    """Return the paint that turns the stage of `before` into that of `after`.
+def differing_parts(before: Scene, after: Scene) -> tuple[Stage, Stage]:
+    """Return both scenes as stages, without the cells and the parts that are equal in both.
 
     Both are scenes of one play, so their lattice is the same.
     """
     known = {cell.name: cell for cell in before.cells}
-    paint: Paint = {}
     changed = {}
     for cell in after.cells:
         former = known.pop(cell.name, None)
         if former is not cell and former != cell:
             changed[cell.name] = _cell(cell)
-    if changed:
-        paint["cells"] = changed
-    if known:
-        paint["gone"] = list(known)
+            if former is not None:
+                known[cell.name] = former
+    old: Stage = {"cells": {name: _cell(cell) for name, cell in known.items()}}
+    new: Stage = {"cells": changed}
     for name, write in _WRITERS.items():
-        part = getattr(after, name)
-        if part != getattr(before, name):
-            paint[name] = [write(shape) for shape in part]
-    return paint
-
-
-def apply(stage: Mapping[str, Any], paint: Mapping[str, Any]) -> Stage:
-    """Return the stage that a paint makes of `stage`, which stays as it is."""
-    gone = frozenset(paint.get("gone", ()))
-    kept = {name: cell for name, cell in stage["cells"].items() if name not in gone}
-    parts = {name: part for name, part in paint.items() if name not in ("cells", "gone")}
-    return {**stage, **parts, "cells": kept | paint.get("cells", {})}
+        former_part, part = getattr(before, name), getattr(after, name)
+        if part != former_part:
+            old[name] = [write(shape) for shape in former_part]
+            new[name] = [write(shape) for shape in part]
+    return old, new
 
 
 def scene_of(stage: Mapping[str, Any]) -> Scene:

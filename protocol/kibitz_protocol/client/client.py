@@ -80,7 +80,7 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
     `views` sets which news of a match carry its whole view, besides `Snapshot` and `Finished`: the
     player's own turns (``turn``), also every event that changes it (``every``), or no others
     (``none``). With ``turn``, an event of a game with hidden information carries the changes to
-    the player's view; `wire.visibility.apply_change` applies them to the previous view.
+    the player's view; `wire.merge_patch.apply` applies them to the previous view.
 
     Entering the block waits for the server's welcome. It raises `HelloRefusedError`, with the code
     `name_taken`, `name_invalid`, `unauthorized` or `version`, if the server rejects this client,

@@ -1,12 +1,30 @@
-"""Lobbies as a client knows them: a full copy of each with every later change applied."""
+"""Lobbies and the hall as a client knows them: a full copy with every later patch applied."""
 
 from __future__ import annotations
 
-from kibitz_protocol.wire.lobbies import LobbyView, MatchBrief, standing_order
-from kibitz_protocol.wire.messages import LobbyChanged
+from typing import TypeVar
 
-_REPLACED = ("state", "round", "spectators", "planned", "done", "void", "stopped", "house_trouble")
-"""Fields that a change replaces; absent ones are unchanged."""
+from pydantic import BaseModel, ValidationError
+
+from kibitz_protocol.wire.codec import DecodeError
+from kibitz_protocol.wire.lobbies import LobbyView, MatchBrief
+from kibitz_protocol.wire.merge_patch import apply
+from kibitz_protocol.wire.messages import LobbyChanged
+from kibitz_protocol.wire.refusals import Code
+from kibitz_protocol.wire.values import Fields
+
+_M = TypeVar("_M", bound=BaseModel)
+
+
+def patched(model: _M, patch: Fields) -> _M:
+    """Return a model with a patch applied; raises `DecodeError` if that makes no such model."""
+    # Only the fields that the patch names are written as JSON and read again.
+    before = model.model_dump(mode="json", exclude_none=True, include=set(patch))
+    kept = {name: value for name, value in model.__dict__.items() if name not in patch}
+    try:
+        return type(model).model_validate(kept | apply(before, patch), extra="ignore")
+    except ValidationError as error:
+        raise DecodeError(Code.MALFORMED, f"a patch of the server does not fit: {error}") from None
 
 
 class LobbyViews:
@@ -28,36 +46,21 @@ class LobbyViews:
         view = self.views.get(changed.lobby)
         if view is None:
             return None
-        members = {member.player: member for member in [*view.members, *(changed.members or ())]}
-        lines = {line.player: line for line in [*view.standings, *(changed.standings or ())]}
-        for player in changed.left or ():
-            members.pop(player, None)
-        for player in changed.unranked or ():
-            lines.pop(player, None)
-        given = {name: getattr(changed, name) for name in _REPLACED}
-        return self._replace(
-            view,
-            members=sorted(members.values(), key=lambda member: member.seat),
-            standings=sorted(lines.values(), key=standing_order),
-            **{name: value for name, value in given.items() if value is not None},
-        )
+        self.views[view.lobby] = after = patched(view, changed.patch)
+        return after
 
     def match_started(self, lobby: str, brief: MatchBrief) -> LobbyView | None:
         """Add a running match; None for an unknown lobby."""
         view = self.views.get(lobby)
-        if view is None:
-            return None
-        others = [other for other in view.live if other.match != brief.match]
-        return self._replace(view, live=[*others, brief])
+        return None if view is None else self._run(view, {**view.live, brief.match: brief})
 
     def match_ended(self, lobby: str, match: str) -> LobbyView | None:
         """Remove a finished match; None for an unknown lobby."""
         view = self.views.get(lobby)
         if view is None:
             return None
-        return self._replace(view, live=[brief for brief in view.live if brief.match != match])
+        return self._run(view, {key: brief for key, brief in view.live.items() if key != match})
 
-    def _replace(self, view: LobbyView, **fields: object) -> LobbyView:
-        changed = view.model_copy(update=fields)
-        self.views[view.lobby] = changed
+    def _run(self, view: LobbyView, live: dict[str, MatchBrief]) -> LobbyView:
+        self.views[view.lobby] = changed = view.model_copy(update={"live": live})
         return changed

@@ -49,8 +49,7 @@ from kibitz_protocol.client.errors import (
     SessionError,
     UnreachableError,
 )
-from kibitz_protocol.client.hall_view import apply_hall_change
-from kibitz_protocol.client.lobby_views import LobbyViews
+from kibitz_protocol.client.lobby_views import LobbyViews, patched
 from kibitz_protocol.client.requests import PendingRequest, PendingRequests
 from kibitz_protocol.client.retry import Backoff, RandomSource, RequestThrottle
 from kibitz_protocol.client.sequence import EventOrder, SequenceTracker
@@ -382,11 +381,11 @@ class Session:
             return []
         try:
             message = decode_server_message(frame)
+            if isinstance(message, Answer):
+                return self._on_answer(message, now)
+            return self._on_news(message, now)
         except DecodeError as error:
             return self._on_unreadable(error)
-        if isinstance(message, Answer):
-            return self._on_answer(message, now)
-        return self._on_news(message, now)
 
     def lost(self, now: int, code: int | None = None, reason: str = "") -> list[SessionEvent]:
         """Note that the connection is lost or could not be opened; `code` is the close code."""
@@ -762,7 +761,7 @@ class Session:
     def _hall_news(self, changed: HallChanged) -> list[SessionEvent]:
         if self._hall is None:
             return []
-        self._hall = apply_hall_change(self._hall, changed)
+        self._hall = patched(self._hall, changed.patch)
         return [NewsReceived(self._hall)]
 
     def _take_off_wall(self, match: str) -> None:

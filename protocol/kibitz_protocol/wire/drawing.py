@@ -1,11 +1,8 @@
-"""The drawing of a match for clients without the rules: a stage, paints, and picks.
+"""The drawing of a match for clients without the rules: a stage, its patches, and picks.
 
-A client with `views` `drawn` in its `hello` gets a stage with each snapshot, and with each event a
-paint: the changes of the stage. To apply a paint,
-
-1. remove the cells named in `gone`,
-2. replace or add each cell of `cells`, by its name,
-3. replace `labels`, `marks`, `text` and `colours` of the stage if the paint has them.
+A client with `views` `drawn` in its `hello` gets a stage with each snapshot, and with each event
+the merge patch of the stage (`wire/merge_patch.py`). Cells are an object by name, so a patch has
+the fields of a cell that changed, and null for a cell that is gone.
 
 Coordinates are lattice units, x to the right and y downwards. On a ``square`` lattice neighbors
 are one unit apart both ways. On a ``hex`` lattice neighbors in a row are two units of x apart and
@@ -80,17 +77,6 @@ class Stage(TypedDict):
         list[Literal["black", "white"]],
         Field(description="which colour each seat has; empty where pieces have none"),
     ]
-
-
-class Paint(TypedDict, total=False):
-    """The changes of a stage; absent fields are unchanged."""
-
-    cells: Annotated[dict[str, StageCell], Field(description="new and changed cells, whole")]
-    gone: Annotated[list[str], Field(description="names of cells that are no longer there")]
-    labels: list[StageLabel]
-    marks: list[StageMark]
-    text: list[str]
-    colours: list[Literal["black", "white"]]
 
 
 class Pick(TypedDict):

@@ -287,7 +287,7 @@ class LobbyView(Tolerant):
     seek: bool = Field(
         False, description="whether it was opened by `seek`: every player may ask for a rematch"
     )
-    members: list[Member]
+    members: dict[Key, Member] = Field(description="by their players; sort them by `seat`")
     spectators: int = 0
     invite: str | None = None
     planned: int = Field(description="matches of this round in all")
@@ -301,5 +301,15 @@ class LobbyView(Tolerant):
     house_trouble: list[HouseTrouble] = Field(
         default_factory=list, description="house bots that failed in this round, by seat"
     )
-    live: list[MatchBrief]
-    standings: list[Standing]
+    live: dict[Key, MatchBrief] = Field(description="running matches by their keys, in any order")
+    standings: dict[Key, Standing] = Field(
+        description="lines by their players; sort them by points, wins, fewer matches, name and key"
+    )
+
+    def by_seat(self) -> list[Member]:
+        """Return the members by seat."""
+        return sorted(self.members.values(), key=lambda member: member.seat)
+
+    def table(self) -> list[Standing]:
+        """Return the standings, best first."""
+        return sorted(self.standings.values(), key=standing_order)

@@ -19,19 +19,15 @@ from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 from pydantic import Field
 
 from kibitz_protocol.wire.clocks import Clock, TimeControl
-from kibitz_protocol.wire.drawing import Paint, Pick, Stage
+from kibitz_protocol.wire.drawing import Pick, Stage
 from kibitz_protocol.wire.lobbies import (
     Arrangement,
-    HouseTrouble,
     LadderTable,
     LobbyBrief,
-    LobbyPhase,
     LobbySettings,
     LobbyView,
     MatchBrief,
-    Member,
     SeekTerms,
-    Standing,
 )
 from kibitz_protocol.wire.records import (
     MAX_COMMENT,
@@ -678,16 +674,11 @@ class Event(Tolerant):
         description="the view after it, for who said `views` `every`; absent where the entry"
         " changed nothing seen",
     )
-    change: Fields | None = Field(
+    patch: Fields | None = Field(
         None,
-        description="in a game that hides something, for who said `views` `turn`: the fields of"
-        " this viewer's view that have another value now, null for one that is gone; absent where"
+        description="the merge patch of what this viewer sees: of the view, for who said `views`"
+        " `turn` in a game that hides something; of the stage, for who said `drawn`; absent where"
         " nothing seen has changed",
-    )
-    paint: Paint | None = Field(
-        None,
-        description="what it has changed of the stage, for who said `views` `drawn`; absent where"
-        " that is nothing",
     )
     clocks: list[Clock] | None = Field(None, description="per seat; absent without a clock")
 
@@ -850,28 +841,11 @@ class LobbyNews(Tolerant):
 
 
 class LobbyChanged(Tolerant):
-    """The changes of a lobby; absent fields are unchanged.
-
-    It has new values, not differences, so applying it twice is harmless. Only `match_started` and
-    `match_ended` change the list of running matches.
-    """
+    """The changes of a lobby. Only `match_started` and `match_ended` change its `live`."""
 
     type: Literal["lobby_changed"] = "lobby_changed"
     lobby: Key
-    state: LobbyPhase | None = None
-    round: int | None = None
-    members: list[Member] | None = Field(None, description="who has come, or is not as before")
-    left: list[Key] | None = Field(None, description="who is a member no longer")
-    spectators: int | None = None
-    planned: int | None = None
-    done: int | None = None
-    void: int | None = None
-    stopped: str | None = Field(None, description="empty again after a rematch")
-    house_trouble: list[HouseTrouble] | None = Field(None, description="all of it")
-    standings: list[Standing] | None = Field(
-        None, description="lines that are new or have changed, each in place of the player's last"
-    )
-    unranked: list[Key] | None = Field(None, description="whose lines are no longer in the table")
+    patch: Fields = Field(description="the merge patch of the lobby")
 
 
 class MatchStarted(Tolerant):
@@ -904,40 +878,27 @@ class LobbyClosed(Tolerant):
 class HallNews(Tolerant):
     """The hall as it is now, which replaces all earlier news of it.
 
-    Sent to clients that subscribe, and to those that read too slowly for the changes. Each list has
-    the newest items, newest first, up to a limit; the counts give the totals.
+    Sent to clients that subscribe, to those that read too slowly for the changes, and when the
+    changes would be larger. Each collection has the newest items, up to a limit; the counts give
+    the totals. Sort lobbies and matches by `order`, the largest first.
     """
 
     type: Literal["hall"] = "hall"
-    lobbies: list[LobbyBrief]
-    matches: list[MatchBrief] = Field(description="running")
-    finished: list[MatchBrief] = Field(description="in the order in which they ended")
-    ladders: list[LadderTable] = Field(description="of each game that has one the first lines")
+    lobbies: dict[Key, LobbyBrief]
+    matches: dict[Key, MatchBrief] = Field(description="running")
+    finished: dict[Key, MatchBrief] = Field(description="those that ended last")
+    ladders: dict[GameName, LadderTable] = Field(
+        description="the first lines of each game that has a ladder"
+    )
     lobbies_in_all: int
     matches_in_all: int
 
 
 class HallChanged(Tolerant):
-    """The changes of the hall; absent fields are unchanged.
-
-    To apply them, remove the items that are gone. Then replace or add each lobby, match or ladder
-    by its key or game. Sort each list by `order`, the largest first, and the ladders by game.
-    """
+    """The changes of the hall."""
 
     type: Literal["hall_changed"] = "hall_changed"
-    lobbies: list[LobbyBrief] | None = Field(None, description="those that are new or changed")
-    lobbies_gone: list[Key] | None = None
-    matches: list[MatchBrief] | None = Field(None, description="those that are new or changed")
-    plies: dict[Key, int] | None = Field(
-        None, description="of matches in which nothing else has changed"
-    )
-    matches_gone: list[Key] | None = None
-    finished: list[MatchBrief] | None = Field(None, description="those that are new")
-    finished_gone: list[Key] | None = None
-    ladders: list[LadderTable] | None = Field(None, description="those that are new or changed")
-    ladders_gone: list[GameName] | None = None
-    lobbies_in_all: int | None = None
-    matches_in_all: int | None = None
+    patch: Fields = Field(description="the merge patch of the news `hall`")
 
 
 class Farewell(Tolerant):

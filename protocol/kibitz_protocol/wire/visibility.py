@@ -22,9 +22,9 @@ the numbers that a viewer gets have no gap. The seat to move, the number of plie
 the times are public in every game, because every connection can see when news arrives.
 
 This module also decides which part of the view an event carries (`event_field`). By default that is
-nothing if the entry shows everything, and the changes of the viewer's view (`view_change`) if the
-game hides something. A client that applies every change to the view of a snapshot (`apply_change`)
-always has its present view.
+nothing if the entry shows everything, and the merge patch of the viewer's view (`merge_patch`) if
+the game hides something. A client that applies every patch to the view of a snapshot always has its
+present view.
 
 Everything here is a pure function of its arguments. The server calls `redact` once for each entry
 and distinct viewer, which is on the path of every move.
@@ -47,7 +47,6 @@ from kibitz_protocol.wire.records import (
     Setup,
     Spectating,
 )
-from kibitz_protocol.wire.values import Fields
 
 Viewer: TypeAlias = int
 """A seat from 0, `PUBLIC` or `REFEREE`."""
@@ -73,7 +72,7 @@ def changes_view(entry: Entry, *, flag_skips: bool) -> bool:
     return kind in _STATE_CHANGING or (flag_skips and kind is Flagged)
 
 
-def event_field(wanted: WantedViews, hidden: bool) -> Literal["view", "change", "paint"] | None:
+def event_field(wanted: WantedViews, hidden: bool) -> Literal["view", "patch"] | None:
     """Return the field of an event that carries the change of the view, or None if there is none.
 
     `hidden` is whether the game has hidden information; clients cannot compute the effect of a move
@@ -81,29 +80,8 @@ def event_field(wanted: WantedViews, hidden: bool) -> Literal["view", "change", 
     """
     if wanted == "every":
         return "view"
-    if wanted == "drawn":
-        return "paint"
-    return "change" if hidden and wanted == "turn" else None
-
-
-def view_change(before: Fields, after: Fields) -> Fields | None:
-    """Return the fields whose value differs in `after`, or None if both views are the same.
-
-    A field that only `before` has becomes None: views omit fields that do not apply, and null means
-    the same.
-    """
-    change: Fields = {
-        name: value for name, value in after.items() if name not in before or before[name] != value
-    }
-    change.update((name, None) for name in before if name not in after)
-    return change or None
-
-
-def apply_change(view: Fields, change: Fields | None) -> Fields:
-    """Return `view` with a change of `view_change` applied; `view` itself for None."""
-    if change is None:
-        return view
-    return {name: value for name, value in (view | change).items() if value is not None}
+    patched = wanted == "drawn" or (hidden and wanted == "turn")
+    return "patch" if patched else None
 
 
 def spectator_viewer(spectating: Spectating) -> Viewer | None:

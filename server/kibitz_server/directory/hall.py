@@ -1,15 +1,15 @@
 """News of the hall: the public lists, sent to the connections that have subscribed.
 
 New subscribers receive the present hall (`HallNews`). While there are subscribers, the hall is
-compared every `HALL_INTERVAL_S` with its last state, and the changes are sent to all of them, as
-one frame that is made once. So no change is missed, whatever caused it. The hall shows only what is
-on the disk. Without subscribers nothing is computed or kept. A connection that reads too slowly
-misses changes, and receives the whole hall when it reads again.
+compared every `HALL_INTERVAL_S` with its last state, and a patch is sent to all of them, as one
+frame that is made once, or the whole hall if that is shorter. So no change is missed, whatever
+caused it. The hall shows only what is on the disk. Without subscribers nothing is computed or kept.
+A connection that reads too slowly misses patches, and receives the whole hall when it reads again.
 
 The hall is bounded: it has the newest lobbies and running matches, and their total numbers. Rating
 lists are read from the disk, seldom and outside the event loop.
 
-    kibitz_protocol.client.hall_view.apply_hall_change(what was told, change) = what is told now
+    kibitz_protocol.wire.merge_patch.apply(what was told, patch) = what is told now
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from itertools import count, islice
 from typing import Final, TypeVar
 
 from kibitz_protocol.wire.lobbies import LadderTable, LobbyBrief, MatchBrief
-from kibitz_protocol.wire.messages import HallNews
-from kibitz_server.directory.hall_changes import hall_change
+from kibitz_protocol.wire.merge_patch import difference
+from kibitz_protocol.wire.messages import HallChanged, HallNews
 from kibitz_server.directory.other_nodes import LobbyLine, OtherNodes
 from kibitz_server.directory.registry import Registry
 from kibitz_server.match.runner import MatchRunner
@@ -42,6 +42,8 @@ MAX_MATCHES: Final = 200
 """... running matches, as many as a wall shows ..."""
 RATING_LINES: Final = 10
 """... and lines of each rating list."""
+LARGE_PATCH: Final = 16 * 1024
+"""Bytes of a frame from which the whole hall may be shorter than its patch."""
 _KEY: Final = "the hall"
 """The key of a connection's subscription: no key of a match or a lobby has a space."""
 
@@ -70,7 +72,7 @@ class Hall:
         """The same as a frame, once it is needed."""
         self._next_order = count(1)
         """Numbers the matches in the order in which their ends are announced."""
-        self._rating_lists: list[LadderTable] = []
+        self._rating_lists: dict[str, LadderTable] = {}
         self._rating_versions: dict[str, int] = {}
         self._ratings_read_at = float("-inf")
         """The time at which the rating lists were last requested."""
@@ -139,11 +141,14 @@ class Hall:
         if self._told is None:
             return
         seen = self._look()
-        changed = hall_change(self._told, seen)
-        if changed is None:
+        patch = difference(self._told, seen)
+        if not patch:
             return
-        frame = message_frame(changed)
+        frame = message_frame(HallChanged(patch=patch))
         self._told, self._whole = seen, None
+        if len(frame) > LARGE_PATCH:
+            self._whole = message_frame(seen)
+            frame = min(frame, self._whole, key=len)
         for peer in self._subscribers:
             peer.send_queue.send_droppable(frame, self)
 
@@ -156,7 +161,7 @@ class Hall:
             for lobby in registry.lobbies.values()
             if lobby.durable_view is not None and lobby.engine.state.settings.listed
         ]
-        known = {} if self._told is None else {brief.match: brief for brief in self._told.matches}
+        known = {} if self._told is None else self._told.matches
         elsewhere = self._elsewhere()
         lobbies_there = [line.brief for line in elsewhere if line.brief is not None]
         matches_there = [match for line in elsewhere for match in line.matches]
@@ -168,10 +173,12 @@ class Hall:
             _match_line(match, known.get(match.key))
             for match in islice(reversed(matches), MAX_MATCHES)
         )
+        newest_lobbies = _newest_first([*lobbies_here, *lobbies_there])[:MAX_LOBBIES]
+        newest_matches = _newest_first([*matches_here, *matches_there])[:MAX_MATCHES]
         return HallNews(
-            lobbies=_newest_first([*lobbies_here, *lobbies_there])[:MAX_LOBBIES],
-            matches=_newest_first([*matches_here, *matches_there])[:MAX_MATCHES],
-            finished=_newest_first(self._finished()),
+            lobbies={brief.lobby: brief for brief in newest_lobbies},
+            matches={brief.match: brief for brief in newest_matches},
+            finished={brief.match: brief for brief in _newest_first(self._finished())},
             ladders=self._rating_lists,
             lobbies_in_all=len(lobbies) + len(lobbies_there),
             matches_in_all=len(matches) + len(matches_there),
@@ -183,8 +190,7 @@ class Hall:
 
     def _finished(self) -> Iterator[MatchBrief]:
         """Yield the matches that ended last, each with its place in the order of their ends."""
-        former = () if self._told is None else self._told.finished
-        known = {brief.match: brief for brief in former}
+        known = {} if self._told is None else self._told.finished
         for brief in reversed(self._registry.finished_briefs(None)):
             yield known.get(brief.match) or brief.model_copy(
                 update={"order": next(self._next_order)}
@@ -205,9 +211,9 @@ class Hall:
         if self._told is None:
             return
         versions = {game: rating_list.matches(game) for game in rating_list.games()}
-        former = {table.game: table for table in self._rating_lists}
-        self._rating_lists = [
-            former[game]
+        former = self._rating_lists
+        self._rating_lists = {
+            game: former[game]
             if game in former and versions[game] == self._rating_versions.get(game)
             else LadderTable(
                 game=game,
@@ -216,7 +222,7 @@ class Hall:
                 lines=lines[:RATING_LINES],
             )
             for game in versions
-        ]
+        }
         self._rating_versions = versions
 
     # --- the end ----------------------------------------------------------------------------
@@ -224,7 +230,7 @@ class Hall:
     def _forget(self) -> None:
         """Drop all state while there are no subscribers."""
         self._told = self._whole = None
-        self._rating_lists, self._rating_versions = [], {}
+        self._rating_lists, self._rating_versions = {}, {}
         self._cancel_timer()
 
     def _cancel_timer(self) -> None:

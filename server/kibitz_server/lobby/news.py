@@ -2,22 +2,23 @@
 
 A connection follows the lobby from the moment at which its player hosts, joins or watches on it, or
 says hello on it as the host or a member. So all open pages of one player show the present lobby. A
-new follower receives the whole lobby once. From then on all followers receive the same: the changes
-(`changes`), at most every `NEWS_INTERVAL_S`, the first at once and later ones together, and each
-match that begins or ends. Changes wait until nothing of the lobby waits for the disk, so no news is
-sent that a crash could take back. A connection that reads too slowly misses changes, and receives
-the whole lobby when it reads again.
+new follower receives the whole lobby once. From then on all followers receive the same: patches,
+at most every `NEWS_INTERVAL_S`, the first at once and later ones together, and each match that
+begins or ends. Patches wait until nothing of the lobby waits for the disk, so no news is sent that
+a crash could take back. A connection that reads too slowly misses patches, and receives the whole
+lobby when it reads again.
 """
 
 from __future__ import annotations
 
 from asyncio import AbstractEventLoop, TimerHandle
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+from kibitz_protocol.wire.merge_patch import difference
 from kibitz_protocol.wire.messages import LobbyChanged, LobbyClosed, LobbyNews, ServerMessage
-from kibitz_server.lobby.changes import ToldLobby
 from kibitz_server.lobby.engine import LobbyEngine
-from kibitz_server.lobby.views import lobby_view
+from kibitz_server.lobby.views import changing_part, lobby_view
 from kibitz_server.net.peer import Peer
 from kibitz_server.net.send_queue import SendQueue, message_frame
 from kibitz_server.storage.pending import PendingQueue
@@ -56,8 +57,8 @@ class NewsFeed:
         self._plies = plies
         self._engine = engine
         self._pending = pending
-        self._told = ToldLobby()
-        self._take_changes()  # nobody follows yet: whoever comes is told how it is then
+        self._told = self._present()
+        """The part of the lobby that patches change, as of the last news."""
         self._timer: TimerHandle | None = None
         self._last_sent_at = 0.0
         self._stopped = False
@@ -152,9 +153,9 @@ class NewsFeed:
         if not self._pending.durable_to_tail:
             return
         self._last_sent_at = self._loop.time()
-        changed = self._take_changes()
-        if changed is not None:
-            frame = message_frame(changed)
+        former, self._told = self._told, self._present()
+        if patch := difference(former, self._told):
+            frame = message_frame(LobbyChanged(lobby=self._engine.state.id, patch=patch))
             for peer in self.followers():
                 peer.send_queue.send_droppable(frame, self)
 
@@ -173,9 +174,9 @@ class NewsFeed:
         if not self._stopped:
             self.send_changes()
 
-    def _take_changes(self) -> LobbyChanged | None:
-        connected = self._engine.presence.connected
-        return self._told.take_changes(self._engine.state, connected, len(self.spectators))
+    def _present(self) -> dict[str, Any]:
+        engine = self._engine
+        return changing_part(engine.state, engine.presence.connected, len(self.spectators))
 
     def _send_whole(self, peer: Peer, viewer: str | None) -> None:
         """Send one connection the lobby when all of it is durable; None is a spectator."""

@@ -51,12 +51,6 @@ class StandingsTable:
         """Return a line for each of `players`, best first."""
         return sorted(map(self._line, players), key=standing_order)
 
-    def played(self, player: str) -> int:
-        """Return how many matches a player's line counts; the line changes only with this
-        number."""
-        tally = self.tallies.get(player)
-        return 0 if tally is None else tally.played
-
     def _line(self, player: Player) -> Standing:
         tally = self.tallies.get(player.player, Tally())
         values = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from kibitz_protocol.wire.lobbies import (
     HouseSeat,
@@ -71,20 +72,30 @@ def lobby_view(
         lobby=state.id,
         settings=_visible_settings(state, viewer),
         host=state.host.player,
-        state=state.phase,
-        round=state.round.number,
         seek=state.opened.seek_s is not None,
-        members=[member(seated, connected) for seated in state.seats.by_seat()],
-        spectators=spectators,
         invite=state.opened.invite if viewer is not None and state.is_insider(viewer) else None,
-        planned=state.round.planned,
-        done=state.round.done,
-        void=state.round.void,
-        stopped=state.round.stopped,
-        house_trouble=house_trouble(state),
-        live=[match_brief(state, match, plies=plies) for match in state.round.running],
-        standings=state.round.standings.lines(ranked_players(state)),
+        live={match: match_brief(state, match, plies=plies) for match in state.round.running},
+        **changing_part(state, connected, spectators),
     )
+
+
+def changing_part(state: LobbyState, connected: Collection[str], spectators: int) -> dict[str, Any]:
+    """Return the fields of a `LobbyView` that are patched, which all viewers see alike."""
+    current = state.round
+    return {
+        "state": state.phase,
+        "round": current.number,
+        "members": {
+            seated.player.player: member(seated, connected) for seated in state.seats.by_seat()
+        },
+        "spectators": spectators,
+        "planned": current.planned,
+        "done": current.done,
+        "void": current.void,
+        "stopped": current.stopped,
+        "house_trouble": house_trouble(state),
+        "standings": {line.player: line for line in current.standings.lines(ranked_players(state))},
+    }
 
 
 def lobby_brief(state: LobbyState) -> LobbyBrief:

@@ -32,13 +32,14 @@ from typing import Final, Literal, TypeVar, cast
 
 from pydantic_core import to_json
 
-from kibitz_games.core.drawing import paint_between, stage_of
+from kibitz_games.core.drawing import differing_parts, stage_of
 from kibitz_games.core.game import Game, Model, State
 from kibitz_games.core.scene import Scene
 from kibitz_protocol.wire.clocks import Clock, clocks_json, until_flag
 from kibitz_protocol.wire.codec import encode, encode_entry
-from kibitz_protocol.wire.drawing import Paint, Pick, Stage
+from kibitz_protocol.wire.drawing import Pick, Stage
 from kibitz_protocol.wire.frames import text_frame
+from kibitz_protocol.wire.merge_patch import difference
 from kibitz_protocol.wire.messages import Event, Finished, Snapshot, YourTurn
 from kibitz_protocol.wire.records import Entry, Setup
 from kibitz_protocol.wire.unchecked import construct
@@ -55,7 +56,6 @@ from kibitz_protocol.wire.visibility import (
     redact,
     spectators_entry,
     spectators_see_as,
-    view_change,
 )
 from kibitz_server.match.state import MatchState
 
@@ -204,39 +204,27 @@ class EntryView:
     """The same entry without the comments that spectators are not shown."""
     _frames: dict[object, bytes] | None = None
     """The frames by the part of the view in the event, and also by viewer unless `alike`."""
-    _changes: dict[Viewer, bytes] | None = None
 
     def view(self, viewer: Viewer) -> Fields | None:
         """Return the view of `viewer` right after the entry, or None if it changed nothing."""
         return None if self.after is None else self.after.of(viewer)
 
-    def change(self, viewer: Viewer) -> Fields | None:
-        """Return the entry's change of the view of `viewer`, or None."""
-        if self.before is None or self.after is None:
-            return None
-        return view_change(self.before.of(viewer), self.after.of(viewer))
+    def patch(self, viewer: Viewer, wanted: WantedViews) -> Fields | None:
+        """Return the merge patch of what `viewer` sees, or None if nothing seen has changed.
 
-    def change_json(self, viewer: Viewer) -> bytes:
-        """Return `change` as JSON, empty without a change."""
-        if self._changes is None:
-            self._changes = {}
-        written = self._changes.get(viewer)
-        if written is None:
-            change = self.change(viewer)
-            written = self._changes[viewer] = b"" if change is None else to_json(change)
-        return written
+        It patches the stage for a viewer who wants drawings, and the view for others.
+        """
+        if self.before is None or self.after is None:
+            assert self.after is None, "nobody drew when the entry came"
+            return None
+        if wanted == "drawn":
+            scenes = self.before.scene(viewer), self.after.scene(viewer)
+            return difference(*differing_parts(*scenes)) or None
+        return difference(self.before.of(viewer), self.after.of(viewer)) or None
 
     def entry_json(self, viewer: Viewer) -> bytes:
         """Return the entry as `viewer` may see it, as JSON."""
         return encode_entry(redact(self.entry, viewer, self.hidden))
-
-    def paint(self, viewer: Viewer) -> Paint | None:
-        """Return the entry's change of the drawing for `viewer`, or None."""
-        if self.before is None or self.after is None:
-            assert self.after is None, "nobody drew when the entry came"
-            return None
-        paint = paint_between(self.before.scene(viewer), self.after.scene(viewer))
-        return cast(Paint, paint) if paint else None
 
     def event(self, viewer: Viewer, wanted: WantedViews = "turn") -> Event:
         """Return the event of this entry for `viewer`."""
@@ -248,8 +236,7 @@ class EntryView:
             "to_act": self.to_act,
             "entry": redact(self.entry, viewer, self.hidden),
             "view": self.view(viewer) if shape == "view" else None,
-            "change": self.change(viewer) if shape == "change" else None,
-            "paint": self.paint(viewer) if shape == "paint" else None,
+            "patch": self.patch(viewer, wanted) if shape == "patch" else None,
             "clocks": self.clocks,
         }
         return construct(Event, values)
@@ -265,13 +252,14 @@ class EntryView:
     def frame(self, viewer: Viewer, wanted: WantedViews = "turn", line: bytes = b"") -> bytes:
         """Return the event for `viewer` framed; `line` is the entry's own line, if available."""
         shape = event_field(wanted, self.hidden)
-        key: object = shape if self.alike else (viewer, shape)
+        part = wanted if shape == "patch" else shape
+        key: object = part if self.alike else (viewer, part)
         frames = self._frames
         if frames is None:
             frames = self._frames = {}
         frame = frames.get(key)
         if frame is None:
-            frame = frames[key] = text_frame(self._json(viewer, shape, line))
+            frame = frames[key] = text_frame(self._json(viewer, wanted, line))
         return frame
 
     def spectator_frames(
@@ -295,24 +283,22 @@ class EntryView:
         if entry is self.entry:
             return self
         alike = not depends_on_viewer(entry, self.hidden)
-        shown = replace(self, entry=entry, alike=alike, _frames=None, _changes=None)
+        shown = replace(self, entry=entry, alike=alike, _frames=None)
         self._without_comments = shown
         return shown
 
-    def _json(self, viewer: Viewer, shape: str | None, line: bytes) -> bytes:
+    def _json(self, viewer: Viewer, wanted: WantedViews, line: bytes) -> bytes:
         # An entry that looks alike to all is the one that was written (`depends_on_viewer`).
         entry = self.entry if self.alike else redact(self.entry, viewer, self.hidden)
         if not line or entry is not self.entry:
             line = encode_entry(entry)
-        after, clocks = self.after, self.clocks
+        shape, after, clocks = event_field(wanted, self.hidden), self.after, self.clocks
         seen = b""
         if shape is not None:
             if after is not None and shape == "view":
                 seen = b',"view":' + after.json(viewer)
-            elif shape == "change" and (change := self.change_json(viewer)):
-                seen = b',"change":' + change
-            elif shape == "paint" and (paint := self.paint(viewer)) is not None:
-                seen = b',"paint":' + to_json(paint)
+            elif shape == "patch" and (patch := self.patch(viewer, wanted)) is not None:
+                seen = b',"patch":' + to_json(patch)
         if clocks is not None:
             written = clocks_json(clocks) if after is None else after.json_of_clocks(clocks)
             seen = b'%b,"clocks":%b' % (seen, written)
@@ -334,7 +320,7 @@ class MatchViews:
         self.state = state
         """Changed by `advance` alone."""
         self.drawn = drawn
-        """Whether paints of future entries may be asked for; `begin_drawing` sets it."""
+        """Whether patches of drawings may be asked for; `begin_drawing` sets it."""
         self._present: StateViews | None = None
         """The views of the present state, once they were asked for."""
         setup, rule = state.setup, state.game.info.legal_rule
@@ -398,7 +384,7 @@ class MatchViews:
         return self.present().of(self._viewpoint(viewer))
 
     def begin_drawing(self, viewer: Viewer) -> Stage:
-        """Return the drawing of what `viewer` sees now; from now on there are paints."""
+        """Return the drawing of what `viewer` sees now; from now on there are patches."""
         self.drawn = True
         return self.present().stage(self._viewpoint(viewer))
 

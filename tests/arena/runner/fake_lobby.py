@@ -66,11 +66,11 @@ class FakeLobby:
             host="host",
             state=self.state,
             round=1,
-            members=members,
+            members={member.player: member for member in members},
             planned=0,
             done=0,
-            live=[],
-            standings=[],
+            live={},
+            standings={},
         )
 
     def take(self, wanted: Arrangement) -> MatchBrief | None:

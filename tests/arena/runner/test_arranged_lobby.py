@@ -31,11 +31,11 @@ def view(*live: MatchBrief) -> LobbyView:
         host="host",
         state="running",
         round=1,
-        members=[],
+        members={},
         planned=0,
         done=0,
-        live=[*live],
-        standings=[],
+        live={brief.match: brief for brief in live},
+        standings={},
     )
 
 

@@ -62,11 +62,11 @@ def lobby(*, ready: bool = False, state: Any = "gathering", round: int = 1) -> L
         host="h",
         state=state,
         round=round,
-        members=[member],
+        members={member.player: member},
         planned=1,
         done=0,
-        live=[],
-        standings=[],
+        live={},
+        standings={},
     )
     return LobbyNews(lobby=view)
 

@@ -77,11 +77,11 @@ def arranged(lobby: str, *, ready: bool = False) -> LobbyNews:
             host="h",
             state="running",
             round=1,
-            members=[member],
+            members={member.player: member},
             planned=0,
             done=0,
-            live=[],
-            standings=[],
+            live={},
+            standings={},
         )
     )
 

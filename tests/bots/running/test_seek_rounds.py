@@ -16,11 +16,11 @@ def view(state: Any, round: int, lobby: str = "L1") -> LobbyView:
         state=state,
         round=round,
         seek=True,
-        members=[],
+        members={},
         planned=1,
         done=0,
-        live=[],
-        standings=[],
+        live={},
+        standings={},
     )
 
 

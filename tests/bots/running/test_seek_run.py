@@ -65,11 +65,11 @@ def lobby(state: Any, round: int = 1, *, ready: bool = False) -> LobbyNews:
             state=state,
             round=round,
             seek=True,
-            members=[member],
+            members={member.player: member},
             planned=1,
             done=0,
-            live=[],
-            standings=[],
+            live={},
+            standings={},
         )
     )
 

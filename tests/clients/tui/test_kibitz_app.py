@@ -778,7 +778,7 @@ async def test_a_match_of_ones_own_is_not_watched_but_opens_when_it_is_told(
     link = FakeServerConnection(player="p0")
     app = KibitzApp(games, link.connect, now=link.now, lobby="L1", play=True, follow=True)
     started = testing.brief(running)
-    link.push(testing.lobby_news(started, live=[]), MatchStarted(lobby="L1", match=started))
+    link.push(testing.lobby_news(started, live={}), MatchStarted(lobby="L1", match=started))
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         assert link.requests == [("join", "L1", None, "player")]
@@ -880,8 +880,10 @@ async def test_hostile_texts_do_nothing_on_any_screen(
     link.lobby_list = [LOBBY.model_copy(update={"name": EVIL, "host": EVIL, "games": [EVIL]})]
     link.match_list = [brief]
     news = testing.lobby_news(brief, invite=EVIL)
-    members = [each.model_copy(update={"name": EVIL}) for each in news.lobby.members]
-    standings = [each.model_copy(update={"name": EVIL}) for each in news.lobby.standings]
+    members, standings = (
+        {key: each.model_copy(update={"name": EVIL}) for key, each in named.items()}
+        for named in (news.lobby.members, news.lobby.standings)
+    )
     settings = news.lobby.settings.model_copy(update={"name": EVIL, "joinable": "invite"})
     lobby = news.lobby.model_copy(
         update={"members": members, "standings": standings, "settings": settings}

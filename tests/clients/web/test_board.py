@@ -19,8 +19,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from kibitz_clients.web import site
-from kibitz_games.core.drawing import paint_between, stage_of
+from kibitz_games.core.drawing import stage_of
 from tests.games.core.test_drawing import GOLDENS, golden_play, looks
+from tests.tools.paints import paint_between
 
 playwright = pytest.importorskip("playwright.async_api", reason="playwright is not installed")
 CHROMIUM = os.environ.get("KIBITZ_TEST_CHROMIUM") or shutil.which("chromium")

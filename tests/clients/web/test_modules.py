@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from kibitz_games.core.drawing import paint_between, stage_of
+from kibitz_games.core.drawing import stage_of
 from tests.clients.web.node import FOLDER, needs_node, run_node
 from tests.games.core.test_drawing import GOLDENS, golden_play, looks
+from tests.tools.paints import paint_between
 
 TESTS = sorted(path.name for path in FOLDER.glob("*.test.mjs"))
 

@@ -16,8 +16,9 @@ import pytest
 from kibitz_clients.matches import recorded_match
 from kibitz_clients.web.record_page import render_html
 from kibitz_games.core import registry
-from kibitz_games.core.drawing import apply, stage_of
+from kibitz_games.core.drawing import stage_of
 from kibitz_games.core.game import Game
+from kibitz_protocol.wire.merge_patch import apply
 from kibitz_protocol.wire.recordfile import Record, write_record
 from kibitz_protocol.wire.records import Comment, Commented, Engine, Moved, Noted, Player
 from tests.clients.web.node import needs_node, run_node

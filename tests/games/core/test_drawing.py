@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 
 from kibitz_games.core import registry
-from kibitz_games.core.drawing import Stage, apply, paint_between, scene_of, stage_of
+from kibitz_games.core.drawing import Stage, scene_of, stage_of
 from kibitz_games.core.game import TERMINAL, Game
 from kibitz_games.core.position import Position
 from kibitz_games.core.scene import Cell, Label, Mark, Scene
+from kibitz_protocol.wire.merge_patch import apply
 from tests.games import cases
+from tests.tools.paints import paint_between
 from tests.tools.profiles import some
 
 DATA = Path(__file__).parents[1] / "data"
@@ -146,10 +148,10 @@ def test_where_nothing_changed_nothing_is_painted() -> None:
         ({"marks": SCENE.marks[1:]}, {"marks": [{"kind": "path", "cells": ["a", "b"]}]}),
         ({"labels": ()}, {"labels": []}),
         ({"colours": ()}, {"colours": []}),
-        ({"cells": SCENE.cells[:1]}, {"gone": ["b"]}),
+        ({"cells": SCENE.cells[:1]}, {"cells": {"b": None}}),
         (
             {"cells": (replace(SCENE.cells[0], owner=None), SCENE.cells[1])},
-            {"cells": {"a": {"x": 0, "y": 0, "kind": "home", "tint": 1, "heading": 0}}},
+            {"cells": {"a": {"owner": None}}},
         ),
         (
             {"cells": (Cell("c", 1, 1), *SCENE.cells)},

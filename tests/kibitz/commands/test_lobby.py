@@ -27,11 +27,11 @@ def view(*names: str) -> LobbyView:
         host="p-9",
         state="gathering",
         round=1,
-        members=members,
+        members={member.player: member for member in members},
         planned=0,
         done=0,
-        live=[],
-        standings=[],
+        live={},
+        standings={},
     )
 
 

@@ -53,11 +53,11 @@ def view(state: LobbyPhase, members: list[Player], live: list[MatchBrief]) -> Lo
             host="h",
             state=state,
             round=1,
-            members=seated,
+            members={member.player: member for member in seated},
             planned=2,
             done=0,
-            live=live,
-            standings=[],
+            live={brief.match: brief for brief in live},
+            standings={},
         )
     )
 

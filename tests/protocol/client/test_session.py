@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Callable
 
@@ -828,34 +829,46 @@ class TestLobbyViews:
 
     def test_a_change_is_told_as_the_lobby_that_comes_of_it(self, online: ScriptedServer) -> None:
         online.send(LOBBY)
-        member = LOBBY.lobby.members[0]
+        member = LOBBY.lobby.members["p1"]
         other = member.model_copy(update={"player": "p0", "name": "bob", "seat": 1})
-        online.send(LobbyChanged(lobby="L1", done=2, members=[other]))
+        fields = json.loads(encode(other))
+        online.send(LobbyChanged(lobby="L1", patch={"done": 2, "members": {"p0": fields}}))
         whole, changed = self._views(online)
         assert whole == LOBBY
-        wanted = {"done": 2, "members": [member, other]}
+        wanted = {"done": 2, "members": {"p1": member, "p0": other}}
         assert changed.lobby == LOBBY.lobby.model_copy(update=wanted)
-        online.send(LobbyChanged(lobby="L1", left=[member.player]))
-        assert self._views(online)[0].lobby.members == [other]
+        online.send(LobbyChanged(lobby="L1", patch={"members": {"p1": None}}))
+        assert self._views(online)[0].lobby.members == {"p0": other}
 
-    def test_lines_of_the_table_are_replaced_and_sorted(self, online: ScriptedServer) -> None:
+    def test_lines_of_the_table_are_patched_and_sorted(self, online: ScriptedServer) -> None:
         online.send(LOBBY)
-        (line,) = LOBBY.lobby.standings
+        line = LOBBY.lobby.standings["p1"]
         best = line.model_copy(update={"player": "p9", "name": "zoe", "points": 3.0})
-        online.send(LobbyChanged(lobby="L1", standings=[best]))
-        online.send(LobbyChanged(lobby="L1", unranked=[line.player]))
-        assert [view.lobby.standings for view in self._views(online)[1:]] == [[best, line], [best]]
+        fields = json.loads(encode(best))
+        online.send(LobbyChanged(lobby="L1", patch={"standings": {"p9": fields}}))
+        online.send(LobbyChanged(lobby="L1", patch={"standings": {"p9": None, "p1": {"wins": 9}}}))
+        last = line.model_copy(update={"wins": 9})
+        assert [view.lobby.table() for view in self._views(online)[1:]] == [[best, line], [last]]
+
+    def test_a_patch_that_does_not_fit_ends_the_session(self, online: ScriptedServer) -> None:
+        online.send(LOBBY)
+        self._views(online)
+        online.send(LobbyChanged(lobby="L1", patch={"members": 3}))
+        assert isinstance(online.next_event(SessionEnded).error, GarbledError)
 
     def test_matches_that_begin_and_end_are_in_the_lobby_that_is_told(
         self, online: ScriptedServer
     ) -> None:
         second = STARTED.match.model_copy(update={"match": "m2", "number": 2})
         online.send(LOBBY, MatchStarted(lobby="L1", match=second))
-        first = LOBBY.lobby.live[0]
-        assert [view.lobby.live for view in self._views(online)] == [[first], [first, second]]
+        first = LOBBY.lobby.live["m1"]
+        assert [[*view.lobby.live.values()] for view in self._views(online)] == [
+            [first],
+            [first, second],
+        ]
         online.send(MatchEnded(lobby="L1", match=first))
         assert isinstance(online.next_event(NewsReceived).news, MatchEnded)
-        assert [view.lobby.live for view in self._views(online)] == [[second]]
+        assert [view.lobby.live for view in self._views(online)] == [{"m2": second}]
 
     def test_what_was_told_on_an_earlier_connection_is_not_changed_any_more(
         self, online: ScriptedServer
@@ -867,13 +880,13 @@ class TestLobbyViews:
         online.next_event(Disconnected)
         online.accept_hello()
         online.next_event(Opened)
-        online.send(LobbyChanged(lobby="L1", done=3))
+        online.send(LobbyChanged(lobby="L1", patch={"done": 3}))
         assert self._views(online) == []
 
     def test_a_lobby_that_is_closed_is_forgotten(self, online: ScriptedServer) -> None:
         online.send(LOBBY, LobbyClosed(lobby="L1", reason="closed"))
         self._views(online)
-        online.send(LobbyChanged(lobby="L1", done=3))
+        online.send(LobbyChanged(lobby="L1", patch={"done": 3}))
         assert self._views(online) == []
 
 
@@ -885,15 +898,15 @@ class TestHall:
         online.send(Done(re=online.expect_request(Subscribe).id), HALL)
         online.next_event(Answered)
         assert online.next_event(NewsReceived).news == HALL
-        online.send(HallChanged(plies={"m1": 12}, lobbies_gone=["L1"], lobbies_in_all=0))
+        online.send(next(news for news in NEWS if isinstance(news, HallChanged)))
         told = online.next_event(NewsReceived).news
         assert isinstance(told, HallNews)
-        assert (told.lobbies, told.lobbies_in_all, told.matches[0].ply) == ([], 0, 12)
+        assert (told.lobbies, told.lobbies_in_all, told.matches["m1"].ply) == ({}, 0, 12)
 
     def test_a_change_of_a_hall_that_was_not_told_is_passed_over(
         self, online: ScriptedServer
     ) -> None:
-        online.send(HallChanged(lobbies_in_all=3))
+        online.send(HallChanged(patch={"lobbies_in_all": 3}))
         online.assert_done()
 
     def test_it_is_subscribed_to_again_until_it_is_not(self, online: ScriptedServer) -> None:

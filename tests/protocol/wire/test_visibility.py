@@ -6,8 +6,6 @@ from itertools import product
 from typing import get_args
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kibitz_protocol.wire.records import (
     Cause,
@@ -24,12 +22,10 @@ from kibitz_protocol.wire.records import (
     Setup,
     Spectating,
 )
-from kibitz_protocol.wire.values import Fields
 from kibitz_protocol.wire.visibility import (
     PUBLIC,
     REFEREE,
     WantedViews,
-    apply_change,
     changes_view,
     comment_audience,
     comments_are_live,
@@ -39,7 +35,6 @@ from kibitz_protocol.wire.visibility import (
     spectator_viewer,
     spectators_entry,
     spectators_see_as,
-    view_change,
 )
 from tests.tools.sample_messages import ENTRIES, SETUP
 
@@ -151,32 +146,18 @@ def test_a_flag_changes_the_view_only_where_the_turn_is_skipped() -> None:
 
 @pytest.mark.parametrize(
     ("wanted", "in_open_games", "where_something_is_hidden"),
-    [("turn", None, "change"), ("every", "view", "view"), ("none", None, None)],
+    [
+        ("turn", None, "patch"),
+        ("every", "view", "view"),
+        ("none", None, None),
+        ("drawn", "patch", "patch"),
+    ],
 )
 def test_an_event_tells_of_the_view_what_was_asked_for(
     wanted: WantedViews, in_open_games: str | None, where_something_is_hidden: str | None
 ) -> None:
     assert event_field(wanted, hidden=False) == in_open_games
     assert event_field(wanted, hidden=True) == where_something_is_hidden
-
-
-def test_a_change_has_what_is_new_and_what_is_gone() -> None:
-    before: Fields = {"ply": 1, "board": [[0, 1]], "last": {"to": 3}, "turn": 0}
-    after: Fields = {"ply": 2, "board": [[0, 1]], "turn": 0, "hand": [7]}
-    assert view_change(before, after) == {"ply": 2, "hand": [7], "last": None}
-    assert view_change(after, after) is None
-    assert apply_change(before, None) is before
-
-
-_VIEWS = st.dictionaries(
-    st.sampled_from("abcd"),
-    st.recursive(st.integers(0, 2) | st.text(max_size=1), st.lists, max_leaves=3),
-)
-
-
-@given(before=_VIEWS, after=_VIEWS)
-def test_a_change_that_is_applied_gives_the_view(before: Fields, after: Fields) -> None:
-    assert apply_change(before, view_change(before, after)) == after
 
 
 HOUSE, PERSON = (Player(player=kind, name=kind, kind=kind) for kind in ("house", "human"))

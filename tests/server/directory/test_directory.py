@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from kibitz_games.core.drawing import apply
 from kibitz_protocol.client.client import Client
+from kibitz_protocol.wire.merge_patch import apply
 from kibitz_protocol.wire.messages import HouseBotLine
 from kibitz_protocol.wire.refusals import CloseCode
 from kibitz_server.accounts.tokens import TokenAdmin
@@ -171,8 +171,8 @@ async def test_a_match_is_played_by_clients_that_know_no_rules(house: Scenario, 
         while True:
             message = player.news.pop(0) if player.news else json.loads(await player.socket.recv())
             stage = message.get("stage", stage)
-            if "paint" in message:
-                stage = apply(stage, message["paint"])
+            if "patch" in message:
+                stage = apply(stage, message["patch"])
             if message["type"] == "your_turn":
                 assert not {"view", "legal"} & message.keys()
                 action = message["picks"][-1]["action"]
@@ -183,7 +183,7 @@ async def test_a_match_is_played_by_clients_that_know_no_rules(house: Scenario, 
 
     drawn = await asyncio.gather(*map(play, players))
     page = await players[0].ask("history", match=f"{done['lobby']}-1-1", first=1, count=1000)
-    [replayed, *rest] = [page["stage"], *(event.get("paint", {}) for event in page["events"])]
+    [replayed, *rest] = [page["stage"], *(event.get("patch", {}) for event in page["events"])]
     for paint in rest:
         replayed = apply(replayed, paint)
     assert drawn[0] == drawn[1] == replayed
@@ -660,7 +660,7 @@ async def test_a_programme_is_played_to_its_end(house: Scenario) -> None:
     while view["done"] < 3:
         view = await players[0].next_lobby()
     assert view["state"] == "finished"
-    assert sum(line["played"] for line in view["standings"]) == 6
+    assert sum(line["played"] for line in view["standings"].values()) == 6
 
 
 async def test_a_programme_whose_matches_cannot_begin_stops(

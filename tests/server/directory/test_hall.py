@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kibitz_protocol.client.hall_view import apply_hall_change
-from kibitz_protocol.wire.codec import decode_server_message
+from kibitz_protocol.client.lobby_views import patched
+from kibitz_protocol.wire.codec import decode_server_message, encode
 from kibitz_protocol.wire.lobbies import LadderTable, LobbyBrief, MatchBrief
+from kibitz_protocol.wire.merge_patch import difference
 from kibitz_protocol.wire.messages import HallChanged, HallNews
 from kibitz_server.directory import hall as hall_module
 from kibitz_server.directory.hall import HALL_INTERVAL_S
-from kibitz_server.directory.hall_changes import hall_change
 from kibitz_server.net.send_queue import message_frame
 from tests.server.match.toy_games import Grid, Race, Veil
 from tests.tools.sample_messages import ADA, GRACE, NEWS, RESULT
@@ -32,7 +32,7 @@ KEYS = st.integers(1, 6)
 
 def lobby(number: int, members: int) -> LobbyBrief:
     update = {"lobby": f"L{number}", "members": members, "order": number}
-    return SAMPLE.lobbies[0].model_copy(update=update)
+    return SAMPLE.lobbies["L1"].model_copy(update=update)
 
 
 def match(number: int, ply: int, *, swapped: bool, over: bool = False) -> MatchBrief:
@@ -47,7 +47,8 @@ def match(number: int, ply: int, *, swapped: bool, over: bool = False) -> MatchB
 
 
 def ladder(number: int, matches: int) -> LadderTable:
-    return SAMPLE.ladders[0].model_copy(update={"game": f"g{number}", "matches": matches})
+    (table,) = SAMPLE.ladders.values()
+    return table.model_copy(update={"game": f"g{number}", "matches": matches})
 
 
 @st.composite
@@ -57,15 +58,12 @@ def halls(draw: st.DrawFn) -> HallNews:
     finished = draw(st.sets(KEYS))
     ladders = draw(st.dictionaries(KEYS, st.integers(1, 2)))
     return HallNews(
-        lobbies=[lobby(key, lobbies[key]) for key in sorted(lobbies, reverse=True)],
-        matches=[
-            match(key, matches[key][0], swapped=matches[key][1])
-            for key in sorted(matches, reverse=True)
-        ],
-        finished=[
-            match(key, 9, swapped=False, over=True) for key in sorted(finished, reverse=True)
-        ],
-        ladders=[ladder(key, ladders[key]) for key in sorted(ladders)],
+        lobbies={f"L{key}": lobby(key, members) for key, members in lobbies.items()},
+        matches={
+            f"m{key}": match(key, ply, swapped=swapped) for key, (ply, swapped) in matches.items()
+        },
+        finished={f"m{key}": match(key, 9, swapped=False, over=True) for key in finished},
+        ladders={f"g{key}": ladder(key, count) for key, count in ladders.items()},
         lobbies_in_all=draw(st.integers(0, 2)),
         matches_in_all=draw(st.integers(0, 2)),
     )
@@ -73,20 +71,17 @@ def halls(draw: st.DrawFn) -> HallNews:
 
 @given(halls(), halls())
 def test_a_hall_with_the_change_put_in_is_the_next_hall(before: HallNews, after: HallNews) -> None:
-    changed = hall_change(before, after)
-    if changed is None:
-        assert before == after
-        return
-    assert before != after
-    travelled = decode_server_message(changed.model_dump_json(exclude_none=True))
+    patch = difference(before, after)
+    assert bool(patch) == (before != after)
+    travelled = decode_server_message(encode(HallChanged(patch=patch)))
     assert isinstance(travelled, HallChanged)
-    assert apply_hall_change(before, travelled) == after
+    assert patched(before, travelled.patch) == after
 
 
 def test_a_ply_alone_is_told_shortly() -> None:
-    before = SAMPLE.model_copy(update={"matches": [match(1, 3, swapped=False)]})
-    after = SAMPLE.model_copy(update={"matches": [match(1, 4, swapped=False)]})
-    assert hall_change(before, after) == HallChanged(plies={"m1": 4})
+    before = SAMPLE.model_copy(update={"matches": {"m1": match(1, 3, swapped=False)}})
+    after = SAMPLE.model_copy(update={"matches": {"m1": match(1, 4, swapped=False)}})
+    assert difference(before, after) == {"matches": {"m1": {"ply": 4}}}
 
 
 # --- on a server ------------------------------------------------------------------------------
@@ -132,9 +127,14 @@ def folded(news: list[HallNews | HallChanged]) -> HallNews:
             hall = each
         else:
             assert hall is not None
-            hall = apply_hall_change(hall, each)
+            hall = patched(hall, each.patch)
     assert hall is not None
     return hall
+
+
+def newest(briefs: dict[str, Any]) -> list[str]:
+    """Return the keys of lobbies or matches, the newest first."""
+    return sorted(briefs, key=lambda key: -briefs[key].order)
 
 
 def players(server: VirtualServer, count: int = 2) -> list[ScriptedClient]:
@@ -147,19 +147,19 @@ def test_who_subscribes_is_told_the_hall_and_what_changes(server: VirtualServer)
     assert eve.ask("subscribe", topic="hall")["type"] == "done"
     [hall] = told(eve)
     assert isinstance(hall, HallNews)
-    assert (hall.lobbies, hall.matches, hall.matches_in_all) == ([], [], 0)
+    assert (hall.lobbies, hall.matches, hall.matches_in_all) == ({}, {}, 0)
     key = begin(server, [ada, bob])
     server.advance(HALL_INTERVAL_S)
     now = folded(told(eve))
-    assert [brief.lobby for brief in now.lobbies] == [key]
-    assert now.lobbies[0].people == 0
-    assert [brief.match for brief in now.matches] == [f"{key}-1-1"]
+    assert [*now.lobbies] == [key]
+    assert now.lobbies[key].people == 0
+    assert [*now.matches] == [f"{key}-1-1"]
     ada.ask("resign", match=f"{key}-1-1")
     server.advance(HALL_INTERVAL_S)
     now = folded(told(eve))
-    assert [brief.match for brief in now.matches] == [f"{key}-1-2"]
-    assert [brief.match for brief in now.finished] == [f"{key}-1-1"]
-    assert now.finished[0].result is not None
+    assert [*now.matches] == [f"{key}-1-2"]
+    assert [*now.finished] == [f"{key}-1-1"]
+    assert now.finished[f"{key}-1-1"].result is not None
     assert eve.ask("unsubscribe", topic="hall")["type"] == "done"
     known = len(told(eve))
     ada.ask("resign", match=f"{key}-1-2")
@@ -174,8 +174,8 @@ def test_only_what_lists_show_to_anybody_is_told(server: VirtualServer) -> None:
     open_ = host(bob)
     server.advance(1)
     hall = folded(told(ada))
-    assert [brief.lobby for brief in hall.lobbies] == [open_]
-    assert (hall.matches, hall.matches_in_all, hall.lobbies_in_all) == ([], 0, 1)
+    assert [*hall.lobbies] == [open_]
+    assert (hall.matches, hall.matches_in_all, hall.lobbies_in_all) == ({}, 0, 1)
     ada.ask("resign", match=f"{secret}-1-1")
     server.advance(1)
     assert secret.encode() not in b"".join(
@@ -250,7 +250,7 @@ def test_who_reads_too_slowly_is_told_the_hall_anew(server: VirtualServer) -> No
     server.advance(0.1)
     *_, whole = told(eve)
     assert isinstance(whole, HallNews)
-    assert [brief.lobby for brief in whole.lobbies] == [key]
+    assert [*whole.lobbies] == [key]
     ada.ask("leave", lobby=key)
     server.advance(1)
     assert isinstance(told(eve)[-1], HallChanged)
@@ -263,14 +263,14 @@ def test_the_newest_are_told_and_how_many_there_are(server: VirtualServer) -> No
         keys = [begin(server, [ada, bob]) for _ in range(5)]
         server.advance(1)
         hall = folded(told(ada))
-        assert [brief.match for brief in hall.matches] == [f"{key}-1-1" for key in keys[:2:-1]]
-        assert [brief.lobby for brief in hall.lobbies] == keys[:1:-1]
+        assert newest(hall.matches) == [f"{key}-1-1" for key in keys[:2:-1]]
+        assert newest(hall.lobbies) == keys[:1:-1]
         assert (hall.lobbies_in_all, hall.matches_in_all) == (5, 5)
         ada.ask("leave", lobby=keys[4])  # the older ones come back into sight
         ada.ask("close", lobby=keys[4])
         server.advance(1)
         hall = folded(told(ada))
-        assert [brief.lobby for brief in hall.lobbies][-3:] == keys[:-1][:0:-1][-3:]
+        assert newest(hall.lobbies)[-3:] == keys[:-1][:0:-1][-3:]
 
 
 def test_a_look_that_fails_is_made_up_for_by_the_next(
@@ -284,7 +284,7 @@ def test_a_look_that_fails_is_made_up_for_by_the_next(
         server.advance(1)
     assert "the hall cannot be told" in caplog.text
     server.advance(1)
-    assert [brief.lobby for brief in folded(told(eve)).lobbies] == [key]
+    assert [*folded(told(eve)).lobbies] == [key]
 
 
 class Crowd:
@@ -345,7 +345,8 @@ def test_changes_put_in_are_the_hall_after_any_commands(server: VirtualServer, s
                 listed = late.ask("list_matches")["matches"]
                 plies = {each["match"]: each["ply"] for each in listed if "result" not in each}
                 assert fresh.matches_in_all == len(plies)
-                assert {each.match: each.ply for each in fresh.matches}.items() <= plies.items()
+                shown = {key: brief.ply for key, brief in fresh.matches.items()}
+                assert shown.items() <= plies.items()
                 assert fresh.lobbies_in_all == len(late.ask("list_lobbies")["lobbies"])
                 seen.add((len(fresh.lobbies), len(fresh.matches), len(fresh.finished)))
         assert len(seen) > 2

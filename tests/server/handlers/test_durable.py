@@ -142,9 +142,11 @@ class World:
 
 def _is_presence(news: dict[str, Any]) -> bool:
     """Return whether news only count connections or spectators, which are in no log."""
-    told = news.keys() - {"type", "lobby", "spectators"}
-    return news["type"] == "lobby_changed" and (
-        not told or (told == {"members"} and not all(each["connected"] for each in news["members"]))
+    if news["type"] != "lobby_changed":
+        return False
+    members = news["patch"].get("members", {}).values()
+    return news["patch"].keys() <= {"members", "spectators"} and all(
+        member == {"connected": False} for member in members
     )
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from kibitz_protocol.client.lobby_views import LobbyViews
 from kibitz_protocol.wire.codec import decode_server_message, encode
 from kibitz_protocol.wire.lobbies import HouseSeat, OpenSeat, ProgrammeItem
+from kibitz_protocol.wire.merge_patch import difference
 from kibitz_protocol.wire.messages import LobbyChanged
 from kibitz_protocol.wire.records import Cause
-from kibitz_server.lobby.changes import ToldLobby
 from kibitz_server.lobby.commands import (
     BotFailed,
     Close,
@@ -24,7 +24,7 @@ from kibitz_server.lobby.commands import (
     Rematch,
     Start,
 )
-from kibitz_server.lobby.views import match_brief
+from kibitz_server.lobby.views import changing_part, match_brief
 from tests.server.lobby.test_engine import LobbyDriver, player, settings
 
 NAMES = ("ada", "bob", "cyd", "dan")
@@ -35,13 +35,17 @@ class Follower:
 
     def __init__(self, room: LobbyDriver) -> None:
         self.room = room
-        self.told = ToldLobby()
+        self.told = self.present()
         self.views = LobbyViews()
         self.views.tell(self.expected())
         self.live = set(room.engine.state.round.running)
 
     def expected(self) -> Any:
         return self.room.view(None, spectators=2)
+
+    def present(self) -> dict[str, Any]:
+        engine = self.room.engine
+        return changing_part(engine.state, engine.presence.connected, 2)
 
     def listen(self) -> LobbyChanged | None:
         state = self.room.engine.state
@@ -50,18 +54,20 @@ class Follower:
         for match in sorted(set(state.round.running) - self.live):
             self.views.match_started(state.id, match_brief(state, match))
         self.live = set(state.round.running)
-        changed = self.told.take_changes(state, self.room.engine.presence.connected, 2)
-        if changed is not None:
-            sent = decode_server_message(encode(changed))
-            assert isinstance(sent, LobbyChanged)
-            self.views.change(sent)
-        return changed
+        former, self.told = self.told, self.present()
+        patch = difference(former, self.told)
+        if not patch:
+            return None
+        sent = decode_server_message(encode(LobbyChanged(lobby=state.id, patch=patch)))
+        assert isinstance(sent, LobbyChanged)
+        self.views.change(sent)
+        return sent
 
     def assert_knows_all(self) -> None:
         known, wanted = self.views.views[self.room.engine.state.id], self.expected()
-        assert known.model_copy(update={"live": []}) == wanted.model_copy(update={"live": []})
-        by_match = {brief.match: brief for brief in wanted.live}
-        assert {brief.match: brief for brief in known.live} == by_match
+        assert known == wanted
+        assert known.by_seat() == [*wanted.members.values()]
+        assert known.table() == [*wanted.standings.values()]
 
 
 def gathering() -> LobbyDriver:
@@ -154,8 +160,12 @@ def test_a_match_that_begins_changes_nothing_that_has_to_be_told_and_one_that_en
     room.end()
     changed = follower.listen()
     assert changed is not None
-    assert changed.model_dump(exclude_none=True).keys() == {"type", "lobby", "done", "standings"}
-    assert {line.player for line in changed.standings or ()} == players
+    assert changed.patch.keys() == {"done", "standings"}
+    lines = changed.patch["standings"]
+    assert isinstance(lines, dict)
+    assert lines.keys() == players
+    counts = {"played", "points", "wins", "draws", "losses"}
+    assert all(isinstance(line, dict) and line.keys() < counts for line in lines.values())
 
 
 def test_a_match_of_the_server_s_own_trouble_changes_no_line() -> None:
@@ -175,16 +185,16 @@ def test_that_a_programme_was_stopped_is_told_until_its_rematch() -> None:
         room.end(Cause.INFRASTRUCTURE)
     changed = follower.listen()
     assert changed is not None
-    assert changed.stopped == room.engine.state.round.stopped != ""
+    assert changed.patch["stopped"] == room.engine.state.round.stopped != ""
     room.command(Rematch("host"))
     changed = follower.listen()
     assert changed is not None
-    assert changed.stopped == ""
+    assert changed.patch["stopped"] == ""
     follower.assert_knows_all()
 
 
 def test_a_change_of_a_lobby_that_was_not_told_is_passed_over() -> None:
     views = LobbyViews()
-    assert views.change(LobbyChanged(lobby="L", done=1)) is None
+    assert views.change(LobbyChanged(lobby="L", patch={"done": 1})) is None
     assert views.match_ended("L", "L-1-1") is None
     assert views.views == {}

@@ -433,8 +433,8 @@ def test_matches_follow_each_other_and_the_standings_add_up() -> None:
     room.seat("ada", "bob")
     room.play()
     view = room.view("ada")
-    assert (view.state, view.planned, view.done, view.live) == ("finished", 4, 4, [])
-    assert [(line.name, line.played, line.points) for line in view.standings] == [
+    assert (view.state, view.planned, view.done, view.live) == ("finished", 4, 4, {})
+    assert [(line.name, line.played, line.points) for line in view.table()] == [
         ("ada", 4, 2.0),
         ("bob", 4, 2.0),
     ]
@@ -512,7 +512,7 @@ def test_the_server_s_own_trouble_is_played_once_more_and_counts_for_nobody() ->
     room.end(Cause.INFRASTRUCTURE)
     view = room.view(None)
     assert (view.state, view.done) == ("finished", 1)
-    assert [line.played for line in view.standings] == [0, 0]
+    assert [line.played for line in view.table()] == [0, 0]
     assert room.engine.state.round.aborted == 1
 
 
@@ -576,7 +576,7 @@ def test_leaving_a_running_programme_voids_what_has_not_begun() -> None:
     room.play()
     assert room.engine.state.phase == "finished"
     assert room.engine.state.round.ended == 3
-    assert {line.name: line.played for line in room.view(None).standings} == {
+    assert {line.name: line.played for line in room.view(None).table()} == {
         "ada": 1,
         "bob": 3,
         "cyd": 2,
@@ -615,7 +615,7 @@ def test_a_rematch_rotates_and_forgets_the_table() -> None:
     room.command(Rematch("host"))
     view = room.view("ada")
     assert (view.round, view.state, view.done) == (2, "gathering", 0)
-    assert [(member.name, member.ready) for member in view.members] == [
+    assert [(member.name, member.ready) for member in view.by_seat()] == [
         ("ada", False),
         ("bob", False),
         ("h", True),
@@ -859,9 +859,9 @@ def test_a_view_lists_live_matches_with_their_plies() -> None:
     room.seat("ada", "bob")
     view = room.view("ada", spectators=3, plies={"l1-1-1": 7})
     assert view.spectators == 3
-    (brief,) = view.live
+    (brief,) = view.live.values()
     assert (brief.match, brief.number, brief.ply, brief.watchable) == ("l1-1-1", 1, 7, True)
-    assert all(member.connected for member in view.members)
+    assert all(member.connected for member in view.members.values())
 
 
 def test_a_brief_is_a_line() -> None:
@@ -1003,13 +1003,13 @@ def test_the_host_arranges_match_by_match() -> None:
     assert begin.planned.tag == "b1.1"
     assert [each.name for each in begin.planned.players] == ["bob", "ada"]
     assert stand(room.engine, "b1.2", "b1.1") == ["waits", "runs"]
-    (live,) = room.view(None).live
+    (live,) = room.view(None).live.values()
     assert (live.tag, live.number, live.void) == ("b1.1", 1, False)
     room.play()
     assert room.engine.state.phase == "running"
     view = room.view("ada")
     assert (view.planned, view.done, view.void) == (2, 2, 0)
-    assert [(line.name, line.played) for line in view.standings] == [
+    assert [(line.name, line.played) for line in view.table()] == [
         ("ada", 2),
         ("bob", 2),
         ("cyd", 0),
@@ -1102,7 +1102,7 @@ def test_an_arranged_lobby_starts_when_its_host_says_whoever_is_there() -> None:
     room.command(Ready("ada"))
     assert kinds(room.command(Ready("bob"))) == ["readied", "Accepted", "match_begun", "BeginMatch"]
     room.play()
-    assert [line.name for line in room.view(None).standings] == ["ada", "bob"]
+    assert [line.name for line in room.view(None).table()] == ["ada", "bob"]
 
 
 def test_members_are_away_and_come_back() -> None:
@@ -1130,7 +1130,7 @@ def test_who_leaves_voids_what_waits_and_may_come_back_for_new_matches() -> None
     room.play()
     assert stand(room.engine, "one", "two", "3", "two~1") == ["rules", "void", "rules", "rules"]
     assert room.engine.state.round.done == room.engine.state.round.planned == 4
-    assert [line.name for line in room.view(None).standings].count("ada") == 1
+    assert [line.name for line in room.view(None).table()].count("ada") == 1
 
 
 def test_void_is_told_only_when_it_is_on_the_disk() -> None:

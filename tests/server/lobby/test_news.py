@@ -78,8 +78,8 @@ def test_a_match_that_ends_and_one_that_begins_make_no_view_of_the_lobby(
     played.resign()
     assert played.types(played.host, start) == ["match_ended", "lobby_changed", "match_started"]
     changed = played.host.messages(start)[-2]
-    assert changed.keys() == {"type", "lobby", "done", "standings"}
-    assert len(changed["standings"]) == 2
+    assert changed["patch"].keys() == {"done", "standings"}
+    assert len(changed["patch"]["standings"]) == 2
 
 
 def test_who_comes_back_is_told_the_whole_lobby_again(played: Played) -> None:
@@ -88,7 +88,7 @@ def test_who_comes_back_is_told_the_whole_lobby_again(played: Played) -> None:
     ada.reconnect()
     played.server.advance(1)
     (whole,) = [each for each in ada.messages(start) if each["type"] == "lobby"]
-    assert [member["connected"] for member in whole["lobby"]["members"]] == [True, True]
+    assert [member["connected"] for member in whole["lobby"]["members"].values()] == [True, True]
 
 
 def test_who_goes_and_comes_back_is_told_to_the_others(played: Played) -> None:
@@ -97,7 +97,8 @@ def test_who_goes_and_comes_back_is_told_to_the_others(played: Played) -> None:
     ada._connection.connection_lost(None)
     played.server.advance(1)
     (gone,) = [each for each in bob.messages(start) if each["type"] == "lobby_changed"]
-    assert [(one["name"], one["connected"]) for one in gone["members"]] == [("ada", False)]
+    [change] = gone["patch"]["members"].values()
+    assert change == {"connected": False}
 
 
 def test_who_reads_too_slowly_misses_changes_and_gets_the_whole_lobby(played: Played) -> None:
@@ -126,7 +127,7 @@ def test_the_removed_and_those_of_a_closed_lobby_know_how_it_ended(played: Playe
     *_, changed, closed = [
         each for each in played.host.messages(start) if each["type"].startswith("lobby")
     ]
-    assert (changed["type"], changed["state"]) == ("lobby_changed", "closed")
+    assert (changed["type"], changed["patch"]["state"]) == ("lobby_changed", "closed")
     assert closed["type"] == "lobby_closed"
 
 

@@ -23,9 +23,10 @@ from hypothesis.stateful import (
 )
 
 from kibitz_games.core.game import TERMINAL, Game
+from kibitz_protocol.wire.merge_patch import apply
 from kibitz_protocol.wire.records import Cause, Conduct, Entry, Flagged, Moved, Player
 from kibitz_protocol.wire.refusals import Code
-from kibitz_protocol.wire.visibility import PUBLIC, REFEREE, WantedViews, apply_change
+from kibitz_protocol.wire.visibility import PUBLIC, REFEREE, WantedViews
 from kibitz_server.match.commands import (
     Abort,
     Accepted,
@@ -283,8 +284,8 @@ class MatchMachine(RuleBasedStateMachine):
             for viewer, known in self.known.items():
                 event = view.event(viewer)
                 assert event.view is None
-                assert shell.game.info.hidden or event.change is None
-                self.known[viewer] = apply_change(known, event.change)
+                assert shell.game.info.hidden or event.patch is None
+                self.known[viewer] = apply(known, event.patch or {})
         if shell.game.info.hidden:
             shown = shell.match.views.present()
             assert self.known == {viewer: shown.of(viewer) for viewer in self.known}

@@ -14,6 +14,7 @@ from kibitz_games.core.game import Game
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.lag import RESTART_MS
 from kibitz_protocol.wire.lobbies import MatchBrief
+from kibitz_protocol.wire.merge_patch import apply
 from kibitz_protocol.wire.messages import Move, Rejoin, Resign
 from kibitz_protocol.wire.records import (
     Cause,
@@ -26,7 +27,6 @@ from kibitz_protocol.wire.records import (
     Spectating,
 )
 from kibitz_protocol.wire.refusals import CloseCode
-from kibitz_protocol.wire.visibility import apply_change
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.match import checkpoint, lifecycle, news, requests
 from kibitz_server.match import runner as runner_module
@@ -298,10 +298,10 @@ def test_each_connection_is_told_of_the_view_what_it_asked_for() -> None:
         play.move(seat)
         play.log_store.commit()
     of_first, of_second = play.received(0), play.received(1)
-    assert [("view" in m, "change" in m) for m in of_first if m["type"] == "event"] == [
+    assert [("view" in m, "patch" in m) for m in of_first if m["type"] == "event"] == [
         (True, False)
     ] * 2
-    assert not any("view" in message or "change" in message for message in of_second)
+    assert not any("view" in message or "patch" in message for message in of_second)
     assert [m["type"] for m in of_second if m["type"] == "your_turn"] == ["your_turn"]
     back = play.another(1)
     play.runner.seats.claim(1, back.peer)
@@ -309,7 +309,7 @@ def test_each_connection_is_told_of_the_view_what_it_asked_for() -> None:
     play.move(0)
     play.log_store.commit()
     snapshot, event, turn = back.received()
-    assert apply_change(snapshot["view"], event["change"]) == turn["view"]
+    assert apply(snapshot["view"], event["patch"]) == turn["view"]
 
 
 def test_a_turn_that_is_told_again_is_as_its_connection_asked() -> None:

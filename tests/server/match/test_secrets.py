@@ -20,9 +20,9 @@ from kibitz_games.core import registry
 from kibitz_games.core.game import Game, IllegalAction
 from kibitz_games.core.scene import Scene
 from kibitz_protocol.wire import visibility as wire_visibility
+from kibitz_protocol.wire.merge_patch import difference
 from kibitz_protocol.wire.records import Entry, Noted
 from kibitz_protocol.wire.values import Fields
-from kibitz_protocol.wire.visibility import view_change
 from kibitz_server.match import visibility
 from tests.games import cases
 from tests.server.match.toy_games import Veil, VeilView, variant
@@ -297,15 +297,15 @@ def test_a_gate_that_shows_comments_is_found_out(directory: Path) -> None:
 def test_a_gate_that_tells_the_changes_of_others_is_found_out(directory: Path) -> None:
     game = variant(Remembering, on_flag="skip")
 
-    def change(before: Fields, after: Fields) -> Fields | None:
-        return view_change(before, game.referee_view(game.shown).to_wire())
+    def change(before: Fields, after: Fields) -> Fields:
+        return difference(before, game.referee_view(game.shown).to_wire())
 
-    with patch.object(visibility, "view_change", change):
+    with patch.object(visibility, "difference", change):
         leaked = found_out(directory, game=game)
-    assert any('"change":' in found and '"order":' in found for found in leaked)
+    assert any('"patch":' in found and '"order":' in found for found in leaked)
 
 
-@pytest.mark.parametrize(("draw", "told"), [("stage_of", "stage"), ("paint_between", "paint")])
+@pytest.mark.parametrize(("draw", "told"), [("stage_of", "stage"), ("differing_parts", "patch")])
 def test_a_gate_that_draws_what_others_see_is_found_out(
     directory: Path, draw: str, told: str
 ) -> None:
@@ -323,12 +323,12 @@ def test_a_gate_that_draws_what_others_see_is_found_out(
 def test_a_gate_that_leaves_changes_out_is_found_out(directory: Path) -> None:
     """A client that applies every change has the right view, so omissions show later."""
 
-    def some(before: Fields, after: Fields) -> Fields | None:
-        change = view_change(before, after) or {}
+    def some(before: Fields, after: Fields) -> Fields:
+        change = difference(before, after)
         return {name: value for name, value in change.items() if name != "played"}
 
     of = pair("toy-veil", last=False)
-    with patch.object(visibility, "view_change", some):
+    with patch.object(visibility, "difference", some):
         story = play_scenario(of, 0, directory)
     assert story.views[story.seat].wrong
 

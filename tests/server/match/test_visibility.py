@@ -94,7 +94,7 @@ def test_an_event_that_changes_nothing_seen_has_no_view() -> None:
         (Grid, "turn", set()),
         (Grid, "every", {"view"}),
         (Grid, "none", set()),
-        (Veil, "turn", {"change"}),
+        (Veil, "turn", {"patch"}),
         (Veil, "every", {"view"}),
         (Veil, "none", set()),
     ],
@@ -106,7 +106,7 @@ def test_an_event_tells_of_the_view_what_was_asked_for(
     shell.play()
     for viewer in VIEWERS:
         sent = decode_server_message(encode(shell.views[0].event(viewer, wanted)))
-        assert {"view", "change"} & sent.model_fields_set == told
+        assert {"view", "patch"} & sent.model_fields_set == told
     turn = shell.match.views.your_turn(wanted=wanted)
     assert (turn.view is None) is (wanted == "none")
 
@@ -116,11 +116,11 @@ def test_a_change_is_of_the_viewers_own_view() -> None:
     shell.play(card=2)
     [sight] = shell.views
     everybody = {"turn": 1, "played": [1, 0, 0]}
-    assert sight.event(PUBLIC).change == sight.event(1).change == everybody
-    assert sight.event(0).change == {**everybody, "mine": [2, -1, -1]}
-    assert set(sight.event(REFEREE).change or ()) == {*everybody, "order"}
+    assert sight.event(PUBLIC).patch == sight.event(1).patch == everybody
+    assert sight.event(0).patch == {**everybody, "mine": [2, -1, -1]}
+    assert set(sight.event(REFEREE).patch or ()) == {*everybody, "order"}
     shell.do(Leave(1, "disconnect"))
-    assert {shell.views[1].event(viewer).change is None for viewer in VIEWERS} == {True}
+    assert {shell.views[1].event(viewer).patch is None for viewer in VIEWERS} == {True}
 
 
 @pytest.mark.parametrize("game", [Grid, Veil])

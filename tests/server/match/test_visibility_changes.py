@@ -19,9 +19,10 @@ from kibitz_clients.matches.viewer_events import Replayer
 from kibitz_games.core import registry
 from kibitz_games.core.game import Game, Model, State
 from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.merge_patch import apply
 from kibitz_protocol.wire.records import Moved
 from kibitz_protocol.wire.values import Fields
-from kibitz_protocol.wire.visibility import PUBLIC, REFEREE, Viewer, apply_change
+from kibitz_protocol.wire.visibility import PUBLIC, REFEREE, Viewer
 from kibitz_server.match.commands import Leave, Note, Resign, Return
 from kibitz_server.match.visibility import EntryView, MatchViews
 from tests.games import cases
@@ -67,9 +68,9 @@ class Follower:
         assert event.view is None
         if self._state is None:
             sent = json.loads(encode(event))
-            self.view = apply_change(self.view, sent.get("change"))
+            self.view = apply(self.view, sent.get("patch", {}))
             return
-        assert event.change is None
+        assert event.patch is None
         game, entry = self._game, event.entry
         assert isinstance(entry, Moved), "in a golden playthrough nothing else happens"
         game.play(self._state, game.decode(self._state, game.Move.from_wire(entry.action)))
@@ -180,7 +181,7 @@ def test_the_entries_of_an_open_game_tell_all_whatever_happens(name: str) -> Non
         for _ in disorderly_play(shell, random.Random(f"{name} {seats}")):
             for sight in shell.views[told:]:
                 event = sight.event(0)
-                assert (event.view, event.change) == (None, None)
+                assert (event.view, event.patch) == (None, None)
                 replayer.apply(event.entry)
             told = len(shell.views)
             assert as_text(replayer.view()) == as_text(seen_by(shell, PUBLIC))

@@ -14,11 +14,12 @@ import pytest
 from pydantic import TypeAdapter
 
 from kibitz_games.core import registry
-from kibitz_games.core.drawing import apply, stage_of
+from kibitz_games.core.drawing import stage_of
 from kibitz_games.core.game import TERMINAL, Game, Model, State
 from kibitz_games.core.scene import Scene
 from kibitz_protocol.wire.codec import encode
-from kibitz_protocol.wire.drawing import Paint, Pick, Stage
+from kibitz_protocol.wire.drawing import Pick, Stage
+from kibitz_protocol.wire.merge_patch import apply
 from kibitz_protocol.wire.records import Player, Spectating
 from kibitz_protocol.wire.visibility import PUBLIC, REFEREE, Viewer
 from kibitz_server.match.commands import Leave, Resign, Return
@@ -41,9 +42,9 @@ class Easel:
 
     def follow(self, sight: EntryView) -> None:
         event = json.loads(encode(sight.event(self.viewer, "drawn")))
-        assert not {"view", "change"} & event.keys()
-        assert event.get("paint") != {}
-        self.stage = apply(self.stage, event.get("paint", {}))
+        assert "view" not in event
+        assert event.get("patch") != {}
+        self.stage = apply(self.stage, event.get("patch", {}))
 
     def require(self, shell: MatchDriver) -> None:
         scene = scene_seen_by(shell, self.viewer)
@@ -97,7 +98,7 @@ def test_the_wire_has_words_for_all_that_is_drawn(name: str) -> None:
         for easel in easels:
             require_known(Stage, easel.stage)
             for sight in shell.views[-1:]:
-                require_known(Paint, sight.event(easel.viewer, "drawn").paint or {})
+                easel.follow(sight)
         if shell.state.result is None:
             require_known(list[Pick], shell.match.views.your_turn(wanted="drawn").picks)
 
@@ -211,7 +212,7 @@ def test_a_player_who_draws_gets_a_stage_paints_and_picks() -> None:
         play.move(seat, line=back if seat == 0 else None)
         play.log_store.commit()
     for message in back.received():
-        stage = apply(stage, message.get("paint", {}))
+        stage = apply(stage, message.get("patch", {}))
     shown = play.match.views.present().stage(0)
     assert stage == json.loads(json.dumps(shown))
 
@@ -247,7 +248,7 @@ def test_who_draws_late_is_shown_the_moment_that_the_others_are(game: Game) -> N
     seen.play()
     [event] = seen.screen()
     assert event["entry"]["seq"] == 3
-    assert apply(snapshot["stage"], event["paint"]) == shown[3]
+    assert apply(snapshot["stage"], event["patch"]) == shown[3]
 
 
 def test_a_runner_keeps_what_paints_are_made_of_where_there_is_a_delay() -> None:
@@ -281,7 +282,7 @@ def test_a_drawing_that_raises_is_its_drawers_loss_alone(kind: type[Game]) -> No
     play.log_store.commit()
     [event] = watcher.received()
     shown = play.match.views.present().stage(PUBLIC)
-    assert apply(snapshot["stage"], event["paint"])["cells"] == shown["cells"]
+    assert apply(snapshot["stage"], event["patch"])["cells"] == shown["cells"]
 
 
 def test_a_last_position_that_cannot_be_shown_is_told_to_who_draws_it() -> None:

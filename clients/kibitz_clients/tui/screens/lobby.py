@@ -104,7 +104,7 @@ class LobbyScreen(BaseScreen):
             + "  ".join(
                 descriptions.player_label(seat, who) for seat, who in enumerate(brief.seats)
             )
-            for brief in view.live
+            for brief in view.live.values()
         ]
         if lines == self._listed and lines:
             return
@@ -113,7 +113,7 @@ class LobbyScreen(BaseScreen):
         chosen = options.highlighted or 0
         options.clear_options()
         options.add_options(
-            Option(Text(line), id=brief.match) for line, brief in zip(lines, view.live, strict=True)
+            Option(Text(line), id=match) for line, match in zip(lines, view.live, strict=True)
         )
         if lines:
             options.highlighted = min(chosen, len(lines) - 1)
@@ -142,11 +142,7 @@ class LobbyScreen(BaseScreen):
         if self._notice:
             return Text(printable.line(self._notice), f"bold {self.kibitz_app.palette.warning}")
         view = self.view
-        mine = (
-            next((m for m in view.members if m.player == self.kibitz_app.requests.player), None)
-            if view
-            else None
-        )
+        mine = view.members.get(self.kibitz_app.requests.player or "") if view else None
         trouble = view.house_trouble if view and view.state == "gathering" else []
         if trouble:
             return Text(
@@ -190,9 +186,9 @@ class LobbyScreen(BaseScreen):
 
     def action_ready(self) -> None:
         view, requests = self.view, self.kibitz_app.requests
-        mine = [m for m in view.members if m.player == requests.player] if view else []
-        if mine:
-            self._ask(requests.connection.ready(self.lobby, not mine[0].ready))
+        mine = view.members.get(requests.player or "") if view else None
+        if mine is not None:
+            self._ask(requests.connection.ready(self.lobby, not mine.ready))
         else:
             self.answered("you have no seat in this lobby")
 
@@ -224,7 +220,7 @@ _NUMBERS = {"seat", "points", "played", "won", "drawn", "lost"}
 
 def _members(view: LobbyView, head_style: str) -> Table:
     table = _grid(head_style, "seat", "name", "kind", "")
-    for member in sorted(view.members, key=lambda member: member.seat):
+    for member in view.by_seat():
         state = "ready" if member.ready else "not ready"
         state = state if member.connected else "away"
         host = " (host)" if member.player == view.host else ""
@@ -235,7 +231,7 @@ def _members(view: LobbyView, head_style: str) -> Table:
 
 def _standings(view: LobbyView, head_style: str) -> Table:
     table = _grid(head_style, "points", "name", "played", "won", "drawn", "lost", "causes")
-    for line in sorted(view.standings, key=lambda line: (-line.points, line.name)):
+    for line in view.table():
         causes = ", ".join(f"{count} {cause}" for cause, count in line.causes.items())
         counts = (line.played, line.wins, line.draws, line.losses)
         name = Text(printable.line(line.name))

@@ -157,7 +157,7 @@ function serverWith(last) {
       const seqs = [message.first, message.first + 1].filter((seq) => seq <= last);
       resolve({
         stage: stageOf(message.first - 1), more: message.first + 1 < last,
-        events: seqs.map((seq) => ({ ply: seq, to_act: seq % 2, paint: { text: [String(seq)] }, entry: { seq, kind: "move", seat: 0, action: {} } })),
+        events: seqs.map((seq) => ({ ply: seq, to_act: seq % 2, patch: { text: [String(seq)] }, entry: { seq, kind: "move", seat: 0, action: {} } })),
       });
     } });
   });

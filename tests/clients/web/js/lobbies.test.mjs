@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { use } from "./use.mjs";
 
-const { Lobbies, changed, standingOrder } = await use("wire/lobbies.js");
+const { Lobbies, bySeat, standingOrder, table } = await use("wire/lobbies.js");
 const { freeSeatFor, playedText, rights, waitsFor } = await use("wire/lobby_seat.js");
 
 function member(player, seat, ready = true) {
@@ -15,23 +15,31 @@ function line(player, points, more = {}) {
 
 function lobby(fields = {}) {
   return {
-    lobby: "L7", host: "p-ada", state: "gathering", round: 1, members: [member("p-ada", 0)],
+    lobby: "L7", host: "p-ada", state: "gathering", round: 1, members: { "p-ada": member("p-ada", 0) },
     settings: { seats: [{ kind: "reserved", name: "Ada" }, { kind: "open" }] },
-    planned: 2, done: 0, live: [], standings: [], ...fields,
+    planned: 2, done: 0, live: {}, standings: {}, ...fields,
   };
 }
 
-test("changes take the place of what they name", () => {
-  const view = changed(lobby({ standings: [line("a", 1)] }), {
-    members: [member("p-ben", 1, false)], standings: [line("b", 2)], state: "running", done: 1,
-  });
-  assert.deepEqual(view.members.map((each) => each.player), ["p-ada", "p-ben"]);
-  assert.deepEqual(view.standings.map((each) => each.player), ["b", "a"]);
+function patched(view, ...patches) {
+  const lobbies = new Lobbies();
+  lobbies.take({ type: "lobby", lobby: view });
+  for (const patch of patches) lobbies.take({ type: "lobby_changed", lobby: "L7", patch });
+  return lobbies.views.get("L7");
+}
+
+test("patches take the place of what they name", () => {
+  const more = {
+    members: { "p-ben": member("p-ben", 1, false) }, standings: { b: line("b", 2) }, state: "running", done: 1,
+  };
+  const view = patched(lobby({ standings: { a: line("a", 1) } }), more);
+  assert.deepEqual(bySeat(view).map((each) => each.player), ["p-ada", "p-ben"]);
+  assert.deepEqual(table(view).map((each) => each.player), ["b", "a"]);
   assert.equal(view.state, "running");
   assert.equal(view.planned, 2);
-  const less = changed(view, { left: ["p-ada"], unranked: ["b"] });
-  assert.deepEqual(less.members.map((each) => each.player), ["p-ben"]);
-  assert.deepEqual(less.standings.map((each) => each.player), ["a"]);
+  const less = patched(view, { members: { "p-ada": null, "p-ben": { ready: true } }, standings: { b: null } });
+  assert.deepEqual(bySeat(less), [member("p-ben", 1)]);
+  assert.deepEqual(table(less).map((each) => each.player), ["a"]);
 });
 
 test("what is not played at all is not told as played", () => {
@@ -40,18 +48,12 @@ test("what is not played at all is not told as played", () => {
   assert.equal(playedText(lobby({ planned: 1, done: 0 })), "0 of 1 match played");
 });
 
-test("that a programme was stopped is known until its rematch", () => {
-  const stopped = changed(lobby(), { stopped: "6 matches in a row could not be played" });
-  assert.equal(changed(stopped, { done: 2 }).stopped, "6 matches in a row could not be played");
-  assert.equal(changed(stopped, { stopped: "" }).stopped, "");
-});
-
 test("a change that is heard twice does no harm, and one of an unknown lobby is passed over", () => {
   const lobbies = new Lobbies();
-  lobbies.take({ type: "lobby_changed", lobby: "L7", done: 1 });
+  lobbies.take({ type: "lobby_changed", lobby: "L7", patch: { done: 1 } });
   assert.equal(lobbies.views.size, 0);
   lobbies.take({ type: "lobby", lobby: lobby() });
-  const news = { type: "lobby_changed", lobby: "L7", members: [member("p-ben", 1)] };
+  const news = { type: "lobby_changed", lobby: "L7", patch: { members: { "p-ben": member("p-ben", 1) } } };
   lobbies.take(news);
   const once = lobbies.views.get("L7");
   lobbies.take(news);
@@ -64,9 +66,9 @@ test("matches begin and end", () => {
   lobbies.addEventListener("change", () => { changes += 1; });
   lobbies.take({ type: "lobby", lobby: lobby() });
   for (let i = 0; i < 2; i++) lobbies.take({ type: "match_started", lobby: "L7", match: { match: "m1" } });
-  assert.equal(lobbies.views.get("L7").live.length, 1);
+  assert.equal(lobbies.views.get("L7").live.m1.match, "m1");
   lobbies.take({ type: "match_ended", lobby: "L7", match: { match: "m1" } });
-  assert.equal(lobbies.views.get("L7").live.length, 0);
+  assert.deepEqual(lobbies.views.get("L7").live, {});
   assert.equal(changes, 4);
   lobbies.take({ type: "lobby_closed", lobby: "L7", reason: "closed" });
   assert.equal(lobbies.views.size, 0);
@@ -89,11 +91,11 @@ test("who may do what", () => {
 });
 
 test("a seat that is kept is its player's", () => {
-  const empty = lobby({ members: [] });
+  const empty = lobby({ members: {} });
   assert.equal(freeSeatFor(empty, "ada"), 0);
   assert.equal(freeSeatFor(empty, "ben"), 1);
-  const full = lobby({ members: [member("p-x", 1)] });
+  const full = lobby({ members: { "p-x": member("p-x", 1) } });
   assert.equal(freeSeatFor(full, "ben"), null);
   assert.match(waitsFor(full), /One seat/);
-  assert.match(waitsFor(lobby({ members: [member("a", 0), member("b", 1, false)] })), /Not ready yet: b/);
+  assert.match(waitsFor(lobby({ members: { b: member("b", 1, false), a: member("a", 0) } })), /Not ready yet: b/);
 });

@@ -35,8 +35,8 @@ test("news of other matches are left alone", () => {
 
 test("events in order, duplicates dropped, holes noticed", () => {
   const { made, seen } = model();
-  made.take(event(1, { paint: { text: ["x"] } }));
-  made.take(event(1, { paint: { text: ["again"] } }));
+  made.take(event(1, { patch: { text: ["x"] } }));
+  made.take(event(1, { patch: { text: ["again"] } }));
   assert.deepEqual(made.stage.text, ["x"]);
   made.take(event(3));
   assert.equal(made.gap, true);

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { createInterface } from "node:readline";
 
-const { apply } = await import(`${process.env.KIBITZ_STATIC}/wire/stage.js`);
+const { apply } = await import(`${process.env.KIBITZ_STATIC}/wire/merge_patch.js`);
 
 function ordered(value) {
   if (Array.isArray(value)) return value.map(ordered);

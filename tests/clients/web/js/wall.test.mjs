@@ -4,8 +4,8 @@ import test from "node:test";
 import { use } from "./use.mjs";
 
 const { EMPTY_MS, LEAST, LINGER_MS, WallSlots, capacity, columns } = await use("parts/wall_slots.js");
-const { merge } = await use("wire/merge.js");
-const { apply } = await use("wire/stage.js");
+const { merge, removes } = await use("wire/paint.js");
+const { apply } = await use("wire/merge_patch.js");
 const { DrawQueue } = await use("parts/draw_queue.js");
 
 const running = (...matches) =>
@@ -74,12 +74,13 @@ test("two paints as one do what they do in a row", () => {
     cells: { a: cell(0), b: cell(1), c: cell(2) },
   };
   const paints = [
-    { cells: { a: cell(0, 1), d: cell(3) }, text: ["1"] },
-    { gone: ["d", "b"], cells: { c: cell(2, 0) }, marks: [{ kind: "to", cells: ["c"] }] },
-    { cells: { b: cell(1, 1) } },
-    { gone: ["a"], text: ["2"] },
+    { cells: { a: { owner: 1 }, d: cell(3) }, text: ["1"] },
+    { cells: { c: { owner: 0 }, d: { owner: 2 } }, marks: [{ kind: "to", cells: ["c"] }] },
+    { cells: { a: { owner: null }, c: { kind: "hole" } } },
     {},
+    { cells: { a: { owner: 2 }, b: null }, text: ["2"] },
   ];
+  assert.deepEqual(paints.map(removes), [false, false, false, false, true]);
   const one = paints.reduce(merge);
   assert.deepEqual(apply(stage, one), paints.reduce(apply, stage));
   for (let i = 0; i + 1 < paints.length; i += 1) {

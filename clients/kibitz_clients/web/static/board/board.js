@@ -4,7 +4,7 @@
 // a tap, a drag from cell to cell, or arrow keys and Enter; Escape takes the last cell back. With
 // the attribute `compact` it is only a picture.
 
-import { apply } from "../wire/stage.js";
+import { apply } from "../wire/merge_patch.js";
 import { describe, named } from "./describe.js";
 import { Drawing } from "./drawing.js";
 import { nearest, neighbour } from "./geometry.js";
@@ -16,7 +16,7 @@ import { shapeOf } from "./themes.js";
 import { Thumbnail } from "./thumbnail.js";
 
 /** @typedef {import("../wire/messages.js").Stage} Stage */
-/** @typedef {import("../wire/messages.js").Paint} Paint */
+/** @typedef {import("../wire/paint.js").Paint} Paint */
 /** @typedef {import("./geometry.js").Direction} Direction */
 /** @typedef {import("./picks.js").Pick} Pick */
 /** @typedef {import("./svg.js").Point} Point */

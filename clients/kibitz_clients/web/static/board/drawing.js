@@ -4,9 +4,10 @@ import { Layout } from "./geometry.js";
 import { expected, marksAbove, marksBelow } from "./marks.js";
 import { svg } from "./svg.js";
 import { hasVehicles, movesGround, sceneryOf, themeOf, THEMES, words } from "./themes.js";
+import { removes } from "../wire/paint.js";
 
 /** @typedef {import("../wire/messages.js").Stage} Stage */
-/** @typedef {import("../wire/messages.js").Paint} Paint */
+/** @typedef {import("../wire/paint.js").Paint} Paint */
 /** @typedef {import("../wire/messages.js").StageLabel} StageLabel */
 /** @typedef {import("./svg.js").Point} Point */
 
@@ -62,16 +63,16 @@ export class Drawing {
    * @param {Paint} paint
    */
   repaint(before, after, paint) {
-    const changed = Object.entries(paint.cells ?? {});
-    const anew = (paint.gone?.length ?? 0) > 0 || paint.colours !== undefined ||
-      changed.some(([name, cell]) => {
+    const changed = Object.keys(paint.cells ?? {});
+    const anew = removes(paint) || paint.colours !== undefined ||
+      changed.some((name) => {
         const former = before.cells[name];
-        return former === undefined || movesGround(former, cell);
+        return former === undefined || movesGround(former, after.cells[name]);
       });
     if (anew) return false;
     if (hasVehicles(Object.values(after.cells)) !== this.scenery.vehicles) return false;
     this.scenery = { ...this.scenery, stage: after };
-    for (const [name] of changed) if (this.points.has(name)) this.#cell(name);
+    for (const name of changed) if (this.points.has(name)) this.#cell(name);
     if (paint.labels) this.#labels();
     if (paint.marks || changed.length) this.#marks();
     return true;

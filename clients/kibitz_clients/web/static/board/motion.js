@@ -1,6 +1,6 @@
 // Motions when a paint is applied: a piece moves along its path, or a new piece appears.
 
-/** @typedef {import("../wire/messages.js").Paint} Paint */
+/** @typedef {import("../wire/paint.js").Paint} Paint */
 /** @typedef {import("../wire/messages.js").Stage} Stage */
 /** @typedef {import("../wire/messages.js").StageCell} Cell */
 /** @typedef {import("./svg.js").Point} Point */

@@ -2,6 +2,7 @@
 // that do. Two hundred of them are drawn at once, so nothing here listens, shines or is written.
 // Shapes stand where they are drawn: an element with a transform is painted by itself.
 
+import { removes } from "../wire/paint.js";
 import { Layout, outline } from "./geometry.js";
 import { LookPaths } from "./look_paths.js";
 import { emblemPath, look, ORIGIN } from "./shapes.js";
@@ -11,7 +12,7 @@ import {
 } from "./themes.js";
 
 /** @typedef {import("../wire/messages.js").Stage} Stage */
-/** @typedef {import("../wire/messages.js").Paint} Paint */
+/** @typedef {import("../wire/paint.js").Paint} Paint */
 /** @typedef {import("../wire/messages.js").StageCell} Cell */
 /** @typedef {import("./svg.js").Point} Point */
 /** @typedef {import("./themes.js").Scenery} Scenery */
@@ -67,7 +68,7 @@ export class Thumbnail {
    */
   repaint(before, after, paint) {
     const changed = Object.keys(paint.cells ?? {});
-    const anew = (paint.gone?.length ?? 0) > 0 || paint.colours !== undefined ||
+    const anew = removes(paint) || paint.colours !== undefined ||
       changed.some((name) => {
         const former = before.cells[name];
         return former === undefined || movesGround(former, after.cells[name]);

@@ -7,7 +7,7 @@ import {
   claimLine, crosstable, facts, gameLine, pairingLine, standings,
 } from "../parts/event_tables.js";
 import { useStyles } from "../parts/wall_styles.js";
-import { Hall } from "../wire/hall.js";
+import { Hall, newest } from "../wire/hall.js";
 
 /** @typedef {import("../main.js").App} App */
 /** @typedef {import("../parts/event_tables.js").LiveEvent} LiveEvent */
@@ -129,7 +129,7 @@ class EventPage {
   #drawMatches() {
     const event = this.#event;
     if (!event) return;
-    const matches = (this.hall.view?.matches ?? []).filter((brief) => brief.lobby === event.lobby);
+    const matches = newest(this.hall.view?.matches ?? {}).filter((brief) => brief.lobby === event.lobby);
     const byTag = new Map(matches.map((brief) => [brief.tag, brief.match]));
     fill(this.running, event.running.length
       ? event.running.map((pairing) => pairingLine(pairing, byTag.get(pairing.tag) ?? null))

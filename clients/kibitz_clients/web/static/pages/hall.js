@@ -7,7 +7,7 @@ import { h, fill } from "../parts/dom.js";
 import { KeyedList } from "../parts/keyed.js";
 import { matchCard, matchLine } from "../parts/match_cards.js";
 import { kindMark } from "../parts/names.js";
-import { Hall } from "../wire/hall.js";
+import { Hall, compared, newest } from "../wire/hall.js";
 
 /** @typedef {import("../main.js").App} App */
 /** @typedef {import("../wire/messages.js").LobbyBrief} LobbyBrief */
@@ -56,15 +56,17 @@ export async function show(root, app) {
     const { view } = hall;
     if (!view) return;
     drawMine(mine, app);
-    const shown = view.matches.slice(0, MOST_BOARDS);
+    const shown = newest(view.matches).slice(0, MOST_BOARDS);
+    const over = newest(view.finished);
+    const tables = Object.values(view.ladders).sort((a, b) => compared(a.game, b.game));
     lists.matches.show(shown);
-    lists.lobbies.show(view.lobbies);
-    lists.finished.show(view.finished.slice(0, MOST_FINISHED));
-    lists.ladders.show(view.ladders);
+    lists.lobbies.show(newest(view.lobbies));
+    lists.finished.show(over.slice(0, MOST_FINISHED));
+    lists.ladders.show(tables);
     matches.count(view.matches_in_all);
     lobbies.count(view.lobbies_in_all);
-    finished.count(view.finished.length, false);
-    ladders.count(view.ladders.length, false);
+    finished.count(over.length, false);
+    ladders.count(tables.length, false);
     more.hidden = view.matches_in_all <= shown.length;
     thumbnails.keep(new Set(shown.map((match) => match.match)));
   };

@@ -9,6 +9,7 @@ import { counted, kindMark } from "../parts/names.js";
 import { controlText, isLimited } from "../wire/clock.js";
 import { Refusal } from "../wire/connection.js";
 import { playedText, rights, waitsFor } from "../wire/lobby_seat.js";
+import { bySeat, table } from "../wire/lobbies.js";
 
 /** @typedef {import("../main.js").App} App */
 /** @typedef {import("../wire/messages.js").LobbyView} LobbyView */
@@ -188,7 +189,7 @@ class LobbyPage {
   /** @param {LobbyView} view */
   #drawHead(view) {
     const { settings } = view;
-    const host = view.members.find((member) => member.player === view.host)?.name;
+    const host = view.members[view.host]?.name;
     fill(this.parts.head,
       h("h1", null, settings.name),
       h("p", { class: "tags" },
@@ -208,7 +209,7 @@ class LobbyPage {
    */
   #drawActions(view, may) {
     const { member } = may;
-    const mine = view.live.find((match) => match.seats.some((seat) => seat.player === member?.player));
+    const mine = Object.values(view.live).find((match) => match.seats.some((seat) => seat.player === member?.player));
     const button = (/** @type {string} */ text, /** @type {Asked} */ message, look = "") =>
       h("button", { type: "button", class: look, onclick: () => void this.#do(message) }, text);
     const sure = (/** @type {string} */ text, /** @type {Asked} */ message, /** @type {string} */ question) =>
@@ -248,12 +249,12 @@ class LobbyPage {
    * @param {Rights} may
    */
   #drawSeats(view, may) {
-    const bySeat = new Map(view.members.map((member) => [member.seat, member]));
+    const members = new Map(bySeat(view).map((member) => [member.seat, member]));
     const trouble = new Map((view.house_trouble ?? []).map((line) => [line.seat, line]));
     fill(this.parts.seats,
       h("h2", null, "Seats"),
       h("ol", { class: "lines" }, view.settings.seats.map((spec, seat) => {
-        const member = bySeat.get(seat);
+        const member = members.get(seat);
         const failed = trouble.get(seat);
         return h("li", { class: "line" },
           h("span", { class: "seat-number muted" }, seat + 1),
@@ -316,17 +317,19 @@ class LobbyPage {
   /** @param {LobbyView} view */
   #drawMatches(view) {
     const { live, standings, played } = this.parts;
-    const shown = view.live.slice(0, MOST_BOARDS);
-    live.hidden = !view.live.length;
-    this.liveCount.textContent = String(view.live.length);
+    const running = Object.values(view.live).sort((a, b) => (a.number ?? 1) - (b.number ?? 1));
+    const shown = running.slice(0, MOST_BOARDS);
+    const lines = table(view);
+    live.hidden = !running.length;
+    this.liveCount.textContent = String(running.length);
     this.liveList.show(shown);
     this.thumbnails.keep(new Set(shown.map((match) => match.match)));
-    standings.hidden = !view.standings.some((line) => line.played);
+    standings.hidden = !lines.some((line) => line.played);
     fill(standings, h("h2", null, "Standings"), h("div", { class: "card scroll" }, h("table", null,
       h("thead", null, h("tr", null,
         ["#", "Player", "Points", "Won", "Drawn", "Lost"].map((text, i) =>
           h("th", { scope: "col", class: i > 1 ? "number" : "" }, text)))),
-      h("tbody", null, view.standings.map((line, i) => h("tr", null,
+      h("tbody", null, lines.map((line, i) => h("tr", null,
         h("td", null, i + 1), h("td", { class: "name" }, line.name),
         [line.points, line.wins, line.draws, line.losses].map((value) => h("td", { class: "number" }, round(value)))))))));
     played.hidden = !this.#played.length;

@@ -7,7 +7,7 @@ import { counted } from "../parts/names.js";
 import { resultText } from "../parts/results.js";
 import { Ticker } from "../parts/ticker.js";
 import { useStyles } from "../parts/wall_styles.js";
-import { Hall } from "../wire/hall.js";
+import { Hall, newest } from "../wire/hall.js";
 
 /** @typedef {import("../main.js").App} App */
 /** @typedef {import("../wire/match.js").MatchModel} MatchModel */
@@ -44,9 +44,9 @@ export async function show(root, app) {
   const draw = () => {
     const view = hall.view;
     if (!view) return;
-    const running = view.matches.filter((brief) => !lobby || brief.lobby === lobby);
+    const running = newest(view.matches).filter((brief) => !lobby || brief.lobby === lobby);
     grid.show(running);
-    const finished = view.finished.filter((brief) => brief.result && (!lobby || brief.lobby === lobby));
+    const finished = newest(view.finished).filter((brief) => brief.result && (!lobby || brief.lobby === lobby));
     ticker.show(finished.map((brief) => [brief.match, line(app, brief)]));
     const all = lobby ? running.length : view.matches_in_all;
     facts.textContent = [

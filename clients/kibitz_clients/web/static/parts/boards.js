@@ -3,7 +3,7 @@
 /** @typedef {import("../main.js").App} App */
 /** @typedef {import("../wire/match.js").Change} Change */
 /** @typedef {import("../wire/match.js").MatchModel} MatchModel */
-/** @typedef {import("../wire/messages.js").Paint} Paint */
+/** @typedef {import("../wire/paint.js").Paint} Paint */
 /** @typedef {import("../wire/messages.js").Stage} Stage */
 /** @typedef {HTMLElement & {stage: Stage, seatNames: string[], paint: (paint: Paint) => void}} KibitzBoard */
 /** @typedef {{board: KibitzBoard, model: MatchModel, stop: () => void}} Shown */

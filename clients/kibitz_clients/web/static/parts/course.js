@@ -1,10 +1,10 @@
 // The course of a match: its start as a stage, and a step for every entry. Any step's stage is made
 // from the nearest one before it that is kept, so that going back is as quick as going on.
 
-import { apply } from "../wire/stage.js";
+import { apply } from "../wire/merge_patch.js";
 
 /** @typedef {import("../wire/messages.js").Stage} Stage */
-/** @typedef {import("../wire/messages.js").Paint} Paint */
+/** @typedef {import("../wire/paint.js").Paint} Paint */
 /** @typedef {import("../wire/messages.js").Clock} Clock */
 /** @typedef {import("../wire/messages.js").Comment} Comment */
 /** @typedef {{seq: number, kind: string, at_ms?: number, ply?: number, seat?: number,

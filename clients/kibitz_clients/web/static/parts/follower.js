@@ -135,7 +135,8 @@ export class Follower extends EventTarget {
 }
 
 /** @param {EventNews} event @returns {Step} */
-function stepOf({ ply, to_act: toAct, entry, paint, clocks }) {
+function stepOf({ ply, to_act: toAct, entry, patch, clocks }) {
+  const paint = /** @type {import("../wire/paint.js").Paint | undefined} */ (patch ?? undefined);
   return { seq: entry.seq, ply, toAct, entry: /** @type {any} */ (entry), paint, clocks };
 }
 

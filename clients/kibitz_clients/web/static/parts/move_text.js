@@ -64,7 +64,7 @@ function moveText(/** @type {Step} */ { entry, paint }) {
   if (ends.length > 0 && words.length === 0) return ends.join("-");
   if (words.length > 0) return words.join(" ");
   const filled = Object.entries(paint?.cells ?? {})
-    .filter(([, cell]) => cell.owner === entry.seat).map(([name]) => name);
+    .filter(([, cell]) => cell?.owner === entry.seat).map(([name]) => name);
   return filled.length === 1 ? filled[0] : Object.values(action).join("-") || "passes";
 }
 

@@ -6,7 +6,7 @@ import { Viewer } from "./viewer.js";
 
 /** @typedef {import("./course.js").Entry} Entry */
 /** @typedef {import("../wire/messages.js").Stage} Stage */
-/** @typedef {import("../wire/messages.js").Paint} Paint */
+/** @typedef {import("../wire/paint.js").Paint} Paint */
 /** @typedef {import("../wire/messages.js").Clock} Clock */
 /** @typedef {{ply: number, to_act: number, entry?: Entry, paint?: Paint, clocks?: Clock[]}} Written
  *   a step as it is written; `entry` stands there where this viewpoint has one of its own */

@@ -2,7 +2,7 @@
 
 import { at } from "./address.js";
 import { leftText } from "../wire/clock.js";
-import { merge } from "../wire/merge.js";
+import { merge, removes } from "../wire/paint.js";
 import { h, fill } from "./dom.js";
 import { stoneOf } from "../board/themes.js";
 import { counted, seatMark, shortName } from "./names.js";
@@ -10,7 +10,7 @@ import { resultText } from "./results.js";
 
 /** @typedef {import("./draw_queue.js").DrawQueue} DrawQueue */
 /** @typedef {import("../wire/match.js").MatchModel} MatchModel */
-/** @typedef {import("../wire/stage.js").Paint} Paint */
+/** @typedef {import("../wire/paint.js").Paint} Paint */
 /** @typedef {import("../wire/match.js").Change} Change */
 
 export class Tile {
@@ -72,8 +72,9 @@ export class Tile {
 
   /** @param {Change} change */
   #follow(change) {
-    if (change.why === "snapshot" || change.why === "finished") this.#anew = true;
-    else if (change.paint) this.#paint = this.#paint ? merge(this.#paint, change.paint) : change.paint;
+    const { why, paint } = change;
+    if (why === "snapshot" || why === "finished" || (paint && removes(paint))) this.#anew = true;
+    else if (paint) this.#paint = this.#paint ? merge(this.#paint, paint) : paint;
     this.queue.add(this);
   }
 

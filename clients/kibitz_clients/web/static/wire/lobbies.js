@@ -1,11 +1,10 @@
-// Lobbies as this client knows them: each whole once, and every change since put into it. Pure.
+// Lobbies as this client knows them: each whole once, and every patch since applied to it. Pure.
 // The same fold as kibitz_protocol/client/lobby_views.py.
 
-import { compared, merged } from "./hall.js";
+import { compared } from "./hall.js";
+import { apply } from "./merge_patch.js";
 
 /** @typedef {import("./messages.js").LobbyView} LobbyView */
-/** @typedef {import("./messages.js").LobbyChanged} LobbyChanged */
-/** @typedef {import("./messages.js").MatchBrief} MatchBrief */
 /** @typedef {import("./messages.js").Standing} Standing */
 /** @typedef {import("./messages.js").ServerMessage} ServerMessage */
 
@@ -23,9 +22,9 @@ export class Lobbies extends EventTarget {
    */
   take(message) {
     if (message.type === "lobby") this.#tell(message.lobby);
-    else if (message.type === "lobby_changed") this.#change(message);
-    else if (message.type === "match_started") this.#setLive(message.lobby, message.match, true);
-    else if (message.type === "match_ended") this.#setLive(message.lobby, message.match, false);
+    else if (message.type === "lobby_changed") this.#patch(message.lobby, message.patch);
+    else if (message.type === "match_started") this.#patch(message.lobby, { live: { [message.match.match]: message.match } });
+    else if (message.type === "match_ended") this.#patch(message.lobby, { live: { [message.match.match]: null } });
     else if (message.type === "lobby_closed") {
       this.views.delete(message.lobby);
       this.dispatchEvent(new CustomEvent("closed", { detail: message }));
@@ -46,45 +45,27 @@ export class Lobbies extends EventTarget {
     this.dispatchEvent(new CustomEvent("change", { detail: view.lobby }));
   }
 
-  /** @param {LobbyChanged} news */
-  #change(news) {
-    const view = this.views.get(news.lobby);
-    if (view) this.#tell(changed(view, news));
-  }
-
-  /**
-   * @param {string} lobby
-   * @param {MatchBrief} brief
-   * @param {boolean} runs
-   */
-  #setLive(lobby, brief, runs) {
+  /** @param {string} lobby @param {unknown} patch */
+  #patch(lobby, patch) {
     const view = this.views.get(lobby);
-    if (!view) return;
-    const others = view.live.filter((other) => other.match !== brief.match);
-    this.#tell({ ...view, live: runs ? [...others, brief] : others });
+    if (view) this.#tell(apply(view, patch));
   }
 }
 
 /**
- * Return a lobby with a change put in.
+ * Return the members by seat.
  * @param {LobbyView} view
- * @param {LobbyChanged} news
- * @returns {LobbyView}
  */
-export function changed(view, news) {
-  return {
-    ...view,
-    state: news.state ?? view.state,
-    round: news.round ?? view.round,
-    spectators: news.spectators ?? view.spectators,
-    planned: news.planned ?? view.planned,
-    done: news.done ?? view.done,
-    void: news.void ?? view.void,
-    stopped: news.stopped ?? view.stopped,
-    house_trouble: news.house_trouble ?? view.house_trouble,
-    members: merged(view.members, news.members, news.left, (each) => each.player, (a, b) => a.seat - b.seat),
-    standings: merged(view.standings, news.standings, news.unranked, (each) => each.player, standingOrder),
-  };
+export function bySeat(view) {
+  return Object.values(view.members).sort((a, b) => a.seat - b.seat);
+}
+
+/**
+ * Return the lines of the table, best first.
+ * @param {LobbyView} view
+ */
+export function table(view) {
+  return Object.values(view.standings).sort(standingOrder);
 }
 
 /**

@@ -1,5 +1,7 @@
 // One player's possible actions in a lobby, and the lobby's progress, from its view. Pure.
 
+import { bySeat } from "./lobbies.js";
+
 /** @typedef {import("./messages.js").LobbyView} LobbyView */
 /** @typedef {import("./messages.js").Member} Member */
 /** @typedef {import("./messages.js").LobbySettings} LobbySettings */
@@ -22,7 +24,7 @@
  * @returns {Rights}
  */
 export function rights(view, me, myName) {
-  const member = view.members.find((other) => other.player === me);
+  const member = view.members[me];
   const host = view.host === me;
   const gathering = view.state === "gathering";
   const over = view.state === "finished";
@@ -43,7 +45,7 @@ export function rights(view, me, myName) {
  * @param {string} name
  */
 export function freeSeatFor(view, name) {
-  const taken = new Set(view.members.map((member) => member.seat));
+  const taken = new Set(Object.values(view.members).map((member) => member.seat));
   const free = view.settings.seats.map((spec, seat) => ({ spec, seat })).filter(({ seat }) => !taken.has(seat));
   const same = (/** @type {SeatSpec} */ spec) =>
     spec.kind === "reserved" && spec.name.toLowerCase() === name.toLowerCase();
@@ -69,8 +71,8 @@ export function playedText(view) {
  */
 export function waitsFor(view) {
   if (view.state !== "gathering") return "";
-  const free = view.settings.seats.length - view.members.length;
+  const free = view.settings.seats.length - Object.keys(view.members).length;
   if (free) return free === 1 ? "One seat is still empty." : `${free} seats are still empty.`;
-  const unready = view.members.filter((member) => !member.ready).map((member) => member.name);
+  const unready = bySeat(view).filter((member) => !member.ready).map((member) => member.name);
   return unready.length ? `Not ready yet: ${unready.join(", ")}.` : "";
 }

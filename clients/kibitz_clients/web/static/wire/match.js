@@ -1,13 +1,13 @@
 // One match as this client knows it: a fold of its snapshot and of the news since.
 
 import { untilFlag } from "./clock.js";
-import { apply } from "./stage.js";
+import { apply } from "./merge_patch.js";
 
 /** @typedef {EventNews["entry"]} AnyEntry */
 /** @typedef {import("./messages.js").Clock} Clock */
 /** @typedef {import("./messages.js").Event} EventNews */
 /** @typedef {import("./messages.js").Finished} Finished */
-/** @typedef {import("./messages.js").Paint} Paint */
+/** @typedef {import("./paint.js").Paint} Paint */
 /** @typedef {import("./messages.js").Player} Player */
 /** @typedef {import("./messages.js").Result} Result */
 /** @typedef {import("./messages.js").ServerMessage} ServerMessage */
@@ -122,8 +122,9 @@ export class MatchModel extends EventTarget {
     this.ply = event.ply;
     this.toAct = event.to_act;
     if (event.clocks) this.#setClocks(event.clocks);
-    if (event.paint && this.stage) this.stage = apply(this.stage, event.paint);
-    this.#tell({ why: "event", paint: event.paint ?? undefined, entry });
+    const paint = /** @type {Paint | undefined} */ (event.patch ?? undefined);
+    if (paint && this.stage) this.stage = apply(this.stage, paint);
+    this.#tell({ why: "event", paint, entry });
   }
 
   /** @param {AnyEntry} entry */

@@ -263,14 +263,10 @@ export type Event = {
    */
   view?: { [name: string]: JsonValue };
   /**
-   * in a game that hides something, for who said `views` `turn`: the fields of this viewer's view
-   * that have another value now, null for one that is gone; absent where nothing seen has changed
+   * the merge patch of what this viewer sees: of the view, for who said `views` `turn` in a game
+   * that hides something; of the stage, for who said `drawn`; absent where nothing seen has changed
    */
-  change?: { [name: string]: JsonValue };
-  /**
-   * what it has changed of the stage, for who said `views` `drawn`; absent where that is nothing
-   */
-  paint?: Paint;
+  patch?: { [name: string]: JsonValue };
   /** per seat; absent without a clock */
   clocks?: Clock[];
 };
@@ -386,45 +382,28 @@ export type GameList = {
   bots?: HouseBotLine[];
 };
 
-/**
- * The changes of the hall; absent fields are unchanged. To apply them, remove the items that are
- * gone. Then replace or add each lobby, match or ladder by its key or game. Sort each list by
- * `order`, the largest first, and the ladders by game.
- */
+/** The changes of the hall. */
 export type HallChanged = {
   type: "hall_changed";
-  /** those that are new or changed */
-  lobbies?: LobbyBrief[];
-  lobbies_gone?: string[];
-  /** those that are new or changed */
-  matches?: MatchBrief[];
-  /** of matches in which nothing else has changed */
-  plies?: { [name: string]: JsonValue };
-  matches_gone?: string[];
-  /** those that are new */
-  finished?: MatchBrief[];
-  finished_gone?: string[];
-  /** those that are new or changed */
-  ladders?: LadderTable[];
-  ladders_gone?: string[];
-  lobbies_in_all?: number;
-  matches_in_all?: number;
+  /** the merge patch of the news `hall` */
+  patch: { [name: string]: JsonValue };
 };
 
 /**
- * The hall as it is now, which replaces all earlier news of it. Sent to clients that subscribe, and
- * to those that read too slowly for the changes. Each list has the newest items, newest first, up
- * to a limit; the counts give the totals.
+ * The hall as it is now, which replaces all earlier news of it. Sent to clients that subscribe, to
+ * those that read too slowly for the changes, and when the changes would be larger. Each collection
+ * has the newest items, up to a limit; the counts give the totals. Sort lobbies and matches by
+ * `order`, the largest first.
  */
 export type HallNews = {
   type: "hall";
-  lobbies: LobbyBrief[];
+  lobbies: { [name: string]: LobbyBrief };
   /** running */
-  matches: MatchBrief[];
-  /** in the order in which they ended */
-  finished: MatchBrief[];
-  /** of each game that has one the first lines */
-  ladders: LadderTable[];
+  matches: { [name: string]: MatchBrief };
+  /** those that ended last */
+  finished: { [name: string]: MatchBrief };
+  /** the first lines of each game that has a ladder */
+  ladders: { [name: string]: LadderTable };
   lobbies_in_all: number;
   matches_in_all: number;
 };
@@ -659,32 +638,12 @@ export type LobbyBrief = {
   order?: number;
 };
 
-/**
- * The changes of a lobby; absent fields are unchanged. It has new values, not differences, so
- * applying it twice is harmless. Only `match_started` and `match_ended` change the list of running
- * matches.
- */
+/** The changes of a lobby. Only `match_started` and `match_ended` change its `live`. */
 export type LobbyChanged = {
   type: "lobby_changed";
   lobby: string;
-  state?: "gathering" | "running" | "finished" | "closed";
-  round?: number;
-  /** who has come, or is not as before */
-  members?: Member[];
-  /** who is a member no longer */
-  left?: string[];
-  spectators?: number;
-  planned?: number;
-  done?: number;
-  void?: number;
-  /** empty again after a rematch */
-  stopped?: string;
-  /** all of it */
-  house_trouble?: HouseTrouble[];
-  /** lines that are new or have changed, each in place of the player's last */
-  standings?: Standing[];
-  /** whose lines are no longer in the table */
-  unranked?: string[];
+  /** the merge patch of the lobby */
+  patch: { [name: string]: JsonValue };
 };
 
 /**
@@ -764,7 +723,8 @@ export type LobbyView = {
   round: number;
   /** whether it was opened by `seek`: every player may ask for a rematch */
   seek?: boolean;
-  members: Member[];
+  /** by their players; sort them by `seat` */
+  members: { [name: string]: Member };
   spectators?: number;
   invite?: string;
   /** matches of this round in all */
@@ -779,8 +739,10 @@ export type LobbyView = {
   stopped?: string;
   /** house bots that failed in this round, by seat */
   house_trouble?: HouseTrouble[];
-  live: MatchBrief[];
-  standings: Standing[];
+  /** running matches by their keys, in any order */
+  live: { [name: string]: MatchBrief };
+  /** lines by their players; sort them by points, wins, fewer matches, name and key */
+  standings: { [name: string]: Standing };
 };
 
 /** A match in a list. */
@@ -910,18 +872,6 @@ export type Noted = {
 /** A seat for anyone who joins. */
 export type OpenSeat = {
   kind: "open";
-};
-
-/** The changes of a stage; absent fields are unchanged. */
-export type Paint = {
-  /** new and changed cells, whole */
-  cells?: { [name: string]: StageCell };
-  /** names of cells that are no longer there */
-  gone?: string[];
-  labels?: StageLabel[];
-  marks?: StageMark[];
-  text?: string[];
-  colours?: ("black" | "white")[];
 };
 
 /**

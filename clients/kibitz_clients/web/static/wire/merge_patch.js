@@ -1,0 +1,23 @@
+// JSON Merge Patch (RFC 7396), in which the server tells what has changed. Pure.
+
+/**
+ * Return `target` with `patch` applied; neither is changed, and what stayed as it was is shared.
+ * @template T
+ * @param {T} target
+ * @param {unknown} patch
+ * @returns {T}
+ */
+export function apply(target, patch) {
+  if (!isObject(patch)) return /** @type {T} */ (patch);
+  const next = /** @type {Record<string, unknown>} */ (isObject(target) ? { ...target } : {});
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete next[name];
+    else next[name] = apply(next[name], value);
+  }
+  return /** @type {T} */ (next);
+}
+
+/** @param {unknown} value @returns {value is Record<string, unknown>} */
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,58 @@
+"""JSON Merge Patch (RFC 7396): the one format in which the server sends differences.
+
+A patch of an object has the fields that changed: null removes a field, an object is a patch of that
+field's object, and any other value replaces the field. So lists are replaced whole, and collections
+whose lines change one by one are objects by key. A field of a patched object is absent, never null.
+Patches give new values, so applying one twice does no harm.
+
+    apply(old, difference(old, new)) == new
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
+
+from kibitz_protocol.wire.values import Fields
+
+
+def apply(target: Any, patch: Any) -> Any:
+    """Return `target` with `patch` applied; neither is changed, and equal parts are shared."""
+    if not isinstance(patch, dict):
+        return patch
+    patched = dict(target) if isinstance(target, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            patched.pop(name, None)
+        else:
+            patched[name] = apply(patched.get(name), value)
+    return patched
+
+
+def difference(old: BaseModel | Mapping[str, Any], new: BaseModel | Mapping[str, Any]) -> Fields:
+    """Return the patch from `old` to `new`, {} if they are equal.
+
+    Both are objects, or models, which count as what `codec.encode` writes. The same model in both
+    costs one comparison of identities. Values are compared as in Python, so true equals 1.
+    """
+    before, after = _fields(old), _fields(new)
+    patch: Fields = {}
+    for name, value in after.items():
+        former = before.get(name)
+        if former is value:
+            continue
+        if isinstance(former, BaseModel | dict) and isinstance(value, BaseModel | dict):
+            if inner := difference(former, value):
+                patch[name] = inner
+        elif former != value:
+            patch[name] = to_jsonable_python(value, exclude_none=True)
+    patch.update((name, None) for name in before if name not in after)
+    return patch
+
+
+def _fields(value: BaseModel | Mapping[str, Any]) -> Mapping[str, Any]:
+    fields = value.__dict__ if isinstance(value, BaseModel) else value
+    return {name: field for name, field in fields.items() if field is not None}
