@@ -12,7 +12,7 @@ from kibitz.analysis.seated_bot import begin
 from kibitz.analysis.watched_match import WatchedMatch
 from kibitz_bots.running.inprocess import awaited
 from kibitz_bots.sdk import Bot, Turn, parse_answer
-from kibitz_protocol.client.session import MatchLost
+from kibitz_protocol.client.events import MatchLost
 from kibitz_protocol.wire.messages import Event, Finished, Snapshot
 from kibitz_protocol.wire.records import Comment, Moved
 from kibitz_protocol.wire.values import Fields

@@ -23,7 +23,7 @@ from kibitz_games.core.game import Game, Model
 from kibitz_games.core.position import Position
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError
-from kibitz_protocol.client.session import MatchLost, News
+from kibitz_protocol.client.events import MatchLost, News
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbyBrief, LobbyView, MatchBrief
 from kibitz_protocol.wire.messages import (

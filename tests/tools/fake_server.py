@@ -19,7 +19,7 @@ from kibitz_bots.budget import ClockFunction
 from kibitz_bots.running.connection import BotConnection, RunConfig, RunStats, Shutdown
 from kibitz_bots.spec import BotFactory
 from kibitz_protocol.client.client import Client
-from kibitz_protocol.client.session import MatchLost, News
+from kibitz_protocol.client.events import MatchLost, News
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbyBrief, SeekTerms
 from kibitz_protocol.wire.messages import (

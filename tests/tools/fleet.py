@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from kibitz_games.core.game import Game
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError, UnansweredError
-from kibitz_protocol.client.session import MatchLost
+from kibitz_protocol.client.events import MatchLost
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.lobbies import LobbySettings, OpenSeat, ProgrammeItem
 from kibitz_protocol.wire.messages import (

@@ -15,7 +15,8 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TypeVar
 
-from kibitz_protocol.client.session import Session, SessionEvent, SessionState
+from kibitz_protocol.client.events import SessionEvent
+from kibitz_protocol.client.session import Session, SessionState
 from kibitz_protocol.wire.codec import decode_request, encode
 from kibitz_protocol.wire.messages import Hello, Limits, Request, ServerMessage, Welcome
 

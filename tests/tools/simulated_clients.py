@@ -13,18 +13,17 @@ import random
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from kibitz_protocol.client.session import (
+from kibitz_protocol.client.credentials import ClientIdentity
+from kibitz_protocol.client.events import (
     Answered,
-    ClientIdentity,
     Disconnected,
     NewsReceived,
     Opened,
-    Session,
     SessionEnded,
-    SessionState,
-    SessionTimeouts,
     Unanswered,
 )
+from kibitz_protocol.client.retry import SessionTimeouts
+from kibitz_protocol.client.session import Session, SessionState
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.lobbies import LobbySettings, OpenSeat, ProgrammeItem

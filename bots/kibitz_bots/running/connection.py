@@ -38,7 +38,7 @@ from kibitz_bots.sdk import Bot, Match
 from kibitz_bots.spec import BotFactory
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError, UnansweredError
-from kibitz_protocol.client.session import MatchLost
+from kibitz_protocol.client.events import MatchLost
 from kibitz_protocol.wire.lobbies import LobbyView, ProgrammeItem, SeekTerms
 from kibitz_protocol.wire.messages import (
     Capabilities,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from kibitz_clients.matches.timeline import MatchInfo, Timeline
 from kibitz_games.core.game import Game, GameError
-from kibitz_protocol.client.session import MatchLost, News
+from kibitz_protocol.client.events import MatchLost, News
 from kibitz_protocol.wire.lobbies import LobbyView, MatchBrief
 from kibitz_protocol.wire.messages import (
     Event,

@@ -23,7 +23,7 @@ from kibitz_games.core.game import Game
 from kibitz_protocol import printable
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import KibitzError
-from kibitz_protocol.client.session import MatchLost, News
+from kibitz_protocol.client.events import MatchLost, News
 from kibitz_protocol.wire.messages import LobbyClosed, YourTurn
 from kibitz_protocol.wire.records import Comment
 

@@ -17,7 +17,7 @@ from kibitz_clients.tui.server_requests import OnAnswer, ServerRequests, ignore_
 from kibitz_clients.wording import descriptions
 from kibitz_protocol import printable
 from kibitz_protocol.client.errors import RefusedError
-from kibitz_protocol.client.session import MatchLost, News
+from kibitz_protocol.client.events import MatchLost, News
 from kibitz_protocol.wire.lobbies import MatchBrief
 from kibitz_protocol.wire.messages import Finished, LobbyClosed, MatchStarted, Snapshot, YourTurn
 from kibitz_protocol.wire.refusals import Code

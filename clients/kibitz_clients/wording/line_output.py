@@ -26,7 +26,7 @@ from kibitz_games.core.game import Game
 from kibitz_protocol import printable
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError
-from kibitz_protocol.client.session import MatchLost, News
+from kibitz_protocol.client.events import MatchLost, News
 from kibitz_protocol.wire.clocks import until_flag
 from kibitz_protocol.wire.lobbies import HouseTrouble, LobbyView, MatchBrief
 from kibitz_protocol.wire.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted

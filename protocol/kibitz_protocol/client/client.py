@@ -30,27 +30,26 @@ from typing import Literal, Self
 
 from kibitz_protocol import printable
 from kibitz_protocol.client.connection import ConnectionLoop, now_ms
+from kibitz_protocol.client.credentials import ClientIdentity
 from kibitz_protocol.client.errors import BacklogError, SessionError
-from kibitz_protocol.client.exchange import RequestExchange
-from kibitz_protocol.client.list_requests import ListRequests
-from kibitz_protocol.client.lobby_requests import LobbyRequests
-from kibitz_protocol.client.match_requests import MatchRequests
-from kibitz_protocol.client.news_queue import NewsQueue
-from kibitz_protocol.client.session import (
+from kibitz_protocol.client.events import (
     Answered,
-    ClientIdentity,
     Disconnected,
     MatchLost,
     News,
     NewsReceived,
     Opened,
-    Session,
     SessionEnded,
     SessionEvent,
-    SessionState,
-    SessionTimeouts,
     Unanswered,
 )
+from kibitz_protocol.client.exchange import RequestExchange
+from kibitz_protocol.client.list_requests import ListRequests
+from kibitz_protocol.client.lobby_requests import LobbyRequests
+from kibitz_protocol.client.match_requests import MatchRequests
+from kibitz_protocol.client.news_queue import NewsQueue
+from kibitz_protocol.client.retry import SessionTimeouts
+from kibitz_protocol.client.session import Session, SessionState
 from kibitz_protocol.wire.messages import Capabilities, Welcome
 from kibitz_protocol.wire.server_address import websocket_url
 from kibitz_protocol.wire.visibility import WantedViews

@@ -22,7 +22,8 @@ from websockets.exceptions import (
 from websockets.frames import CloseCode
 
 from kibitz_protocol.client.errors import OversizedError, SessionError, UnreachableError
-from kibitz_protocol.client.session import Session, SessionEvent, SessionState
+from kibitz_protocol.client.events import SessionEvent
+from kibitz_protocol.client.session import Session, SessionState
 
 MAX_SERVER_FRAME: Final = 4 * 1024 * 1024
 """Largest frame that is read from a server, in bytes: a long history is one frame."""

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kibitz_protocol.client.errors import GarbledError, RefusedError, UnansweredError
-from kibitz_protocol.client.session import Answered, Session, Unanswered
+from kibitz_protocol.client.events import Answered, Unanswered
+from kibitz_protocol.client.session import Session
 from kibitz_protocol.wire.messages import Answer, Done, Refused, Request
 
 _AnswerT = TypeVar("_AnswerT", bound=Answer)

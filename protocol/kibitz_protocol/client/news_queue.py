@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 
 from kibitz_protocol.client.errors import ClosedError, SessionError
-from kibitz_protocol.client.session import MatchLost, News
+from kibitz_protocol.client.events import MatchLost, News
 
 
 class NewsQueue:

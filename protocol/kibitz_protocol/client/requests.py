@@ -85,6 +85,17 @@ class PendingRequests:
                 lost.append(id)
         return lost
 
+    def drop_all(self) -> list[int]:
+        """Drop all requests; return the callers' ids."""
+        lost = [id for id, pending in self._pending.items() if pending.requester == "caller"]
+        self._pending.clear()
+        return lost
+
+    def restart_hops(self) -> None:
+        """Let every request follow redirects again."""
+        for pending in self._pending.values():
+            pending.hops = 0
+
     def has_move(self, match: str, ply: int) -> bool:
         """Return whether a move at this ply waits for its answer."""
         return any(

@@ -1,4 +1,4 @@
-"""Retry and rate limit: the pause between connections, and the pace of requests.
+"""Retry and rate limit: the pauses between connections, and the pace of requests.
 
 Both are pure: time is passed in as integer milliseconds, chance as a function.
 """
@@ -35,6 +35,18 @@ class Backoff:
         # 64 doublings exceed any bound; a higher power would overflow a float.
         bound = min(float(self.max_ms), self.first_ms * self.factor ** min(failures - 1, 64))
         return round(bound * (0.5 + chance() / 2))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionTimeouts:
+    """Timeouts for a server, in milliseconds; None means no limit."""
+
+    opening_ms: int | None = 10_000
+    """From the start to the first welcome."""
+    away_ms: int | None = 120_000
+    """From losing a connection to the next welcome."""
+    hello_ms: int = 10_000
+    """From hello to its answer, on an open connection."""
 
 
 class RequestThrottle:

@@ -10,7 +10,7 @@ from kibitz_clients.matches import recorded_match
 from kibitz_clients.matches.client_state import ClientState, initial_view
 from kibitz_clients.matches.timeline import MatchInfo, Timeline, TimelineCursor
 from kibitz_games.core.game import Game
-from kibitz_protocol.client.session import MatchLost
+from kibitz_protocol.client.events import MatchLost
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.messages import Event, Finished, LobbyClosed, MatchEnded, MatchStarted
 from kibitz_protocol.wire.recordfile import Record

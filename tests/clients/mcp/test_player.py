@@ -14,7 +14,7 @@ from kibitz_clients.mcp.player import CallError, ToolPlayer, tool_player
 from kibitz_games.core.game import Game
 from kibitz_games.core.text_view import scene_text
 from kibitz_protocol.client.errors import ClosedError, RefusedError
-from kibitz_protocol.client.session import MatchLost
+from kibitz_protocol.client.events import MatchLost
 from kibitz_protocol.wire.lobbies import LobbyBrief
 from kibitz_protocol.wire.messages import Done, Finished, LobbyClosed
 from kibitz_protocol.wire.recordfile import Record

@@ -30,7 +30,7 @@ from kibitz_clients.wording import move_input
 from kibitz_games.core.game import Game
 from kibitz_protocol import printable
 from kibitz_protocol.client.errors import RefusedError, UnreachableError
-from kibitz_protocol.client.session import MatchLost
+from kibitz_protocol.client.events import MatchLost
 from kibitz_protocol.wire.lobbies import LobbyBrief
 from kibitz_protocol.wire.messages import Finished, LobbyClosed, MatchStarted
 from kibitz_protocol.wire.recordfile import Record, RecordError

@@ -9,7 +9,7 @@ from kibitz_clients.tui.screens.match import MatchScreen
 from kibitz_clients.tui.screens.wall import Preparation, WallPlan, WallScreen
 from kibitz_clients.tui.widgets.match_grid import MatchGrid
 from kibitz_games.core.game import Game
-from kibitz_protocol.client.session import MatchLost
+from kibitz_protocol.client.events import MatchLost
 from kibitz_protocol.wire.messages import Finished, MatchEnded, MatchStarted
 from kibitz_protocol.wire.recordfile import Record
 from kibitz_protocol.wire.records import Cause, Result, SeatResult

@@ -12,7 +12,7 @@ from kibitz_clients.matches import recorded_match
 from kibitz_clients.wording import line_output
 from kibitz_games.core.game import Game, GameError
 from kibitz_protocol.client.errors import RefusedError, UnreachableError
-from kibitz_protocol.client.session import MatchLost
+from kibitz_protocol.client.events import MatchLost
 from kibitz_protocol.wire.messages import Finished, LobbyClosed, MatchEnded, MatchStarted
 from kibitz_protocol.wire.recordfile import Record, write_record
 from kibitz_protocol.wire.records import Cause, Commented, Player

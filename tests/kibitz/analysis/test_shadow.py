@@ -13,7 +13,7 @@ from kibitz.analysis.watched_match import NotWatchable, WatchedMatch, match_at
 from kibitz_bots.sdk import Bot, Turn
 from kibitz_clients.matches.recorded_match import events
 from kibitz_games.core.game import Game
-from kibitz_protocol.client.session import MatchLost
+from kibitz_protocol.client.events import MatchLost
 from kibitz_protocol.wire.messages import EventList, Snapshot
 from kibitz_protocol.wire.recordfile import Record, read_record
 from kibitz_protocol.wire.records import Moved, Spectating

@@ -11,7 +11,7 @@ from kibitz.commands import shadow
 from kibitz_bots.sdk import Bot, Turn
 from kibitz_clients.matches.recorded_match import events
 from kibitz_games.core import registry
-from kibitz_protocol.client.session import MatchLost
+from kibitz_protocol.client.events import MatchLost
 from kibitz_protocol.wire.recordfile import Record, read_record
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.match.state import MatchState

@@ -16,6 +16,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
 
 from kibitz_protocol.client import Client, connection
+from kibitz_protocol.client.credentials import ClientIdentity
 from kibitz_protocol.client.errors import (
     BacklogError,
     ClosedError,
@@ -28,8 +29,9 @@ from kibitz_protocol.client.errors import (
     UnansweredError,
     UnreachableError,
 )
+from kibitz_protocol.client.events import Disconnected, NewsReceived
 from kibitz_protocol.client.lobby_requests import split_arrangements
-from kibitz_protocol.client.session import ClientIdentity, Disconnected, NewsReceived, Session
+from kibitz_protocol.client.session import Session
 from kibitz_protocol.wire.codec import decode_request, encode
 from kibitz_protocol.wire.lobbies import Arrangement, MatchBrief, ProgrammeItem
 from kibitz_protocol.wire.messages import (

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kibitz_protocol.client.addresses import MOST_TRIES
+from kibitz_protocol.client.addresses import MOST_HOPS, MOST_TRIES
+from kibitz_protocol.client.credentials import ClientIdentity
 from kibitz_protocol.client.errors import (
     ClosedError,
     GarbledError,
@@ -20,21 +21,18 @@ from kibitz_protocol.client.errors import (
     SessionError,
     UnreachableError,
 )
-from kibitz_protocol.client.session import (
-    MOST_HOPS,
+from kibitz_protocol.client.events import (
     Answered,
-    ClientIdentity,
     Disconnected,
     MatchLost,
     NewsReceived,
     Opened,
-    Session,
     SessionEnded,
     SessionEvent,
-    SessionState,
-    SessionTimeouts,
     Unanswered,
 )
+from kibitz_protocol.client.retry import SessionTimeouts
+from kibitz_protocol.client.session import TRANSITIONS, Session, SessionState
 from kibitz_protocol.wire.codec import decode_request, encode
 from kibitz_protocol.wire.lobbies import LobbySettings
 from kibitz_protocol.wire.messages import (
@@ -251,6 +249,33 @@ class TestHello:
     ) -> None:
         with pytest.raises(AssertionError, match="a second connection"):
             online.session.connected(online.now)
+
+
+class TestStates:
+    def test_every_state_can_be_left_but_the_last(self) -> None:
+        assert set(TRANSITIONS) == set(SessionState)
+        assert [state for state, steps in TRANSITIONS.items() if not steps] == [SessionState.ENDED]
+        reached = {target for steps in TRANSITIONS.values() for target in steps.values()}
+        assert reached == set(SessionState)
+
+    def test_a_step_that_the_table_does_not_have_is_a_mistake(self, online: ScriptedServer) -> None:
+        online.session.close()
+        with pytest.raises(AssertionError, match="a second connection while ended"):
+            online.session.connected(online.now)
+
+    def test_an_ended_session_ignores_whatever_comes(self, online: ScriptedServer) -> None:
+        session, frame = online.session, encode(_event("m1", 1))
+        session.close()
+        assert session.receive(frame, 0) == session.lost(0) == session.tick(0) == []
+        assert (session.close(), session.frames(0), session.deadline()) == ([], [], None)
+
+    def test_an_answer_before_the_welcome_is_ignored(self, peer: ScriptedServer) -> None:
+        id = _ask(peer, lambda id: ListGames(id=id))
+        peer.connect()
+        peer.expect_request(Hello)
+        peer.send(Done(re=id))
+        peer.assert_done()
+        assert peer.session.state is SessionState.GREETING
 
 
 class TestRequests:

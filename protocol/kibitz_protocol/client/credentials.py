@@ -1,0 +1,74 @@
+"""The identity of a client, and what it shows a server to prove it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from kibitz_protocol.wire.messages import VERSIONS, Capabilities, Hello, Welcome
+from kibitz_protocol.wire.visibility import WantedViews
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientIdentity:
+    """The identity in hello: a token names an account, `resume` a player who reconnects."""
+
+    name: str | None = None
+    kind: Literal["bot", "human"] = "bot"
+    token: str | None = None
+    organizer: str | None = None
+    """The secret that opens an event's own server, sent beside `name` or `resume`."""
+    resume: str | None = None
+    capabilities: Capabilities | None = None
+    agent: str = ""
+    seated: bool = True
+    """Whether to take over the player's seats and lobbies from an earlier session. Off for sessions
+    that only watch or host, which would take them from the one that plays."""
+    instance: str | None = None
+    """An id that distinguishes this program from others with the same secrets."""
+    views: WantedViews = "turn"
+    """The messages that carry the view of a match, besides snapshots and the end."""
+
+
+class Credentials:
+    """The account's token, or the secret for reconnecting, or else the name of a new guest."""
+
+    def __init__(self, identity: ClientIdentity) -> None:
+        self._identity = identity
+        self._secret = identity.resume
+
+    def hello(self, id: int, ticket: str | None) -> Hello:
+        """Return the next hello; `ticket` admits the player where a redirect sent it."""
+        who = self._identity
+        resume = self._secret if who.token is None and ticket is None else None
+        return Hello(
+            id=id,
+            versions=list(VERSIONS),
+            name=who.name if resume is None and ticket is None else None,
+            token=(who.token or who.organizer) if ticket is None else None,
+            resume=resume,
+            ticket=ticket,
+            kind=who.kind,
+            agent=who.agent,
+            instance=who.instance,
+            capabilities=who.capabilities,
+            views=who.views,
+        )
+
+    def renew(self, welcome: Welcome) -> Welcome:
+        """Return the welcome with the secret for the next hello."""
+        if not welcome.resume:  # admitted by a ticket: the earlier secret stays valid
+            kept = self._identity.token or self._secret or ""
+            welcome = welcome.model_copy(update={"resume": kept})
+        self._secret = welcome.resume or None
+        return welcome
+
+    def forget_secret(self) -> bool:
+        """Return whether the player can sign in by name after the server rejected the secret.
+
+        A killed server forgets a guest who had just connected and done nothing.
+        """
+        usable = self._identity.token is None and self._identity.name is not None
+        forgotten = usable and self._secret is not None
+        self._secret = None if forgotten else self._secret
+        return forgotten

@@ -1,0 +1,101 @@
+"""The events of a session, which its owner gets in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from kibitz_protocol.client.errors import SessionError
+from kibitz_protocol.wire.messages import (
+    Answer,
+    Event,
+    Farewell,
+    Finished,
+    HallNews,
+    LobbyClosed,
+    LobbyNews,
+    MatchEnded,
+    MatchStarted,
+    Refused,
+    Snapshot,
+    Welcome,
+    YourTurn,
+)
+from kibitz_protocol.wire.refusals import Code
+
+News: TypeAlias = (
+    Snapshot
+    | Event
+    | YourTurn
+    | Finished
+    | LobbyNews
+    | MatchStarted
+    | MatchEnded
+    | LobbyClosed
+    | HallNews
+    | Farewell
+    | Refused
+)
+"""Messages of the server that answer no request; changes of a lobby or of the hall are replaced by
+their result. A `Refused` here is for a message whose id the server could not read."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The server said welcome; `again` if this session had been welcomed before."""
+
+    welcome: Welcome
+    again: bool
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The one answer to request `id`."""
+
+    id: int
+    answer: Answer
+
+
+@dataclass(frozen=True)
+class Unanswered:
+    """Request `id` will never be answered; it may have been carried out."""
+
+    id: int
+    why: str
+
+
+@dataclass(frozen=True)
+class NewsReceived:
+    """News from the server, in order and without duplicates."""
+
+    news: News
+
+
+@dataclass(frozen=True)
+class MatchLost:
+    """A match that was followed could not be found again, most likely because it ended."""
+
+    match: str
+    code: Code
+    message: str
+
+
+@dataclass(frozen=True)
+class Disconnected:
+    """There is no connection; the next attempt is at `connect_at`."""
+
+    code: int | None
+    reason: str
+    connect_at: int
+
+
+@dataclass(frozen=True)
+class SessionEnded:
+    """The session is over, for this reason."""
+
+    error: SessionError
+
+
+SessionEvent: TypeAlias = (
+    Opened | Answered | Unanswered | NewsReceived | MatchLost | Disconnected | SessionEnded
+)

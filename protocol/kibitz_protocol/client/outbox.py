@@ -1,0 +1,94 @@
+"""The requests that a connection has still to send: in order, and below the rate limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from kibitz_protocol.client.requests import PendingRequests
+from kibitz_protocol.client.retry import RequestThrottle
+from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.messages import (
+    WALL_MATCH_COST,
+    Hello,
+    Limits,
+    Move,
+    Refused,
+    Rejoin,
+    Request,
+    Wall,
+)
+from kibitz_protocol.wire.refusals import Code
+
+DEFAULT_RETRY_MS: Final = 1_000
+"""Delay before a refused request is resent if the refusal gives none."""
+
+
+class Outbox:
+    """Ids of requests to send, on a connection that hello has just opened.
+
+    Ids that `requests` no longer has were withdrawn and are skipped.
+    """
+
+    def __init__(self, requests: PendingRequests, limits: Limits, now: int) -> None:
+        self._requests = requests
+        self._throttle = RequestThrottle(limits.messages_per_second, limits.burst, now)
+        self._throttle.try_take(now, Hello.cost)
+        self._waiting: list[int] = []
+        # Requests to resend because the server was too busy: (time, id).
+        self._postponed: list[tuple[int, int]] = []
+
+    def add(self, ids: Iterable[int]) -> None:
+        """Queue requests."""
+        self._waiting.extend(ids)
+
+    def postpone(self, refused: Refused, now: int) -> None:
+        """Send a refused request again, at the time that the refusal names."""
+        wait = DEFAULT_RETRY_MS if refused.retry_after_ms is None else refused.retry_after_ms
+        self._postponed.append((now + wait, refused.re))
+        if refused.code is Code.RATE_LIMITED:
+            self._throttle.drain(now, wait)
+
+    def frames(self, now: int) -> list[bytes]:
+        """Return the frames to send now, and count them as sent."""
+        self.add(id for at, id in self._postponed if at <= now)
+        self._postponed = [(at, id) for at, id in self._postponed if at > now]
+        frames = []
+        held: list[Request] = []
+        for pending in filter(None, map(self._requests.get, self._waiting)):
+            if self._may_send(pending.request, held, now):
+                pending.sent = True
+                frames.append(encode(pending.request))
+            else:
+                held.append(pending.request)
+        self._waiting = [request.id for request in held]
+        return frames
+
+    def deadline(self) -> int | None:
+        """Return when the next frame may be sent."""
+        times = [at for at, _ in self._postponed]
+        if self._waiting:
+            times.append(self._throttle.ready_at())
+        return min(times, default=None)
+
+    def _may_send(self, request: Request, held: Sequence[Request], now: int) -> bool:
+        """Return whether a request may be sent: in order, and below the rate limit.
+
+        A move overtakes all but the rejoin of its own match.
+        """
+        if isinstance(request, Move):
+            return not any(_must_precede(one, request) for one in held)
+        return not held and self._throttle.try_take(now, _cost(request))
+
+
+def _cost(request: Request) -> float:
+    """Return the most that the server may charge for a request; all of a wall may be new."""
+    cost: float = request.cost
+    if isinstance(request, Wall):
+        cost += WALL_MATCH_COST * len(request.matches)
+    return cost
+
+
+def _must_precede(request: Request, move: Move) -> bool:
+    """Return whether the server refuses the move until this request is carried out."""
+    return isinstance(request, Rejoin) and request.match == move.match
