@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from kibitz_games.core.drawing import stage_of
+from kibitz_games.core.drawing import paint_between, stage_of
+from kibitz_protocol.client.session import TRANSITIONS
 from tests.clients.web.node import FOLDER, needs_node, run_node
 from tests.games.core.test_drawing import GOLDENS, golden_play, looks
 from tests.tools.paints import paint_between
@@ -42,6 +44,26 @@ def test_a_stage_and_paints_are_in_javascript_what_they_are_in_python(path: Path
     done = run_node("stage_law.mjs", stdin="\n".join(lines))
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.strip() == f"{sum('paint' in line for line in lines)} paints"
+
+
+PRINT_TABLE = """
+import { use } from "./use.mjs";
+console.log(JSON.stringify((await use("wire/connection.js")).TRANSITIONS));
+"""
+
+
+@pytest.mark.e2e
+@needs_node
+def test_a_session_has_the_states_and_steps_of_the_python_client() -> None:
+    done = run_node("--input-type=module", "--eval", PRINT_TABLE)
+    assert done.returncode == 0, done.stderr
+    table: dict[str, dict[str, str]] = {
+        state.value: {step: target.value for step, target in steps.items()}
+        for state, steps in TRANSITIONS.items()
+    }
+    # A page can open its session again.
+    table["ended"] = {"opened": "away"}
+    assert json.loads(done.stdout) == table
 
 
 def _drawn(path: Path) -> Iterator[dict[str, Any]]:

@@ -119,13 +119,13 @@ function storageOrNone(which) {
 /** @param {App} app */
 function followConnection(app) {
   const { connection } = app;
-  connection.addEventListener("phase", () => {
-    const { phase, error } = connection;
-    if (phase === "waiting") {
+  connection.addEventListener("state", () => {
+    const { state, error, retryAt } = connection;
+    if (state === "away" && retryAt) {
       app.say("The connection is lost. Trying again…", "bad", button("Try now", () => connection.retryNow()));
-    } else if (phase === "open") {
+    } else if (state === "online") {
       app.hush();
-    } else if (phase === "closed" && error?.code === "replaced") {
+    } else if (state === "ended" && error?.code === "replaced") {
       app.say(`Stopped here: ${error.message}.`, "bad", button("Go on here", () => app.enter()));
     }
   });

@@ -76,11 +76,11 @@ function connection(hello = { name: "ada" }, storage = new FakeStore()) {
 test("hello, and the secret for coming back", async () => {
   const { made, storage } = connection();
   const opened = made.open();
-  assert.equal(made.phase, "connecting");
+  assert.equal(made.state, "away");
   const hello = FakeSocket.last.welcomes();
   assert.deepEqual([hello.kind, hello.views, hello.name], ["human", "drawn", "ada"]);
   assert.equal((await opened).name, "ada");
-  assert.equal(made.phase, "open");
+  assert.equal(made.state, "online");
   assert.deepEqual([...storage.kept], [["kibitz.resume.games.example:8765", "the-secret"]]);
 });
 
@@ -124,7 +124,7 @@ test("after a loss: a growing pause, the secret, rejoins, then what may be sent 
   const [sent] = FakeSocket.last.take();
   FakeSocket.last.onclose({ code: 1006, reason: "" });
   await lost;
-  assert.equal(made.phase, "waiting");
+  assert.equal(made.state, "away");
   assert.equal(FakeSocket.all.length, 1);
   mock.timers.tick(200);
   assert.equal(FakeSocket.all.length, 2);
@@ -174,7 +174,7 @@ test("a seat that another window took is left to it", async () => {
   FakeSocket.last.onclose({ code: 4000, reason: "" });
   await asked;
   mock.timers.tick(60_000);
-  assert.deepEqual([made.phase, FakeSocket.all.length], ["closed", 1]);
+  assert.deepEqual([made.state, FakeSocket.all.length], ["ended", 1]);
   await assert.rejects(made.request({ type: "list_games" }));
   const back = made.open();
   assert.equal(FakeSocket.last.welcomes().resume, "the-secret");
@@ -189,7 +189,7 @@ test("a secret that is not known any more is forgotten", async () => {
   const [hello] = FakeSocket.last.take();
   FakeSocket.last.says({ type: "refused", re: hello.id, code: "unauthorized", message: "who?" });
   await opened;
-  assert.deepEqual([storage.kept.size, made.knowsWho, made.phase], [0, false, "closed"]);
+  assert.deepEqual([storage.kept.size, made.knowsWho, made.state], [0, false, "ended"]);
 });
 
 test("a server that is busy is asked again later", () => {
@@ -198,7 +198,7 @@ test("a server that is busy is asked again later", () => {
   FakeSocket.last.onopen();
   const [hello] = FakeSocket.last.take();
   FakeSocket.last.says({ type: "refused", re: hello.id, code: "unavailable", message: "", retry_after_ms: 500 });
-  assert.equal(made.phase, "waiting");
+  assert.equal(made.state, "away");
   mock.timers.tick(800);
   assert.equal(FakeSocket.all.length, 2);
 });
@@ -314,7 +314,7 @@ test("a request is not sent to and fro for ever", async () => {
     if (hop < 5) FakeSocket.last.welcomes({ resume: "" });
   }
   await refused;
-  assert.equal(made.phase, "open");
+  assert.equal(made.state, "online");
 });
 
 test("who is never let in where it was sent asks at home again", () => {
@@ -334,7 +334,7 @@ test("who is never let in where it was sent asks at home again", () => {
     }
   }
   FakeSocket.last.welcomes();
-  assert.equal(made.phase, "open");
+  assert.equal(made.state, "online");
 });
 
 test("a ticket that comes too late sends its player home", () => {

@@ -12,11 +12,11 @@ const PLACES = /** @type {const} */ ([
   ["ladder", "/ladder", "Ladder"],
   ["wall", "/wall", "Wall"],
 ]);
-const PHASES = {
-  connecting: "connecting",
-  open: "connected",
-  waiting: "connection lost",
-  closed: "not connected",
+const STATES = {
+  away: "connecting",
+  greeting: "connecting",
+  online: "connected",
+  ended: "not connected",
 };
 
 /**
@@ -46,8 +46,9 @@ export function header(root, app) {
     look.title = `Change to ${other} colours`;
   };
   const drawWho = () => {
-    const text = PHASES[connection.phase];
-    light.dataset.phase = connection.phase;
+    const lost = connection.retryAt > 0;
+    const text = lost ? "connection lost" : STATES[connection.state];
+    light.dataset.state = lost ? "lost" : connection.state;
     light.setAttribute("aria-label", text);
     light.title = text;
     who.textContent = who.title = connection.welcome?.name ?? "";
@@ -55,7 +56,7 @@ export function header(root, app) {
   };
   look.addEventListener("click", () => theme.toggle());
   theme.addEventListener("change", drawLook);
-  connection.addEventListener("phase", drawWho);
+  connection.addEventListener("state", drawWho);
   signOut.addEventListener("click", () => {
     const playing = app.matches.seated.length > 0;
     const question = "You have a seat in a running match, and cannot come back to it. Sign out?";

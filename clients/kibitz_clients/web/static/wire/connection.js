@@ -8,21 +8,61 @@
 // In a cluster another server may have the match or lobby of a request: the refusal has its address
 // and a ticket for it (`redirect`). While a server is unreachable, the others are tried in turn.
 //
-//     connecting --welcome--> open --lost--> waiting --pause--> connecting
-//         |                     |               |
-//         +--refused------------+--replaced-----+--close()----> closed
+// The states and their steps are those of the Python client (`kibitz_protocol/client/session.py`).
+// Here, a session begins in "ended" and can be opened again. "away" includes opening a socket.
+//
+//     away --connected--> greeting --welcome--> online        any --over--> ended --opened--> away
+//      ^                     |                    |
+//      +--lost, redirect-----+--lost, redirect----+
 
+import { Addresses, MOST_HOPS } from "./addresses.js";
 import { COSTS, FATAL_CLOSES, REPEATABLE, VERSIONS } from "./protocol.js";
+import { Secret } from "./secret.js";
 import { Throttle } from "./throttle.js";
 
 /** @typedef {import("./messages.js").ClientMessage} ClientMessage */
 /** @typedef {import("./messages.js").ServerMessage} ServerMessage */
 /** @typedef {import("./messages.js").Refused} Refused */
 /** @typedef {import("./messages.js").Welcome} Welcome */
-/** @typedef {"connecting"|"open"|"waiting"|"closed"} Phase */
 /** @typedef {{name?: string, token?: string, invite?: string}} Credentials */
 /** @typedef {{type: string, [field: string]: unknown}} Asked a request without its id */
-/** @typedef {Pick<Storage, "getItem"|"setItem"|"removeItem">} Store */
+/** @typedef {import("./secret.js").Store} Store */
+/** @typedef {ReturnType<typeof setTimeout>} Timer */
+/**
+ * @typedef {object} Away there is no connection
+ * @property {"away"} name
+ * @property {number} retryAt when the pause after a loss is over, or 0
+ * @property {number} notBefore the server's wish: no attempt before this time
+ * @property {WebSocket} [socket] the one that is being opened
+ * @property {Timer} [timer] of the pause, then of opening the socket
+ */
+/**
+ * @typedef {object} Greeting hello has no answer yet
+ * @property {"greeting"} name
+ * @property {WebSocket} socket
+ * @property {number} notBefore
+ * @property {number} helloId
+ * @property {boolean} resumed whether hello carried the secret
+ * @property {Timer} [timer] of the wait for the answer
+ */
+/**
+ * @typedef {object} Online the server has said welcome
+ * @property {"online"} name
+ * @property {WebSocket} socket
+ * @property {number} notBefore
+ * @property {number} since
+ * @property {Throttle} throttle
+ * @property {Timer} [timer] of the oldest answer
+ * @property {Timer} [flush] of the next request
+ */
+/**
+ * @typedef {object} Ended
+ * @property {"ended"} name
+ * @property {Refusal | null} error why the session is over
+ * @property {undefined} [socket]
+ * @property {undefined} [timer]
+ */
+/** @typedef {Away | Greeting | Online | Ended} State */
 /**
  * @typedef {object} Pending
  * @property {Asked & {id: number}} message
@@ -40,9 +80,14 @@ const HELLO_MS = 10_000;
 const ANSWER_MS = 30_000;
 const TRANSIENT = new Set(["rate_limited", "unavailable", "internal", "elsewhere"]);
 const AGENT = "kibitz web";
-const MOST_HOPS = 5;
-/** Attempts at a server that a redirect named, which may not recognize the player at once. */
-const MOST_TRIES = 3;
+
+/** @type {Record<State["name"], Record<string, State["name"]>>} the next state for each step */
+export const TRANSITIONS = {
+  away: { connected: "greeting", lost: "away", over: "ended" },
+  greeting: { welcome: "online", redirect: "away", lost: "away", over: "ended" },
+  online: { redirect: "away", lost: "away", over: "ended" },
+  ended: { opened: "away" },
+};
 
 export class Refusal extends Error {
   /**
@@ -69,49 +114,18 @@ export class Refusal extends Error {
 export class Connection extends EventTarget {
   /** @type {Welcome | null} the newest welcome */
   welcome = null;
-  /** @type {Phase} */
-  phase = "closed";
-  /** @type {Refusal | null} why the session is closed */
-  error = null;
-  /** @type {number} when the next attempt is due, while waiting */
-  retryAt = 0;
-
-  #url;
-  /** @type {string} the server to connect to: the own one, or another one of its cluster */
-  #present;
-  /** @type {string[]} */
-  #others = [];
-  /** @type {string | null} what lets this player in where it was sent */
-  #ticket = null;
-  /** How many redirects hello has followed without a pause. */
-  #hops = 0;
-  /** Failed attempts to be admitted at the server that a redirect named. */
-  #tries = 0;
-  #store;
+  /** @type {State} */
+  #current = { name: "ended", error: null };
+  #addresses;
+  #secret;
   /** @type {Credentials} */
   #hello;
-  /** @type {WebSocket | null} */
-  #socket = null;
   /** @type {Map<number, Pending>} */
   #pending = new Map();
-  /** @type {Throttle | null} */
-  #throttle = null;
-  /** @type {ReturnType<typeof setTimeout> | undefined} the pause before the next attempt */
-  #retry;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #patience;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #flush;
   /** @type {{resolve: (welcome: Welcome) => void, reject: (refusal: Refusal) => void}[]} */
   #openers = [];
   #failures = 0;
-  #openedAt = 0;
-  #notBefore = 0;
   #lastId = 0;
-  #helloId = 0;
-  #resumed = false;
-  /** @type {string | null} the secret, where it cannot be stored */
-  #memory = null;
   #instance = randomSecret();
 
   /**
@@ -120,31 +134,28 @@ export class Connection extends EventTarget {
    */
   constructor({ url, hello = {}, storage }) {
     super();
-    this.#url = url;
-    this.#present = url;
+    this.#addresses = new Addresses(url);
+    this.#secret = new Secret(url, storage);
     this.#hello = hello;
-    this.#store = storage;
+  }
+
+  get state() {
+    return this.#current.name;
+  }
+
+  /** Why the session is over, if it is. */
+  get error() {
+    return this.#current.name === "ended" ? this.#current.error : null;
+  }
+
+  /** When the next attempt is due, after a connection was lost; otherwise 0. */
+  get retryAt() {
+    return this.#current.name === "away" ? this.#current.retryAt : 0;
   }
 
   /** Whether there are credentials for hello. */
   get knowsWho() {
-    return Boolean(this.#hello.token || this.#hello.name || this.#secret);
-  }
-
-  /** The storage key of the secret for reconnecting; it does not contain the secret. */
-  get #key() {
-    const { host, pathname } = new URL(this.#url);
-    // Another server may be below another path of the same proxy.
-    return `kibitz.resume.${host}${pathname.replace(/\/(?:ws)?$/, "")}`;
-  }
-
-  /** @returns {string | null} */
-  get #secret() {
-    try {
-      return this.#store.getItem(this.#key) ?? this.#memory;
-    } catch {
-      return this.#memory; // storage may be forbidden
-    }
+    return Boolean(this.#hello.token || this.#hello.name || this.#secret.value);
   }
 
   /**
@@ -153,13 +164,10 @@ export class Connection extends EventTarget {
    * @returns {Promise<Welcome>}
    */
   open() {
-    if (this.phase === "open" && this.welcome) return Promise.resolve(this.welcome);
+    if (this.state === "online" && this.welcome) return Promise.resolve(this.welcome);
     return new Promise((resolve, reject) => {
       this.#openers.push({ resolve, reject });
-      if (this.phase === "closed") {
-        this.error = null;
-        this.#connect();
-      }
+      if (this.state === "ended") this.#goAway("opened");
     });
   }
 
@@ -168,14 +176,14 @@ export class Connection extends EventTarget {
    * @param {Credentials} hello
    */
   signIn(hello) {
-    this.#forget();
+    this.#secret.forget();
     this.#hello = hello;
     return this.open();
   }
 
   /** Sign out: forget the credentials. */
   signOut() {
-    this.#forget();
+    this.#secret.forget();
     this.#hello = {};
     this.welcome = null;
     this.#end(new Refusal("unauthorized", "signed out"));
@@ -188,7 +196,8 @@ export class Connection extends EventTarget {
 
   /** Try to connect now instead of after the pause, such as when the network is back. */
   retryNow() {
-    if (this.phase === "waiting" && Date.now() >= this.#notBefore) this.#connect();
+    const away = this.#current;
+    if (away.name === "away" && !away.socket && Date.now() >= away.notBefore) this.#connect(away);
   }
 
   /**
@@ -197,7 +206,7 @@ export class Connection extends EventTarget {
    * @returns {Promise<any>}
    */
   request(message) {
-    if (this.phase === "closed") {
+    if (this.state === "ended") {
       return Promise.reject(this.error ?? new Refusal("closed", "not connected"));
     }
     return new Promise((resolve, reject) => {
@@ -208,33 +217,72 @@ export class Connection extends EventTarget {
     });
   }
 
-  // --- connecting -----------------------------------------------------------------------
+  // --- states ---------------------------------------------------------------------------
 
-  #connect() {
-    clearTimeout(this.#retry);
-    this.#setPhase("connecting");
-    const socket = new WebSocket(this.#present);
-    this.#socket = socket;
-    this.#patience = setTimeout(() => this.#lose(socket, 0), HELLO_MS);
-    socket.onopen = () => this.#sayHello(socket);
-    socket.onmessage = ({ data }) => {
-      if (socket === this.#socket) this.#receive(data);
-    };
-    socket.onclose = ({ code, reason }) => this.#lose(socket, code, reason);
+  /**
+   * Change the state; every change passes through here. A socket that the next state does not have
+   * is closed.
+   * @param {string} step
+   * @param {State} next
+   */
+  #enter(step, next) {
+    const last = this.#current;
+    if (TRANSITIONS[last.name][step] !== next.name) {
+      throw new Error(`${step} cannot lead from ${last.name} to ${next.name}`);
+    }
+    clearTimeout(last.timer);
+    if (last.name === "online") clearTimeout(last.flush);
+    if (last.socket && last.socket !== next.socket) {
+      last.socket.onopen = last.socket.onmessage = last.socket.onclose = null;
+      last.socket.close();
+    }
+    this.#current = next;
+    this.dispatchEvent(new CustomEvent("state", { detail: next.name }));
   }
 
-  /** @param {WebSocket} socket */
-  #sayHello(socket) {
-    this.#helloId = this.#newId();
+  /**
+   * Connect at once, or at `retryAt`.
+   * @param {string} step
+   * @param {{retryAt?: number, notBefore?: number}} [pause]
+   */
+  #goAway(step, { retryAt = 0, notBefore = 0 } = {}) {
+    /** @type {Away} */
+    const away = { name: "away", retryAt, notBefore };
+    if (retryAt) away.timer = setTimeout(() => this.#connect(away), retryAt - Date.now());
+    this.#enter(step, away);
+    if (!retryAt) this.#connect(away);
+  }
+
+  /** @param {Away} away */
+  #connect(away) {
+    if (this.#current !== away) return; // a listener has closed the session
+    clearTimeout(away.timer);
+    const socket = new WebSocket(this.#addresses.present);
+    away.socket = socket;
+    away.timer = setTimeout(() => this.#lost(0), HELLO_MS);
+    socket.onopen = () => this.#connected(socket, away.notBefore);
+    socket.onmessage = ({ data }) => this.#receive(data);
+    socket.onclose = ({ code, reason }) => this.#lost(code, reason);
+  }
+
+  /**
+   * @param {WebSocket} socket
+   * @param {number} notBefore
+   */
+  #connected(socket, notBefore) {
+    const helloId = this.#newId();
     const { name, token } = this.#hello;
-    const resume = token ? null : this.#secret;
-    this.#resumed = Boolean(resume);
-    const ticket = this.#ticket;
+    const resume = token ? null : this.#secret.value;
+    const { ticket } = this.#addresses;
     const who = ticket ? { ticket } : token ? { token } : resume ? { resume } : { name };
+    const timer = setTimeout(() => this.#lost(0, "no answer to hello"), HELLO_MS);
+    this.#enter("connected", {
+      name: "greeting", socket, notBefore, helloId, resumed: Boolean(resume), timer,
+    });
     socket.send(
       JSON.stringify({
         type: "hello",
-        id: this.#helloId,
+        id: helloId,
         versions: VERSIONS,
         kind: "human",
         views: "drawn",
@@ -246,64 +294,44 @@ export class Connection extends EventTarget {
   }
 
   /**
-   * @param {WebSocket} socket
+   * The connection broke or could not be opened.
    * @param {number} code
    * @param {string} [reason]
    */
-  #lose(socket, code, reason = "") {
-    if (socket !== this.#socket) return;
-    this.#drop();
-    if (this.phase === "connecting") this.#tryNext();
+  #lost(code, reason = "") {
+    if (this.state !== "online") this.#addresses.tryNext();
     const fatal = FATAL_CLOSES[code];
     if (fatal) this.#end(new Refusal("replaced", fatal));
     else this.#wait(reason);
   }
 
-  /** Let go of the socket. */
-  #drop() {
-    clearTimeout(this.#patience);
-    clearTimeout(this.#flush);
-    this.#flush = undefined;
-    const socket = this.#socket;
-    this.#socket = null;
-    this.#throttle = null;
-    if (socket) {
-      socket.onopen = socket.onmessage = socket.onclose = null;
-      socket.close();
-    }
-  }
-
-  /** Connect to the next server, because the present one is unreachable or admits nobody. */
-  #tryNext() {
-    this.#ticket = null;
-    const known = [this.#url, ...this.#others];
-    this.#present = known[(known.indexOf(this.#present) + 1) % known.length] ?? this.#url;
+  /**
+   * Wait for the next attempt.
+   * @param {string} reason
+   * @param {number} [retryAfterMs] the least pause
+   */
+  #wait(reason, retryAfterMs = 0) {
+    const last = this.#current;
+    if (last.name === "ended") return;
+    if (last.name === "online" && Date.now() - last.since >= STABLE_MS) this.#failures = 0;
+    this.#failures += 1;
+    this.#addresses.restartHops();
+    for (const pending of this.#pending.values()) pending.hops = 0;
+    this.#giveUpSent(reason);
+    const bound = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1));
+    const pause = bound * (0.5 + Math.random() / 2);
+    const notBefore = Math.max(Date.now() + retryAfterMs, last.notBefore);
+    this.#goAway("lost", { retryAt: notBefore + pause, notBefore });
   }
 
   /**
    * Follow a redirect to another server.
    * @param {{url: string, ticket: string}} redirect
    */
-  #follow({ url, ticket }) {
-    this.#present = url;
-    this.#ticket = ticket;
-    this.#tries = 0;
-    this.#drop();
+  #follow(redirect) {
+    this.#addresses.follow(redirect);
     this.#giveUpSent("it goes on elsewhere");
-    this.#connect();
-  }
-
-  /** @param {string} [reason] */
-  #wait(reason = "") {
-    if (this.phase === "open" && Date.now() - this.#openedAt >= STABLE_MS) this.#failures = 0;
-    this.#failures += 1;
-    this.#hops = 0;
-    this.#giveUpSent(reason);
-    const bound = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1));
-    const pause = bound * (0.5 + Math.random() / 2);
-    this.retryAt = Math.max(Date.now(), this.#notBefore) + pause;
-    this.#retry = setTimeout(() => this.#connect(), this.retryAt - Date.now());
-    this.#setPhase("waiting");
+    this.#goAway("redirect");
   }
 
   /**
@@ -324,13 +352,11 @@ export class Connection extends EventTarget {
 
   /** @param {Refusal} error */
   #end(error) {
-    clearTimeout(this.#retry);
-    this.#drop();
-    this.error = error;
+    if (this.state === "ended") return;
     const lost = [...this.#pending.values(), ...this.#openers];
     this.#pending.clear();
     this.#openers = [];
-    this.#setPhase("closed");
+    this.#enter("over", { name: "ended", error });
     for (const request of lost) request.reject(error);
   }
 
@@ -340,31 +366,32 @@ export class Connection extends EventTarget {
   #receive(data) {
     /** @type {ServerMessage} */
     const message = JSON.parse(String(data));
-    if ("re" in message && typeof message.re === "number") this.#answer(message);
-    else this.#tell(message);
+    const now = this.#current;
+    if (!("re" in message && typeof message.re === "number")) this.#tell(message);
+    else if (now.name === "greeting" && message.re === now.helloId) this.#greet(now, message);
+    else if (now.name === "online") this.#answer(now, message);
   }
 
   /** @param {ServerMessage} message */
   #tell(message) {
-    if (message.type === "farewell") {
-      this.#notBefore = Date.now() + (message.retry_after_ms ?? 0);
+    if (message.type === "farewell" && this.#current.name !== "ended") {
+      this.#current.notBefore = Date.now() + (message.retry_after_ms ?? 0);
     }
     this.dispatchEvent(new CustomEvent("news", { detail: message }));
   }
 
-  /** @param {ServerMessage & {re: number}} answer */
-  #answer(answer) {
-    if (answer.re === this.#helloId) {
-      this.#greet(answer);
-      return;
-    }
+  /**
+   * @param {Online} online
+   * @param {ServerMessage & {re: number}} answer
+   */
+  #answer(online, answer) {
     const pending = this.#pending.get(answer.re);
     if (!pending) {
       if (answer.type === "refused") this.#tell(answer);
       return;
     }
     if (answer.type === "refused") {
-      this.#refuse(pending, answer);
+      this.#refuse(online, pending, answer);
     } else {
       this.#pending.delete(answer.re);
       pending.resolve(answer);
@@ -373,10 +400,11 @@ export class Connection extends EventTarget {
 
   /**
    * Pass a refusal on, or resend a rate-limited request later if that is harmless.
+   * @param {Online} online
    * @param {Pending} pending
    * @param {Refused} refused
    */
-  #refuse(pending, refused) {
+  #refuse(online, pending, refused) {
     if (refused.redirect && pending.hops < MOST_HOPS) {
       pending.hops += 1;
       pending.sent = false;
@@ -385,7 +413,7 @@ export class Connection extends EventTarget {
     }
     const again = refused.code === "rate_limited" && REPEATABLE.has(pending.message.type);
     if (again) {
-      this.#throttle?.drain(refused.retry_after_ms ?? 1_000, performance.now());
+      online.throttle.drain(refused.retry_after_ms ?? 1_000, performance.now());
       pending.sent = false;
       this.#send();
       return;
@@ -394,59 +422,46 @@ export class Connection extends EventTarget {
     pending.reject(Refusal.of(refused));
   }
 
-  /** @param {ServerMessage & {re: number}} answer to hello */
-  #greet(answer) {
-    clearTimeout(this.#patience);
+  /**
+   * @param {Greeting} greeting
+   * @param {ServerMessage & {re: number}} answer to hello
+   */
+  #greet(greeting, answer) {
     if (answer.type === "welcome") {
-      this.#open(answer);
-    } else if (answer.type === "refused" && answer.redirect && this.#hops < MOST_HOPS) {
-      this.#hops += 1;
+      this.#welcome(greeting.socket, answer);
+    } else if (answer.type !== "refused") {
+      this.#end(new Refusal("garbled", `hello was answered with ${answer.type}`));
+    } else if (answer.redirect && this.#addresses.mayRedirectHello()) {
       this.#follow(answer.redirect);
-    } else if (answer.type === "refused" && TRANSIENT.has(answer.code)) {
-      this.#notBefore = Date.now() + (answer.retry_after_ms ?? 0);
-      this.#drop();
-      // After a redirect this server will soon recognize the player; otherwise another one may
-      // admit it. A server that has lost its database admits nobody, while others still redirect
-      // players there.
-      this.#tries += 1;
-      if (!this.#ticket || this.#tries >= MOST_TRIES) this.#tryNext();
+    } else if (TRANSIENT.has(answer.code)) {
+      this.#addresses.notLetIn();
+      this.#wait(answer.message, answer.retry_after_ms ?? 0);
+    } else if (this.#addresses.ticket) {
+      this.#addresses.tryNext(); // the ticket came too late
       this.#wait(answer.message);
-    } else if (answer.type === "refused" && this.#ticket) {
-      this.#drop();
-      this.#tryNext(); // the ticket came too late
-      this.#wait(answer.message);
-    } else if (answer.type === "refused" && this.#mayComeAnew(answer)) {
-      this.#forget();
-      this.#drop();
-      this.#wait(answer.message);
-    } else if (answer.type === "refused") {
-      if (this.#resumed) this.#forget();
-      this.#end(Refusal.of(answer));
+    } else {
+      if (greeting.resumed) this.#secret.forget();
+      // A killed server forgets a guest, who can still sign in by name.
+      const byName = greeting.resumed && answer.code === "unauthorized" && this.#hello.name;
+      if (byName) this.#wait(answer.message);
+      else this.#end(Refusal.of(answer));
     }
   }
 
   /**
-   * Whether to send hello by name if the server no longer accepts the secret.
-   * @param {Refused} refused
+   * @param {WebSocket} socket
+   * @param {Welcome} welcome
    */
-  #mayComeAnew(refused) {
-    return refused.code === "unauthorized" && this.#resumed && Boolean(this.#hello.name);
-  }
-
-  /** @param {Welcome} welcome */
-  #open(welcome) {
+  #welcome(socket, welcome) {
     this.welcome = welcome;
-    this.#ticket = null;
-    this.#hops = 0;
-    this.#others = welcome.nodes ?? [];
+    this.#addresses.admitted(welcome.nodes ?? []);
     const secret = welcome.resume || this.#hello.token;
-    if (secret) this.#keep(secret); // admitted by a ticket, the player keeps the earlier secret
+    if (secret) this.#secret.keep(secret); // admitted by a ticket, the player keeps the earlier one
     this.#hello = { name: welcome.kind === "human" ? welcome.name : undefined };
-    this.#openedAt = Date.now();
     const { messages_per_second, burst } = welcome.limits;
-    this.#throttle = new Throttle(messages_per_second, burst, performance.now());
-    this.#throttle.take(COSTS.hello ?? 1, performance.now());
-    this.#setPhase("open");
+    const throttle = new Throttle(messages_per_second, burst, performance.now());
+    throttle.take(COSTS.hello ?? 1, performance.now());
+    this.#enter("welcome", { name: "online", socket, notBefore: 0, since: Date.now(), throttle });
     const openers = this.#openers;
     this.#openers = [];
     for (const { resolve } of openers) resolve(welcome);
@@ -456,41 +471,44 @@ export class Connection extends EventTarget {
 
   /** Send queued requests: rejoins first, which moves need; the rest in order, within the limit. */
   #send() {
-    if (this.phase !== "open" || !this.#socket || !this.#throttle) return;
+    const online = this.#current;
+    if (online.name !== "online") return;
     const waiting = [...this.#pending.values()].filter((pending) => !pending.sent);
     const first = waiting.filter((pending) => pending.message.type === "rejoin");
     for (const pending of [...first, ...waiting]) {
       if (pending.sent) continue;
-      const wait = this.#throttle.take(COSTS[pending.message.type] ?? 1, performance.now());
+      const wait = online.throttle.take(COSTS[pending.message.type] ?? 1, performance.now());
       if (wait) {
-        this.#flush ??= setTimeout(() => {
-          this.#flush = undefined;
+        online.flush ??= setTimeout(() => {
+          online.flush = undefined;
           this.#send();
         }, wait);
         break;
       }
       pending.sent = true;
       pending.at = performance.now();
-      this.#socket.send(JSON.stringify(pending.message));
+      online.socket.send(JSON.stringify(pending.message));
     }
-    this.#watchSilence();
+    this.#watchSilence(online);
   }
 
-  /** Give up a server that leaves requests unanswered for long, even if TCP is still open. */
-  #watchSilence() {
-    clearTimeout(this.#patience);
+  /**
+   * Give up a server that leaves requests unanswered for long, even if TCP is still open.
+   * @param {Online} online
+   */
+  #watchSilence(online) {
+    clearTimeout(online.timer);
     const sent = [...this.#pending.values()].filter((pending) => pending.sent);
-    const socket = this.#socket;
-    if (!sent.length || !socket) return;
+    if (!sent.length) return;
     const oldest = Math.min(...sent.map((pending) => pending.at));
     const check = () => {
       const late = [...this.#pending.values()].some(
         (pending) => pending.sent && performance.now() - pending.at >= ANSWER_MS,
       );
-      if (late) this.#lose(socket, 0, "no answer");
-      else this.#watchSilence();
+      if (late) this.#lost(0, "no answer");
+      else this.#watchSilence(online);
     };
-    this.#patience = setTimeout(check, Math.max(0, oldest + ANSWER_MS - performance.now()) + 1);
+    online.timer = setTimeout(check, Math.max(0, oldest + ANSWER_MS - performance.now()) + 1);
   }
 
   // --- small parts --------------------------------------------------------------------------
@@ -500,32 +518,6 @@ export class Connection extends EventTarget {
     const fresh = Date.now() * 1000 + Math.floor(Math.random() * 1000);
     this.#lastId = Math.max(this.#lastId + 1, fresh);
     return this.#lastId;
-  }
-
-  /** @param {string} secret */
-  #keep(secret) {
-    try {
-      this.#store.setItem(this.#key, secret);
-    } catch {
-      // without storage the player is known for as long as this page is open
-    }
-    this.#memory = secret;
-  }
-
-  #forget() {
-    this.#memory = null;
-    try {
-      this.#store.removeItem(this.#key);
-    } catch {
-      // there was none
-    }
-  }
-
-  /** @param {Phase} phase */
-  #setPhase(phase) {
-    if (this.phase === phase) return;
-    this.phase = phase;
-    this.dispatchEvent(new CustomEvent("phase", { detail: phase }));
   }
 }
 

@@ -13,8 +13,8 @@ export class Games {
   /** @param {Connection} connection */
   constructor(connection) {
     this.connection = connection;
-    connection.addEventListener("phase", () => {
-      if (connection.phase !== "open") this.#list = null; // another server may come
+    connection.addEventListener("state", () => {
+      if (connection.state !== "online") this.#list = null; // another server may come
     });
   }
 
