@@ -110,7 +110,7 @@ async def _serve_http(tools: MCPServer, player: ToolPlayer, listener: socket.soc
     web = HttpServer(tools, HOST)
 
     async def finish() -> None:
-        player.end("this player was ended where it was started")
+        player.link.end("this player was ended where it was started")
         await web.end()
 
     echo(f"the Model Context Protocol is at http://{HOST}:{listener.getsockname()[1]}/mcp")

@@ -1,7 +1,7 @@
 """One player on one connection, controlled by calls: a method for each tool.
 
-Every method returns text for the calling program, or raises `CallError` with a sentence. A
-`ClientState` has the matches; a task keeps it up to date between calls.
+Every method returns text for the calling program, or raises `CallError` with a sentence. `link.py`
+has the connection, and the matches as the news describe them.
 """
 
 from __future__ import annotations
@@ -10,53 +10,31 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Final, TypeVar
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Final
 
-from kibitz_clients.matches.client_state import ClientState
 from kibitz_clients.matches.connector import Connector
 from kibitz_clients.matches.timeline import Timeline
 from kibitz_clients.mcp import match_text
+from kibitz_clients.mcp.link import PROGRESS_SECONDS, CallError, Explain, Progress, ServerLink
 from kibitz_clients.wording import descriptions
 from kibitz_clients.wording.move_input import MoveOption, MoveSelector, move_options, parse_typed
 from kibitz_games.core.game import Game
 from kibitz_protocol import printable
 from kibitz_protocol.client.client import Client
-from kibitz_protocol.client.errors import KibitzError
-from kibitz_protocol.client.events import MatchLost, News
-from kibitz_protocol.wire.messages import LobbyClosed, YourTurn
+from kibitz_protocol.wire.messages import YourTurn
 from kibitz_protocol.wire.records import Comment
 
 MOST_SECONDS: Final = 600.0
 """The longest wait of one call."""
-PROGRESS_SECONDS: Final = 5.0
-"""Seconds between two progress notifications of a waiting call."""
-ANSWER_SECONDS: Final = 20.0
-"""The timeout of a call for the server's answer. Requests outlast a restart of the server, but
-agents need an answer before."""
 KEPT_MATCHES: Final = 20
 """Finished matches that are kept for `look`."""
 MOST_WORDS: Final = 200
 """The most characters of a comment on a move (`records.Comment.text`)."""
-_T = TypeVar("_T")
-Progress = Callable[[float], Awaitable[None]]
-"""A callback with the seconds that a call has waited."""
-
-
-Explain = Callable[[Exception], str]
-"""A function that turns an error into a sentence for the caller."""
-
-
-class CallError(Exception):
-    """A call that cannot be carried out; the message is a sentence for the caller."""
 
 
 class ToolPlayer:
-    """A player whose moves are made by calls, in any number of matches at once.
-
-    `connection` is None until `keep_connected` has one. Calls that need the server trigger a new
-    attempt, so that an agent can start before the server.
-    """
+    """A player whose moves are made by calls, in any number of matches at once."""
 
     def __init__(
         self,
@@ -64,106 +42,20 @@ class ToolPlayer:
         games: Mapping[str, Game],
         now: Callable[[], int] = lambda: int(time.monotonic() * 1000),
     ) -> None:
-        self._connection = connection
+        self.link = ServerLink(connection, games, now)
         self._games = games
         self._now = now
-        self._state = ClientState(games)
-        self._changed = asyncio.Event()
-        """The event that the next news sets; a waiting call uses the current one."""
-        self._notices: list[str] = []
-        """Sentences that no call has returned yet."""
+        self._state = self.link.state
         self._told: dict[str, None] = {}
         """Finished matches whose end a call has returned, oldest first."""
-        self._ended: str | None = None
-        """The reason why the connection ended."""
-        self._attempt: asyncio.Future[str | None] | None = None
-        """The current attempt to connect; its result is the reason for a failure."""
-        self._wanted = asyncio.Event()
-        """The event that requests an attempt to connect."""
-
-    # --- connection and news ------------------------------------------------------------------
-
-    async def keep_connected(self, connect: Connector, explain: Explain) -> None:
-        """Connect when a call needs it, and follow the news until the session ends.
-
-        `explain` turns the error of a failed attempt into a sentence.
-        """
-        while self._connection is None:
-            await self._wanted.wait()
-            problem: str | None = "the connection to the server failed"
-            try:
-                async with connect() as self._connection:
-                    self._answer_attempt(None)
-                    await self.follow()
-            except (KibitzError, OSError, ValueError) as error:
-                problem = explain(error)
-            finally:
-                self._answer_attempt(problem)
-
-    def _answer_attempt(self, problem: str | None) -> None:
-        self._wanted.clear()
-        if self._attempt is not None and not self._attempt.done():
-            self._attempt.set_result(problem)
-        self._attempt = None
-
-    async def server(self) -> Client:
-        """Return the connection, after an attempt to connect if there is none.
-
-        Raises `CallError` with the reason if that fails.
-        """
-        if self._connection is None:
-            if self._ended is not None:
-                raise CallError(self._ended)
-            problem = await asyncio.shield(self.begin_to_connect())
-            if self._connection is None:
-                raise CallError(problem or "there is no connection to the server")
-        return self._connection
-
-    def begin_to_connect(self) -> asyncio.Future[str | None]:
-        """Make `keep_connected` try once, and return the attempt."""
-        if self._attempt is None:
-            self._attempt = asyncio.get_running_loop().create_future()
-            self._wanted.set()
-        return self._attempt
-
-    async def follow(self) -> None:
-        """Process the news until the session ends."""
-        assert self._connection is not None, "follow() needs a connection"
-        try:
-            async for message in self._connection.news():
-                self.take_in(message)
-        except KibitzError as error:
-            self._ended = descriptions.explain_error(error)
-        else:
-            self._ended = "the connection to the server has ended"
-        self._notify()
-
-    def take_in(self, message: News | MatchLost) -> None:
-        """Process one message from the server."""
-        self._state.apply(message, self._now())
-        match message:
-            case LobbyClosed(lobby=lobby, reason=reason):
-                self._notices.append(f"lobby {lobby} is gone: {printable.line(reason)}")
-            case MatchLost(match=match, message=sentence):
-                self._notices.append(f"match {match}: {printable.line(sentence)}")
-        self._notify()
-
-    def end(self, why: str) -> None:
-        """Answer waiting and future calls with the sentence `why`."""
-        self._ended = why
-        self._notify()
-
-    def _notify(self) -> None:
-        self._changed.set()
-        self._changed = asyncio.Event()
 
     # --- the hall -----------------------------------------------------------------------------
 
     async def lobbies(self) -> str:
         """Return the open lobbies and the running matches."""
-        server = await self.server()
-        lobbies = (await self._ask(server.lobbies())).lobbies
-        matches = (await self._ask(server.matches())).matches
+        server = await self.link.server()
+        lobbies = (await self.link.ask(server.lobbies())).lobbies
+        matches = (await self.link.ask(server.matches())).matches
         lines = [
             f"lobby {lobby.lobby} {printable.line(lobby.name)!r}: {', '.join(lobby.games)}; "
             f"{lobby.members} of {lobby.places} places taken; {lobby.state}; "
@@ -186,14 +78,14 @@ class ToolPlayer:
 
     async def join(self, lobby: str, invite: str | None) -> str:
         """Take a seat in a lobby and get ready."""
-        server = await self.server()
-        await self._ask(server.join(lobby, invite=invite))
-        await self._ask(server.ready(lobby))
+        server = await self.link.server()
+        await self.link.ask(server.join(lobby, invite=invite))
+        await self.link.ask(server.ready(lobby))
         return f"you are {server.name} in lobby {lobby}, and ready; now wait_for_turn"
 
     async def leave(self, lobby: str) -> str:
         """Leave a lobby."""
-        await self._ask((await self.server()).leave(lobby))
+        await self.link.ask((await self.link.server()).leave(lobby))
         return f"you have left lobby {lobby}"
 
     # --- matches ------------------------------------------------------------------------------
@@ -204,8 +96,8 @@ class ToolPlayer:
 
     async def watch(self, match: str) -> str:
         """Follow a match as a spectator."""
-        await self._ask((await self.server()).watch(match))
-        await self._wait_until(lambda: match in self._state.matches, PROGRESS_SECONDS)
+        await self.link.ask((await self.link.server()).watch(match))
+        await self.link.wait_until(lambda: match in self._state.matches, PROGRESS_SECONDS)
         return self.look(match)
 
     def look(self, match: str) -> str:
@@ -227,11 +119,11 @@ class ToolPlayer:
 
         Returns the news, or says that nothing happened before the timeout.
         """
-        server = await self.server()
+        server = await self.link.server()
         if match is not None:
             self._timeline(match)
         seconds = min(max(seconds, 0.0), MOST_SECONDS)
-        if not await self._wait_until(lambda: self._has_due(match), seconds, progress):
+        if not await self.link.wait_until(lambda: self._has_due(match), seconds, progress):
             away = "" if server.online else "the server is away; "
             return f"{away}nothing has happened for you in {seconds:g} s; wait again, or look"
         if match is not None:
@@ -240,13 +132,13 @@ class ToolPlayer:
 
     async def play(self, match: str, move: str, comment: str = "") -> str:
         """Play a move on the player's turn."""
-        server = await self.server()
+        server = await self.link.server()
         turn = self._turn(match)
         action = self._parse(turn, move)
         checked_comment = _comment(comment)
         del self._state.turns[match]
         try:
-            await self._ask(server.move(match, turn.ply, action.action, checked_comment))
+            await self.link.ask(server.move(match, turn.ply, action.action, checked_comment))
         except (CallError, asyncio.CancelledError):
             self._restore(turn)
             raise
@@ -254,16 +146,16 @@ class ToolPlayer:
 
     async def resign(self, match: str) -> str:
         """Resign a match."""
-        server = await self.server()
+        server = await self.link.server()
         self._timeline(match)
-        await self._ask(server.resign(match))
+        await self.link.ask(server.resign(match))
         return f"you have resigned match {match}"
 
     async def comment(self, match: str, text: str) -> str:
         """Comment on a match."""
-        server = await self.server()
+        server = await self.link.server()
         self._timeline(match)
-        await self._ask(server.comment(match, text))
+        await self.link.ask(server.comment(match, text))
         return "said"
 
     # --- inside -------------------------------------------------------------------------------
@@ -278,7 +170,7 @@ class ToolPlayer:
 
     def _has_due(self, match: str | None) -> bool:
         if match is None:
-            return bool(self._notices or self._state.turns or self._untold())
+            return bool(self.link.notices or self._state.turns or self._untold())
         timeline = self._state.matches.get(match)
         gone = match in self._state.lost or timeline is None or timeline.over
         return gone or match in self._state.turns
@@ -289,7 +181,7 @@ class ToolPlayer:
 
     def _take_due(self, match: str | None) -> str:
         """Return the pending news; each is returned once, except for turns."""
-        parts, self._notices = self._notices, []
+        parts, self.link.notices = self.link.notices, []
         for key in self._untold() if match is None else [match]:
             if not self._state.matches[key].over:
                 continue
@@ -302,47 +194,12 @@ class ToolPlayer:
             del self._told[key]
         return "\n\n".join(parts)
 
-    async def _wait_until(
-        self, happened: Callable[[], bool], seconds: float, progress: Progress | None = None
-    ) -> bool:
-        """Wait for news until something has happened; return whether it has."""
-        loop = asyncio.get_running_loop()
-        began = loop.time()
-        while not happened():
-            self._require_connection()
-            left = began + seconds - loop.time()
-            if left <= 0:
-                return False
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), min(left, PROGRESS_SECONDS))
-                continue
-            if progress is not None:
-                await progress(loop.time() - began)
-        return True
-
-    def _require_connection(self) -> None:
-        if self._ended is not None:
-            raise CallError(self._ended)
-
-    async def _ask(self, request: Awaitable[_T]) -> _T:
-        try:
-            async with asyncio.timeout(ANSWER_SECONDS):
-                return await request
-        except TimeoutError:
-            where = "slow" if self._connection and self._connection.online else "away"
-            raise CallError(
-                f"the server is {where}, and has not answered in {ANSWER_SECONDS:g} s; what you"
-                " asked for may still be done, so look before you repeat it"
-            ) from None
-        except (KibitzError, OSError, ValueError) as error:
-            raise CallError(descriptions.explain_error(error)) from None
-
     def _timeline(self, match: str) -> Timeline:
         if match in self._state.lost:
             raise CallError(f"match {match}: {printable.line(self._state.lost[match])}")
         if match in self._state.matches:
             return self._state.matches[match]
-        self._require_connection()
+        self.link.require_connection()
         known = ", ".join(self.matches()) or "none"
         raise CallError(
             f"match {printable.line(match)} is not one that you play or watch; those are: {known}"
@@ -412,8 +269,8 @@ async def tool_player(
     The server may be unreachable; calls that need it then say so, with the text of `explain`.
     """
     player = ToolPlayer(None, games)
-    player.begin_to_connect()
-    following = asyncio.create_task(player.keep_connected(connect, explain))
+    player.link.begin_to_connect()
+    following = asyncio.create_task(player.link.keep_connected(connect, explain))
     try:
         yield player
     finally:

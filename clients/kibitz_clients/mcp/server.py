@@ -13,7 +13,8 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from pydantic import Field
 
-from kibitz_clients.mcp.player import MOST_SECONDS, CallError, ToolPlayer
+from kibitz_clients.mcp.link import CallError
+from kibitz_clients.mcp.player import MOST_SECONDS, ToolPlayer
 
 Rules = Callable[[str], str | None]
 """A function from a game's name to its rules in Markdown, or None for an unknown game."""
@@ -139,7 +140,7 @@ def _add_match_tools(server: MCPServer, player: ToolPlayer) -> None:
 
 async def _connected(player: ToolPlayer, made: Callable[[], str]) -> str:
     """Return the text that `made` makes of the news, once there is a connection."""
-    await player.server()
+    await player.link.server()
     return made()
 
 

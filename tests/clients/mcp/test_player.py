@@ -10,7 +10,8 @@ from typing import Any
 import async_solipsism
 import pytest
 
-from kibitz_clients.mcp.player import CallError, ToolPlayer, tool_player
+from kibitz_clients.mcp.link import CallError
+from kibitz_clients.mcp.player import ToolPlayer, tool_player
 from kibitz_games.core.game import Game
 from kibitz_games.core.text_view import scene_text
 from kibitz_protocol.client.errors import ClosedError, RefusedError
@@ -29,7 +30,7 @@ from tests.tools.fake_connection import FakeServerConnection
 async def playing(link: FakeServerConnection, games: dict[str, Game]) -> AsyncIterator[ToolPlayer]:
     """Follow what `link` tells; all that was pushed is taken in at the start."""
     player = ToolPlayer(link, games, link.now)
-    following = asyncio.create_task(player.follow())
+    following = asyncio.create_task(player.link.follow())
     await settle()
     try:
         yield player
@@ -343,7 +344,7 @@ async def test_a_player_that_is_ended_answers_the_calls_that_wait(games: dict[st
     async with playing(FakeServerConnection(), games) as player:
         waiting = asyncio.create_task(player.wait_for_turn(None, 60))
         await settle()
-        player.end("it was ended")
+        player.link.end("it was ended")
         with pytest.raises(CallError, match="it was ended"):
             await waiting
 

@@ -33,7 +33,7 @@ def results(story: SecrecyTranscript, listener: str) -> list[str]:
             continue
         message = decode_server_message(frame)
         if isinstance(message, NEWS):
-            player.take_in(message)
+            player.link.take_in(message)
             said += [player.look(match) for match in player.matches()]
     return said
 
