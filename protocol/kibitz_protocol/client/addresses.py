@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from kibitz_protocol.client.requests import PendingRequest
 from kibitz_protocol.wire.messages import Redirect
 
 MOST_TRIES: Final = 3
@@ -26,11 +26,8 @@ class Addresses:
         self._others: list[str] = []
         self._tries = 0
         """Failed attempts to be admitted at the server that a redirect named."""
-        self._hello_hops = 0
-        """How many redirects hello has followed without a pause."""
-        self._session_may_move = False
-        """Whether the session's own requests may follow a redirect: one after each loss of a
-        connection, because the server that admitted hello may not know yet where a lobby is."""
+        self._hops: Counter[str | int] = Counter()
+        """Redirects without a pause, by the id of the request that followed them, or its kind."""
 
     @property
     def has_others(self) -> bool:
@@ -39,28 +36,17 @@ class Addresses:
 
     def admitted(self, others: Sequence[str]) -> None:
         """Note the welcome of the present server, which lists the others of the cluster."""
-        self.ticket, self._hello_hops = None, 0
-        self._others = [*others]
+        self.ticket, self._others = None, [*others]
+        del self._hops["hello"]
 
     def restart_hops(self) -> None:
         """Let redirects be followed again, because the connection was lost."""
-        self._hello_hops, self._session_may_move = 0, True
+        self._hops.clear()
 
-    def may_redirect_hello(self) -> bool:
-        """Return whether hello may follow one more redirect, and count it."""
-        self._hello_hops += 1
-        return self._hello_hops <= MOST_HOPS
-
-    def may_redirect(self, pending: PendingRequest) -> bool:
+    def may_redirect(self, asked: str | int, most: int = MOST_HOPS) -> bool:
         """Return whether a request may follow one more redirect, and count it."""
-        if pending.requester == "caller":
-            pending.hops += 1
-            followed = pending.hops <= MOST_HOPS
-        else:
-            followed = self._session_may_move and pending.requester == "session"
-        if followed:
-            self._session_may_move = False
-        return followed
+        self._hops[asked] += 1
+        return self._hops[asked] <= most
 
     def follow(self, redirect: Redirect) -> None:
         """Follow a redirect to another server."""

@@ -74,10 +74,10 @@ class Outbox:
     def _may_send(self, request: Request, held: Sequence[Request], now: int) -> bool:
         """Return whether a request may be sent: in order, and below the rate limit.
 
-        A move overtakes all but the rejoin of its own match.
+        A move overtakes all but the rejoin of its own match, without which it would be refused.
         """
         if isinstance(request, Move):
-            return not any(_must_precede(one, request) for one in held)
+            return not any(isinstance(one, Rejoin) and one.match == request.match for one in held)
         return not held and self._throttle.try_take(now, _cost(request))
 
 
@@ -87,8 +87,3 @@ def _cost(request: Request) -> float:
     if isinstance(request, Wall):
         cost += WALL_MATCH_COST * len(request.matches)
     return cost
-
-
-def _must_precede(request: Request, move: Move) -> bool:
-    """Return whether the server refuses the move until this request is carried out."""
-    return isinstance(request, Rejoin) and request.match == move.match

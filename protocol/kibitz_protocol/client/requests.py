@@ -25,8 +25,6 @@ class PendingRequest:
     requester: Requester
     sent: bool = False
     """Whether it was handed out for sending, on this connection or an earlier one."""
-    hops: int = 0
-    """How many redirects it has followed."""
 
 
 class PendingRequests:
@@ -90,11 +88,6 @@ class PendingRequests:
         lost = [id for id, pending in self._pending.items() if pending.requester == "caller"]
         self._pending.clear()
         return lost
-
-    def restart_hops(self) -> None:
-        """Let every request follow redirects again."""
-        for pending in self._pending.values():
-            pending.hops = 0
 
     def has_move(self, match: str, ply: int) -> bool:
         """Return whether a move at this ply waits for its answer."""

@@ -380,7 +380,7 @@ class Session:
         match answer:
             case Welcome():
                 return self._on_welcome(answer, now)
-            case Refused(redirect=Redirect() as redirect) if self._addresses.may_redirect_hello():
+            case Refused(redirect=Redirect() as redirect) if self._addresses.may_redirect("hello"):
                 return self._follow(redirect, now)
             case Refused(code=code) if code in TRANSIENT_REFUSALS:
                 self._addresses.not_let_in()
@@ -445,7 +445,6 @@ class Session:
         self._hello_lost = self._hello_lost or isinstance(self._current, _Greeting)
         self._failures += 1
         self._addresses.restart_hops()
-        self._requests.restart_hops()
         connect_at = max(now + retry_after_ms, self._current.not_before)
         connect_at += self._backoff.pause_ms(self._failures, self._chance)
         if give_up_at is not None:  # once more before the time is up
@@ -493,7 +492,7 @@ class Session:
             if answer.code in _POSTPONING and _is_retried(pending):
                 online.outbox.postpone(answer, now)
                 return []
-            if answer.redirect and self._addresses.may_redirect(pending):
+            if answer.redirect and self._may_follow(pending):
                 pending.sent = False
                 return self._follow(answer.redirect, now)
         self._requests.pop(answer.re)
@@ -501,6 +500,16 @@ class Session:
         if pending.requester == "caller":
             happened.insert(0, Answered(answer.re, answer))
         return happened
+
+    def _may_follow(self, pending: PendingRequest) -> bool:
+        """Return whether to follow a redirect.
+
+        The session's own requests together follow one after each loss of a connection, because the
+        server that admitted hello may not know yet where a lobby is.
+        """
+        if pending.requester == "session":
+            return self._addresses.may_redirect("session", 1)
+        return pending.requester == "caller" and self._addresses.may_redirect(pending.request.id)
 
     def _on_unreadable(self, error: DecodeError) -> list[SessionEvent]:
         """Skip a message of an unknown type, as from a newer server; else end the session."""
