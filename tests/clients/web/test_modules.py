@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from kibitz_games.core.drawing import stage_of
-from kibitz_games.core.drawing import paint_between, stage_of
 from kibitz_protocol.client.session import TRANSITIONS
 from tests.clients.web.node import FOLDER, needs_node, run_node
 from tests.games.core.test_drawing import GOLDENS, golden_play, looks
