@@ -357,8 +357,8 @@ class ConformanceMatch:
         play = commands.Play(self.engine.state.to_act, self._request, self.engine.state.ply, wire)
         self._carry_out(self.engine.handle(play, self.now()))
 
-    def _carry_out(self, step: commands.Step, move: messages.Move | None = None) -> None:
-        for effect in step.effects:
+    def _carry_out(self, effects: list[commands.Effect], move: messages.Move | None = None) -> None:
+        for effect in effects:
             match effect:
                 case commands.Append(entry, view, answered):
                     if isinstance(entry, Flagged) and entry.seat == self.seat:
@@ -379,7 +379,7 @@ class ConformanceMatch:
                     self._send_finished()
                 case _:
                     pass
-        if step.effects:
+        if effects:
             self._changed.set()
 
     def _answer_move(self, move: messages.Move, seq: int) -> None:

@@ -46,10 +46,10 @@ def honest_record(name: str, seed: int, *, played_by: Game | None = None) -> Rec
         due = engine.deadline
         now += rng.randrange(400) if rng.random() < 0.95 else 2_000
         if due is not None and due <= now:
-            step = engine.tick(now)
+            effects = engine.tick(now)
         else:
-            step = engine.handle(_command(engine, rng), now)
-        entries += [effect.entry for effect in step.effects if isinstance(effect, Append)]
+            effects = engine.handle(_command(engine, rng), now)
+        entries += [effect.entry for effect in effects if isinstance(effect, Append)]
     state = engine.state
     export = RecordExport(encode(state.setup))
     lines = [export.head, *(export.entries([encode(entry)]) for entry in entries)]

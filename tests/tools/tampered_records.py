@@ -35,13 +35,13 @@ def played_record(control: TimeControl | None) -> list[dict[str, Any]]:
     while (state := engine.state).result is None:
         if control is not None and state.ply >= 4:
             now = engine.open_turn(now) or now
-            take(engine.tick(now).effects)
+            take(engine.tick(now))
             continue
         now += 20
         engine.open_turn(now)
         now += THINKING_MS
         action = game.encode(state.game_state, game.legal(state.game_state)[0]).to_wire()
         seat, ply = state.to_act, state.ply
-        take(engine.handle(Play(seat=seat, id=ply + 1, ply=ply, action=action), now).effects)
+        take(engine.handle(Play(seat=seat, id=ply + 1, ply=ply, action=action), now))
     lines = record_lines(setup, entries, engine.state.result)
     return [json.loads(line) for line in lines]

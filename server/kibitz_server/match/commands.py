@@ -162,12 +162,3 @@ class MatchOver:
 
 
 Effect: TypeAlias = Append | Accepted | Refuse | WantSubstitute | MatchOver
-
-
-class Step(NamedTuple):
-    """The engine's response to a command or to the passing of time."""
-
-    effects: list[Effect]
-    """The effects, in the order in which they must be carried out."""
-    deadline: int | None
-    """The caller's time at which `tick` is due, or None."""

@@ -45,7 +45,7 @@ from kibitz_server.match.commands import (
     Refuse,
     WantSubstitute,
 )
-from kibitz_server.match.engine import MatchEngine, SentMove
+from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.news import MatchNews, PlayedMove, answer_move
 from kibitz_server.match.shown import match_brief
 from kibitz_server.match.spectators import Spectators
@@ -178,40 +178,15 @@ class MatchRunner(WatchedMatch):
             return False
         state, request = self.engine.state, move.id
         seat, before = state.to_act, state.ply
-        if seat >= 0 and self.seats.peers[seat] is peer:
-            if self._play_in_turn(seat, peer, move):
-                return state.ply > before
-        else:
+        if seat < 0 or self.seats.peers[seat] is not peer:
             seat_here = self.seats.seat_of(peer)
             if seat_here is None:
                 self.refuse_unseated(peer, request, NO_SEAT_HERE)
                 return False
             seat = seat_here
-        self.command(_play(seat, peer, move), peer, request)
+        play = Play(seat, request, move.ply, move.action, move.comment, peer.round_trip.ms)
+        self.command(play, peer, request)
         return state.ply > before
-
-    def _play_in_turn(self, seat: int, peer: Peer, move: Move) -> bool:
-        """Carry out a move of the seat to act; return False if `handle` has to."""
-        engine = self.engine
-        try:
-            now, lag = self._arrival_time(), self.context.lag()
-            view = engine.play_in_turn(seat, move, peer.round_trip.ms, now, lag)
-            if view is None:
-                return False
-            self._deadline = None
-            entry = view.entry
-            line = encode_entry(entry)
-            self.context.store.append(self.stream, entry.seq, line, self)
-            self.pending.hold(entry.seq, PlayedMove(self.news, view, line, peer, move.id, now))
-            if engine.state.result is not None:
-                self.close_log(engine.state.result)
-            elif self.stream.tail >= self._checkpoint_at:
-                self._consider_checkpoint()
-        except Exception:
-            LOG.exception("match %s cannot go on", self.key)
-            self._recover_from(peer, move.id)
-        self.schedule()
-        return True
 
     def command(self, command: Command, peer: Peer | None = None, request: int = 0) -> None:
         """Let the engine carry out a command, and perform its effects."""
@@ -223,9 +198,9 @@ class MatchRunner(WatchedMatch):
             return
         try:
             now = self._arrival_time()
-            step = self.engine.handle(command, now, self.context.lag())
-            self._deadline = step.deadline
-            self._apply(step.effects, peer, request, now)
+            effects = self.engine.handle(command, now, self.context.lag())
+            self._deadline = self.engine.deadline
+            self._apply(effects, peer, request, now)
         except Exception:
             LOG.exception("match %s cannot go on", self.key)
             self._recover_from(peer, request)
@@ -238,10 +213,10 @@ class MatchRunner(WatchedMatch):
 
     def carry_out(self, command: Command) -> Refuse | None:
         """Carry out a command; return its refusal. Raises the errors of engine and store."""
-        step = self.engine.handle(command, self._arrival_time(), self.context.lag())
-        self._deadline = step.deadline
-        self._apply([effect for effect in step.effects if not isinstance(effect, Refuse)])
-        return next((effect for effect in step.effects if isinstance(effect, Refuse)), None)
+        effects = self.engine.handle(command, self._arrival_time(), self.context.lag())
+        self._deadline = self.engine.deadline
+        self._apply([effect for effect in effects if not isinstance(effect, Refuse)])
+        return next((effect for effect in effects if isinstance(effect, Refuse)), None)
 
     # --- what the directory and the lobby do --------------------------------------------------
 
@@ -461,15 +436,10 @@ class MatchRunner(WatchedMatch):
             return
         try:
             self.spectators.publish_due(now)
-            step = self.engine.tick(now, self.context.lag())
-            self._deadline = step.deadline
-            self._apply(step.effects)
+            effects = self.engine.tick(now, self.context.lag())
+            self._deadline = self.engine.deadline
+            self._apply(effects)
         except Exception:
             LOG.exception("match %s cannot go on", self.key)
             self.context.recover(self.key)
         self.schedule()
-
-
-def _play(seat: int, peer: Peer, move: SentMove) -> Play:
-    """Return the command of a move that has come on the connection of a seat."""
-    return Play(seat, move.id, move.ply, move.action, move.comment, peer.round_trip.ms)

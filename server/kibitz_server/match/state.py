@@ -42,7 +42,7 @@ from kibitz_protocol.wire.records import (
     Setup,
 )
 from kibitz_protocol.wire.unchecked import all_without_fields_set
-from kibitz_protocol.wire.values import Scalar, without_nulls
+from kibitz_protocol.wire.values import Action, Scalar, without_nulls
 from kibitz_server.match.answered_moves import pack_move, packed, unpacked, without_seat
 from kibitz_server.match.budget import (
     CUT_COMMENT,
@@ -433,6 +433,10 @@ class MatchState:
     def decode(self, action: Mapping[str, Scalar | None]) -> int:
         model: type[Model] = self.game.Move
         return self.game.decode(self.game_state, _read_move(model, to_json(action)))
+
+    def encode(self, action: int) -> Action:
+        wire: Action = self.game.encode(self.game_state, action).to_wire()
+        return wire
 
     def _decode_logged(self, entry: Moved) -> int:
         try:

@@ -11,7 +11,7 @@ import pytest
 
 from kibitz_protocol.wire.records import MAX_COMMENT
 from kibitz_protocol.wire.visibility import WantedViews
-from kibitz_server.match.engine import MAX_COMMENTS
+from kibitz_server.match.decisions import MAX_COMMENTS
 from kibitz_server.net.rate_limit import Rate, RateLimits, SharedBuckets
 from tests.server.match.toy_games import Grid, Veil
 from tests.tools.simulation import make_template
@@ -61,7 +61,7 @@ class Match:
         """Let the seat to act make its first legal move."""
         runner = self.server.directory.matches[self.key]
         state = runner.engine.state
-        action = runner.engine._encode_action(state.game.legal(state.game_state)[0])
+        action = state.encode(state.game.legal(state.game_state)[0])
         player = (self.ada, self.bob)[state.to_act]
         done = player.ask("move", match=self.key, ply=state.ply, action=action, **comment)
         assert done["type"] == "done", done

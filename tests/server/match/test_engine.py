@@ -1,4 +1,4 @@
-"""Every rule of a match, one test each."""
+"""Moves, clocks, forgiveness, messages and the fold: the rules of a match, one test each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 from kibitz_games.chinese_checkers import GAME as CHINESE_CHECKERS
-from kibitz_games.core.game import TERMINAL, Game, InvalidSetup
+from kibitz_games.core.game import TERMINAL, InvalidSetup
 from kibitz_protocol.wire.clocks import Clock, TimeControl
 from kibitz_protocol.wire.codec import decode_server_message, encode
 from kibitz_protocol.wire.lag import ALLOWANCE_CAP_MS, RESTART_MS, Lag
@@ -22,12 +22,8 @@ from kibitz_protocol.wire.records import (
     Comment,
     Conduct,
     Flagged,
-    Hidden,
-    Left,
     Moved,
     Noted,
-    Player,
-    Replaced,
     Returned,
     Setup,
 )
@@ -40,14 +36,11 @@ from kibitz_server.match.commands import (
     Abort,
     Accepted,
     Append,
-    Command,
-    Effect,
     Forfeit,
     Leave,
     MatchOver,
     Note,
     Play,
-    Refuse,
     Replace,
     Resign,
     Return,
@@ -57,94 +50,25 @@ from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.state import BrokenLog, MatchState
 from kibitz_server.match.visibility import MAX_LEGAL_LISTED, replay
 from tests.server.match.toy_games import (
+    HOUSE,
+    REPLACING,
     SEED,
     Grid,
     GridOptions,
     MatchDriver,
     Race,
     Veil,
+    grid,
+    kinds,
+    race,
+    refusal,
     setup,
     state_values,
     variant,
 )
 from tests.tools import profiles
 
-HOUSE = Player(player="h1", name="House", kind="house")
-REPLACING = Conduct(on_leave="replace", stand_in="toy-race/walker", grace_ms=1_000)
-
-
-def grid(seats: int = 2, game: Game | None = None, **facts: Any) -> MatchDriver:
-    game = game or Grid()
-    return MatchDriver(game, setup(game, seats, **facts))
-
-
-def race(seats: int = 3, **facts: Any) -> MatchDriver:
-    return MatchDriver(Race(), setup(Race(), seats, **facts))
-
-
-def kinds(effects: list[Effect]) -> list[str]:
-    return [
-        effect.entry.kind if isinstance(effect, Append) else type(effect).__name__
-        for effect in effects
-    ]
-
-
-def refusal(effects: list[Effect]) -> Refuse:
-    (found,) = [effect for effect in effects if isinstance(effect, Refuse)]
-    return found
-
-
 # --- moves ----------------------------------------------------------------------------------
-
-MOVES = st.tuples(
-    st.sampled_from([0, 0, 0, 0, 1, 2]),  # the seat, from the one to act on
-    st.sampled_from([0, 0, 0, 0, -1, 1]),  # the ply, from the present one on
-    st.sampled_from([{"steps": 1}, {"steps": 1}, {"steps": 2}, {"steps": 9}, {"steps": "x"}]),
-    st.sampled_from([0, 0, 50, 150]),  # the round trip
-    st.sampled_from([0, 100, 400, 700, 900, 1_200]),  # waiting times
-)
-
-
-@given(
-    commands=st.lists(
-        MOVES | MOVES | st.sampled_from(["leave", "return", "tick"]) | st.integers(0, 3),
-        min_size=5,
-        max_size=40,
-    ),
-    on_flag=st.sampled_from(["forfeit", "random", "skip"]),
-    clock=st.sampled_from(["1+0.2", "none"]),
-)
-@settings(max_examples=profiles.examples(200), deadline=None)
-def test_a_move_in_its_turn_is_what_it_is_among_all_commands(
-    commands: list[Any], on_flag: str, clock: str
-) -> None:
-    """`play_in_turn` has the effects of `handle`, or none if it declines a command."""
-    game, conduct = variant(Race, on_flag=on_flag), Conduct(grace_ms=1_000, max_illegal=4)
-    one, other = (
-        MatchDriver(game, setup(game, 3, clock=clock, conduct=conduct), in_turn=in_turn)
-        for in_turn in (True, False)
-    )
-    for number, command in enumerate(commands, 1):
-        told = []
-        for driver in (one, other):
-            match command:
-                case (turn, behind, action, rtt, wait):
-                    seat = max(0, driver.state.to_act + turn) % 3
-                    ply = driver.state.ply + behind
-                    effects = driver.do(Play(seat, number, ply, action, None, rtt), wait)
-                case "leave":
-                    effects = driver.do(Leave(number % 3, "disconnect"))
-                case "return":
-                    effects = driver.do(Return(number % 3))
-                case "tick":
-                    effects = driver.tick(900)
-                case repeated:
-                    effects = driver.do(Play(repeated % 3, max(1, number - 1), 0, {"steps": 1}))
-            told.append([each for each in effects if not isinstance(each, Append)])
-        assert told[0] == told[1]
-        assert one.log == other.log
-        assert state_values(one.state) == state_values(other.state)
-        assert one.match.deadline == other.match.deadline
 
 
 def test_a_move_that_is_accepted_answers_its_request() -> None:
@@ -183,153 +107,12 @@ def test_the_last_move_ends_the_match_by_the_rules() -> None:
     assert shell.match.state.to_act == TERMINAL
 
 
-def test_a_duplicate_is_accepted_again_and_changes_nothing() -> None:
-    shell = grid()
-    move = shell.move(x=0, y=0)
-    shell.do(move)
-    shell.play(x=1, y=1)
-    before = state_values(shell.match.state)
-    assert shell.do(move, 5) == [Accepted(seat=0, id=move.id, seq=1)]
-    assert state_values(shell.match.state) == before
-
-
-def test_a_duplicate_of_the_last_move_is_accepted_after_the_end() -> None:
-    shell = grid()
-    shell.play(x=0, y=0)
-    move = shell.move(x=1, y=1)
-    shell.do(move)
-    shell.do(Resign(0))
-    assert shell.do(move) == [Accepted(seat=1, id=move.id, seq=2)]
-
-
-@pytest.mark.parametrize(("id_", "ply"), [(1, 1), (2, 0)])
-def test_another_id_or_ply_is_no_duplicate(id_: int, ply: int) -> None:
-    shell = grid()
-    shell.do(Play(0, 1, 0, {"x": 0, "y": 0}))
-    shell.play(x=1, y=1)
-    found = refusal(shell.do(Play(0, id_, ply, {"x": 0, "y": 0})))
-    assert (found.code, found.ply) == (Code.STALE, 2)
-
-
-@pytest.mark.parametrize("ply", [1, 7])
-def test_a_wrong_ply_is_stale_and_says_the_present_one(ply: int) -> None:
-    found = refusal(grid().do(Play(0, 1, ply, {"x": 0, "y": 0})))
-    assert (found.code, found.ply, found.id) == (Code.STALE, 0, 1)
-
-
-def test_only_the_seat_to_act_may_move() -> None:
-    shell = grid()
-    assert refusal(shell.do(Play(1, 1, 0, {"x": 0, "y": 0}))).code is Code.NOT_YOUR_TURN
-    assert shell.log == []
-
-
-@pytest.mark.parametrize(
-    ("action", "message"),
-    [
-        ({}, "action.x: field required"),
-        ({"x": 1, "y": "b"}, "action.y: input should be a valid integer"),
-        ({"x": 1, "y": 99}, "action.y: input should be less than or equal to 31"),
-        ({"x": 1, "y": 1, "z": 1}, "action.z: extra inputs are not permitted"),
-    ],
-)
-def test_an_action_of_the_wrong_shape_is_malformed(action: dict[str, Any], message: str) -> None:
-    found = refusal(grid().do(Play(0, 1, 0, action)))
-    assert found.code is Code.MALFORMED
-    assert found.message.startswith(message)
-    assert found.hint == 'an action of toy-grid looks like {"x":0,"y":0}'
-
-
-def test_an_illegal_move_says_why_and_is_noted_for_its_seat() -> None:
-    shell = grid()
-    shell.play(x=1, y=1)
-    before = (
-        shell.match.state.game_state.tobytes(),
-        shell.match.state.ply,
-        shell.match.state.turn,
-        shell.match.state.clocks,
-    )
-    found = refusal(shell.play(x=1, y=1))
-    assert (found.code, found.message) == (Code.ILLEGAL, "cell 1,1 is taken")
-    assert found.hint == 'choose a legal action, for example {"x":0,"y":0}'
-    after = (
-        shell.match.state.game_state.tobytes(),
-        shell.match.state.ply,
-        shell.match.state.turn,
-        shell.match.state.clocks,
-    )
-    assert after == before
-    noted = shell.log[-1]
-    assert isinstance(noted, Noted)
-    assert noted.text == "refused as illegal: cell 1,1 is taken"
-    assert noted.refused is not None
-    assert (noted.seat, noted.refused.ply, noted.refused.code) == (1, 1, Code.ILLEGAL)
-    assert noted.refused.action == '{"x":1,"y":1}'
-
-
-def test_what_is_kept_of_a_refused_move_is_bounded() -> None:
-    shell = grid()
-    long: Any = {f"{n}{'k' * 30}": "v" * 200 for n in range(8)}
-    shell.play(**long)
-    noted = shell.log[-1]
-    assert isinstance(noted, Noted)
-    assert noted.refused is not None
-    assert len(noted.refused.action) == 1000
-    assert len(noted.text) <= 2000
-
-
-def test_too_many_illegal_moves_lose() -> None:
-    shell = grid(conduct=Conduct(max_illegal=3))
-    shell.play(x=0, y=0)
-    assert kinds(shell.play(x=0, y=0)) == ["Refuse", "note"]
-    assert kinds(shell.play(x=9, y=9)) == ["Refuse", "note"]
-    assert kinds(shell.play(x=0)) == ["Refuse", "note", "forfeit", "MatchOver"]
-    lost = shell.finished[0].seats[1]
-    assert lost.cause is Cause.ILLEGAL
-    assert lost.detail == "3 illegal moves, the last: action.y: field required"
-
-
-def test_illegal_moves_of_one_seat_do_not_count_for_another() -> None:
-    shell = grid(conduct=Conduct(max_illegal=2))
-    shell.play(x=9, y=9)
-    shell.play(x=0, y=0)
-    assert kinds(shell.play(x=9, y=9)) == ["Refuse", "note"]
-    shell.play(x=1, y=1)
-    assert kinds(shell.play(x=9, y=9)) == ["Refuse", "note", "forfeit", "MatchOver"]
-
-
-def test_where_something_is_hidden_the_result_does_not_quote_a_refusal() -> None:
-    veil = Veil()
-    shell = MatchDriver(veil, setup(veil, 2, conduct=Conduct(max_illegal=1)))
-    shell.play(card=7)
-    assert shell.finished[0].seats[0].detail == "1 illegal moves"
-
-
 def test_the_log_holds_the_action_as_the_game_writes_it() -> None:
     shell = grid()
     shell.do(Play(0, 1, 0, {"y": 1, "x": 2}))
     moved = shell.log[0]
     assert isinstance(moved, Moved)
     assert list(moved.action) == ["x", "y"]
-
-
-def test_a_finished_match_refuses_everything() -> None:
-    shell = grid()
-    shell.do(Resign(1))
-    before = state_values(shell.match.state)
-    commands: list[Command] = [
-        Play(0, 1, 0, {"x": 0, "y": 0}),
-        Resign(0),
-        Leave(0, "left"),
-        Return(0),
-        Replace(0, HOUSE, Cause.CRASH),
-        Forfeit(0, Cause.CRASH),
-        Note(0, "bye"),
-    ]
-    for command in commands:
-        assert refusal(shell.do(command)).code is Code.OVER
-    assert shell.do(Abort("late")) == []
-    assert state_values(shell.match.state) == before
-    assert shell.match.deadline is None
 
 
 # --- time -----------------------------------------------------------------------------------
@@ -347,7 +130,7 @@ def test_nobody_pays_for_the_time_before_a_turn_is_open() -> None:
     match.handle(Play(0, 1, 0, {"x": 0, "y": 0}), 600)
     assert match.deadline is None
     match.open_turn(900)
-    (append,) = match.handle(Play(1, 1, 1, {"x": 1, "y": 0}), 1_000).effects
+    (append,) = match.handle(Play(1, 1, 1, {"x": 1, "y": 0}), 1_000)
     assert isinstance(append, Append)
     assert isinstance(append.entry, Moved)
     assert (append.entry.elapsed_ms, append.entry.wait_ms) == (100, 300)
@@ -356,7 +139,7 @@ def test_nobody_pays_for_the_time_before_a_turn_is_open() -> None:
 
 def test_a_field_of_an_action_that_is_null_counts_as_left_out() -> None:
     shell = grid()
-    (append,) = shell.match.handle(Play(0, 1, 0, {"x": 0, "y": 0, "z": None}), shell.now).effects
+    (append,) = shell.match.handle(Play(0, 1, 0, {"x": 0, "y": 0, "z": None}), shell.now)
     assert isinstance(append, Append)
     assert isinstance(append.entry, Moved)
     assert append.entry.action == {"x": 0, "y": 0}
@@ -373,10 +156,10 @@ def test_nobody_pays_for_what_was_thought_about_a_turn_that_the_server_has_close
     match = MatchEngine.new(Grid(), setup(Grid(), clock="10+0"))
     match.open_turn(0)
     assert match.close_turn(3_000) is None
-    assert match.tick(60_000).effects == []
+    assert match.tick(60_000) == []
     assert match.left_ms(60_000) == 10_000
     assert match.open_turn(60_000) == 70_000 + ALLOWANCE_CAP_MS
-    (append,) = match.handle(Play(0, 1, 0, {"x": 0, "y": 0}), 60_400).effects
+    (append,) = match.handle(Play(0, 1, 0, {"x": 0, "y": 0}), 60_400)
     assert isinstance(append, Append)
     assert isinstance(append.entry, Moved)
     assert (append.entry.elapsed_ms, append.entry.wait_ms) == (400, 60_000)
@@ -416,163 +199,6 @@ def test_without_a_clock_no_flag_falls() -> None:
     assert shell.tick(10**9) == []
     assert shell.match.state.clocks is None
     assert shell.match.views.your_turn().left_ms is None
-
-
-def test_a_random_game_moves_for_the_seat_from_seed_and_ply() -> None:
-    game = variant(Grid, on_flag="random")
-    logs = []
-    for _ in range(2):
-        shell = grid(game=game, clock="move=1")
-        assert kinds(shell.tick(2_000)) == ["flag", "move"]
-        assert kinds(shell.tick(2_000)) == ["flag", "move"]
-        logs.append(shell.log)
-    assert logs[0] == logs[1]
-    moved = logs[0][1]
-    assert isinstance(moved, Moved)
-    assert (moved.seat, moved.ply, moved.id) == (0, 0, None)
-
-
-def test_a_late_move_in_a_random_game_is_stale() -> None:
-    shell = grid(game=variant(Grid, on_flag="random"), clock="move=1")
-    effects = shell.play(wait=1_000, x=0, y=0)
-    assert kinds(effects) == ["flag", "move", "Refuse"]
-    assert (refusal(effects).code, refusal(effects).ply) == (Code.STALE, 1)
-
-
-def skipping(
-    kind: type[Race | Grid | Veil] = Race, clock: str = "move=1", **fields: Any
-) -> MatchDriver:
-    game = variant(kind, on_flag="skip")
-    return MatchDriver(game, setup(game, 2, clock=clock, **fields))
-
-
-def run_of(shell: MatchDriver) -> list[int]:
-    return [int(steps) for steps in shell.match.state.game_state["run"]]
-
-
-def test_in_a_skipping_game_the_turn_passes_with_the_flag() -> None:
-    shell = skipping()
-    assert kinds(shell.tick(1_100)) == ["flag"]
-    match = shell.match
-    assert (match.state.ply, match.state.to_act, match.state.flagged, match.state.result) == (
-        1,
-        1,
-        False,
-        None,
-    )
-    flag = shell.log[0]
-    assert isinstance(flag, Flagged)
-    assert (flag.seat, flag.ply, flag.elapsed_ms) == (0, 0, 1_100)
-    event = shell.views[0].event(1, "every")
-    assert (event.ply, event.to_act, event.view) == (1, 1, match.views.your_turn().view)
-
-
-def test_every_flag_in_a_skipping_game_is_one_turn() -> None:
-    shell = skipping()
-    for ply in range(4):
-        assert kinds(shell.tick(1_100)) == ["flag"]
-        assert shell.match.state.turn == shell.match.state.seq == ply + 1
-    assert kinds(shell.play(wait=10, steps=3)) == ["move"]
-    assert run_of(shell)[:2] == [3, 0]
-
-
-def test_a_late_move_in_a_skipping_game_is_stale() -> None:
-    shell = skipping()
-    effects = shell.play(wait=1_000, steps=1)
-    assert kinds(effects) == ["flag", "Refuse"]
-    assert (refusal(effects).code, refusal(effects).ply) == (Code.STALE, 1)
-    assert kinds(shell.play(wait=10, steps=1)) == ["move"]
-
-
-def test_a_skipped_turn_may_be_the_last_of_the_match() -> None:
-    shell = skipping(Veil)
-    for _ in range(5):
-        shell.play(wait=1)
-    assert kinds(shell.tick(1_100)) == ["flag", "MatchOver"]
-    (result,) = shell.finished
-    assert (result.cause, result.reason, result.plies) == (Cause.RULES, "shown", 6)
-    assert [seat.cause for seat in result.seats] == [None, None]
-
-
-def test_a_skipping_game_restores_from_any_entry_on() -> None:
-    shell = skipping(Veil, clock="2+1")
-    live = []
-    for skips in (True, False, True, False, False, True):
-        shell.tick(4_000) if skips else shell.play(wait=500)
-        live.append(state_values(shell.match.state))
-    for length, known in enumerate(live, start=1):
-        assert (
-            state_values(MatchEngine.restore(shell.game, shell.setup, shell.log[:length]).state)
-            == known
-        )
-
-
-def test_a_flag_that_cannot_fall_is_no_log() -> None:
-    shell = skipping()
-    shell.tick(1_100)
-    (flag,) = shell.log
-    for wrong in ({"ply": 1}, {"seat": 1}):
-        with pytest.raises(BrokenLog, match="a flag that cannot fall"):
-            MatchEngine.restore(shell.game, shell.setup, [flag.model_copy(update=wrong)])
-    untimed = shell.setup.model_copy(update={"time_control": TimeControl()})
-    with pytest.raises(BrokenLog, match="a flag that cannot fall"):
-        MatchEngine.restore(shell.game, untimed, [flag])
-    twice = grid(game=variant(Grid, on_flag="random"), clock="move=1")
-    twice.tick(2_000)
-    again = twice.log[0].model_copy(update={"seq": 2})
-    with pytest.raises(BrokenLog, match="a flag that cannot fall"):
-        MatchEngine.restore(twice.game, twice.setup, [twice.log[0], again])
-
-
-def test_the_turns_of_an_absent_seat_pass_until_its_grace_is_over() -> None:
-    shell = skipping(conduct=Conduct(grace_ms=3_000))
-    shell.do(Leave(0, "disconnect"))
-    assert kinds(shell.tick(1_100)) == ["flag"]
-    shell.play(wait=100, steps=1)
-    assert kinds(shell.tick(1_100)) == ["flag"]
-    assert kinds(shell.play(wait=100, steps=1)) == ["move"]
-    assert kinds(shell.tick(600)) == ["forfeit", "MatchOver"]
-    assert [seat.cause for seat in shell.finished[0].seats] == [Cause.DISCONNECT, None]
-
-
-def test_an_absent_seat_that_comes_back_has_lost_its_turns_and_nothing_else() -> None:
-    shell = skipping(conduct=Conduct(grace_ms=3_000))
-    shell.do(Leave(0, "disconnect"))
-    shell.tick(1_100)
-    shell.do(Return(0), 100)
-    shell.play(wait=100, steps=1)
-    assert kinds(shell.play(wait=100, steps=2)) == ["move"]
-    assert run_of(shell)[:2] == [2, 1]
-
-
-def test_without_a_clock_a_skipping_game_waits_for_the_grace() -> None:
-    shell = skipping(clock="none", conduct=Conduct(grace_ms=3_000))
-    shell.do(Leave(0, "disconnect"))
-    assert shell.tick(2_999) == []
-    assert kinds(shell.tick(1)) == ["forfeit", "MatchOver"]
-
-
-def test_no_turn_is_skipped_while_a_stand_in_is_on_its_way() -> None:
-    shell = skipping(conduct=Conduct(grace_ms=500, on_leave="replace", stand_in="toy/house"))
-    shell.do(Leave(0, "disconnect"))
-    assert kinds(shell.tick(500)) == ["WantSubstitute"]
-    assert shell.tick(60_000) == []
-    shell.do(Replace(0, HOUSE, Cause.DISCONNECT))
-    assert kinds(shell.play(wait=900, steps=1)) == ["move"]
-
-
-def test_a_flag_takes_all_time_and_the_increment_still_comes() -> None:
-    game = variant(Race, on_flag="skip")
-    shell = MatchDriver(game, setup(game, 2, clock="1+3"))
-    shell.tick(2_000)
-    assert shell.match.state.clocks == [Clock(main_ms=3_000), Clock(main_ms=1_000)]
-
-
-def test_with_three_seats_a_flag_drops_one_and_the_rest_play_on() -> None:
-    shell = race(clock="move=1")
-    assert kinds(shell.tick(1_200)) == ["flag", "forfeit"]
-    assert (shell.match.state.to_act, shell.match.state.ply) == (1, 0)
-    assert shell.match.deadline == shell.now + 1_100
 
 
 @pytest.mark.parametrize(
@@ -710,8 +336,8 @@ def test_a_turn_that_is_loaded_again_keeps_what_it_was_open_for() -> None:
     again.go_on_from(shell.match, shell.now + 1_500)
     again.tick(shell.now + 1_500)
     again.open_turn(shell.now + 1_500)
-    step = again.handle(Play(0, 1, 0, {"steps": 1}), shell.now + 1_600)
-    assert kinds(step.effects) == ["abort", "MatchOver", "Refuse"]
+    effects = again.handle(Play(0, 1, 0, {"steps": 1}), shell.now + 1_600)
+    assert kinds(effects) == ["abort", "MatchOver", "Refuse"]
 
 
 def test_your_turn_says_how_much_time_is_left() -> None:
@@ -719,320 +345,6 @@ def test_your_turn_says_how_much_time_is_left() -> None:
     assert shell.match.views.your_turn().left_ms == 10_000
     assert shell.match.views.your_turn(shell.match.left_ms(shell.now + 4_000)).left_ms == 6_000
     assert shell.match.views.your_turn(shell.match.left_ms(shell.now + 40_000)).left_ms == 0
-
-
-# --- resigning and dropping -----------------------------------------------------------------
-
-
-def test_a_seat_may_resign_out_of_turn() -> None:
-    shell = grid()
-    assert kinds(shell.do(Resign(1))) == ["resign", "MatchOver"]
-    result = shell.finished[0]
-    assert result.cause is Cause.RESIGNATION
-    assert [(seat.rank, seat.score, seat.cause) for seat in result.seats] == [
-        (1, 1.0, None),
-        (2, 0.0, Cause.RESIGNATION),
-    ]
-
-
-def test_with_three_seats_the_turn_and_its_clock_go_on() -> None:
-    shell = race(clock="move=10")
-    deadline = shell.match.deadline
-    shell.do(Resign(2), 300)
-    assert shell.match.state.result is None
-    assert (shell.match.state.to_act, shell.match.deadline) == (0, deadline)
-
-
-def test_a_drop_brings_a_new_your_turn_to_the_seat_to_act() -> None:
-    shell = race()
-    before = shell.match.state.turn
-    shell.do(Resign(2))
-    assert shell.match.state.turn > before
-
-
-def test_the_seats_that_drop_out_rank_last_first() -> None:
-    shell = race(seats=4, goal=3)
-    shell.do(Resign(2))
-    shell.do(Resign(0))
-    shell.play(steps=3)
-    result = shell.finished[0]
-    assert [seat.rank for seat in result.seats] == [3, 1, 4, 2]
-    assert (result.cause, result.reason) == (Cause.RULES, "goal")
-
-
-def test_a_seat_that_is_out_is_refused() -> None:
-    shell = race()
-    shell.do(Resign(0))
-    assert refusal(shell.do(Resign(0))).message == "seat 1 is out of the play"
-    assert refusal(shell.do(Play(0, 9, 0, {"steps": 1}))).code is Code.OVER
-    assert refusal(shell.do(Return(0))).code is Code.OVER
-
-
-def test_a_seat_that_has_finished_keeps_its_rank_whatever_it_does() -> None:
-    shell = race(goal=3, conduct=Conduct(grace_ms=100))
-    shell.play(steps=3)
-    assert refusal(shell.do(Resign(0))).code is Code.OVER
-    assert refusal(shell.do(Forfeit(0, Cause.CRASH))).code is Code.OVER
-    assert kinds(shell.do(Leave(0, "left"))) == ["leave"]
-    assert shell.tick(10_000) == []
-    shell.play(steps=3)
-    assert [seat.rank for seat in shell.finished[0].seats] == [1, 2, 3]
-    assert shell.finished[0].seats[0].cause is None
-
-
-def test_a_game_without_drops_ends_with_the_first() -> None:
-    game = variant(Race, drops=False)
-    shell = MatchDriver(game, setup(game, 3))
-    assert kinds(shell.do(Resign(1))) == ["resign", "MatchOver"]
-    result = shell.finished[0]
-    assert [(seat.rank, seat.score) for seat in result.seats] == [(1, 0.75), (3, 0.0), (1, 0.75)]
-    assert (result.cause, shell.match.state.to_act) == (Cause.RESIGNATION, TERMINAL)
-
-
-def test_a_forfeit_names_cause_and_detail() -> None:
-    shell = grid()
-    shell.do(Forfeit(0, Cause.CRASH, "exit status 3"))
-    lost = shell.finished[0].seats[0]
-    assert (lost.cause, lost.detail) == (Cause.CRASH, "exit status 3")
-
-
-def test_an_abort_ends_without_asking_the_game() -> None:
-    shell = race()
-    shell.do(Resign(1))
-    assert kinds(shell.do(Abort("the disk is full"))) == ["abort", "MatchOver"]
-    result = shell.finished[0]
-    assert result.cause is Cause.INFRASTRUCTURE
-    assert [seat.rank for seat in result.seats] == [1, 3, 1]
-
-
-def test_after_a_failure_of_the_game_the_match_can_still_be_aborted() -> None:
-    class Broken(Race):
-        def play(self, state: Any, action: int) -> None:
-            raise RuntimeError("a bug in the rules")
-
-    shell = MatchDriver(Broken(), setup(Race(), 2))
-    with pytest.raises(RuntimeError, match="a bug"):
-        shell.play(steps=1)
-    shell.do(Abort("the rules failed"))
-    assert [entry.seq for entry in shell.log] == [1]
-
-
-# --- going away and coming back -------------------------------------------------------------
-
-
-def test_who_leaves_for_good_forfeits_at_once() -> None:
-    shell = grid()
-    assert kinds(shell.do(Leave(1, "left"))) == ["leave", "forfeit", "MatchOver"]
-    lost = shell.finished[0].seats[1]
-    assert (lost.cause, lost.detail) == (Cause.DISCONNECT, "left the match")
-
-
-@pytest.mark.parametrize("reason", ["disconnect", "crash"])
-def test_who_is_cut_off_has_the_grace(reason: Any) -> None:
-    shell = grid(conduct=Conduct(grace_ms=1_000))
-    shell.do(Leave(1, reason), 10)
-    assert shell.log == [Left(seq=1, at_ms=10, seat=1, reason=reason, grace_ms=1_000)]
-    assert list(shell.match.state.away) == [1]
-    assert shell.match.deadline == shell.now + 1_000
-    assert shell.tick(999) == []
-    assert kinds(shell.tick(1)) == ["forfeit", "MatchOver"]
-    assert shell.finished[0].seats[1].cause == reason
-
-
-def test_who_comes_back_in_time_plays_on() -> None:
-    shell = grid(conduct=Conduct(grace_ms=1_000))
-    shell.do(Leave(1, "disconnect"))
-    shell.do(Return(1), 999)
-    assert shell.log[-1] == Returned(seq=2, at_ms=999, seat=1)
-    assert (shell.match.state.away, shell.match.deadline) == ({}, None)
-
-
-def test_who_comes_back_too_late_finds_the_match_over() -> None:
-    shell = grid(conduct=Conduct(grace_ms=1_000))
-    shell.do(Leave(1, "disconnect"))
-    assert kinds(shell.do(Return(1), 1_000)) == ["forfeit", "MatchOver", "Refuse"]
-
-
-def test_going_twice_and_coming_twice_is_once() -> None:
-    shell = grid()
-    shell.do(Leave(1, "disconnect"))
-    assert shell.do(Leave(1, "disconnect")) == []
-    assert shell.do(Leave(1, "crash")) == []
-    shell.do(Return(1))
-    assert shell.do(Return(1)) == []
-
-
-def test_who_is_away_may_still_leave_for_good() -> None:
-    shell = grid()
-    shell.do(Leave(1, "disconnect"))
-    assert kinds(shell.do(Leave(1, "left"))) == ["leave", "forfeit", "MatchOver"]
-
-
-def test_the_clock_of_an_absent_seat_runs_on() -> None:
-    shell = grid(clock="move=1", conduct=Conduct(grace_ms=60_000))
-    shell.do(Leave(0, "disconnect"))
-    assert kinds(shell.tick(1_100)) == ["flag", "forfeit", "MatchOver"]
-    seat = shell.finished[0].seats[0]
-    assert (seat.cause, shell.finished[0].cause) == (Cause.DISCONNECT, Cause.DISCONNECT)
-    assert seat.detail == "disconnected and did not come back before the flag fell"
-
-
-def test_the_earlier_of_flag_and_grace_decides() -> None:
-    shell = grid(clock="move=10", conduct=Conduct(grace_ms=500))
-    shell.do(Leave(0, "disconnect"))
-    shell.tick(60_000)
-    assert shell.finished[0].cause is Cause.DISCONNECT
-
-
-def test_when_everybody_stays_away_the_match_is_abandoned() -> None:
-    shell = grid(conduct=Conduct(grace_ms=1_000))
-    shell.do(Leave(0, "disconnect"))
-    shell.do(Leave(1, "disconnect"), 600)
-    assert shell.tick(400) == []
-    assert kinds(shell.tick(600)) == ["forfeit", "MatchOver"]
-    result = shell.finished[0]
-    assert result.cause is Cause.ABANDONED
-    assert [(seat.rank, seat.score, seat.cause) for seat in result.seats] == [
-        (1, 0.5, Cause.ABANDONED)
-    ] * 2
-
-
-def test_who_returns_to_a_deserted_match_wins_if_the_others_are_past_their_grace() -> None:
-    shell = grid(conduct=Conduct(grace_ms=1_000))
-    shell.do(Leave(0, "disconnect"))
-    shell.do(Leave(1, "disconnect"), 600)
-    assert kinds(shell.do(Return(1), 500)) == ["return", "forfeit", "MatchOver"]
-    assert [seat.rank for seat in shell.finished[0].seats] == [2, 1]
-
-
-def test_an_abandoned_match_keeps_the_ranks_of_those_who_finished() -> None:
-    shell = race(seats=4, goal=3, conduct=Conduct(grace_ms=1_000))
-    shell.play(steps=3)
-    shell.do(Resign(1))
-    for seat in (2, 3):
-        shell.do(Leave(seat, "crash"))
-    shell.tick(1_000)
-    result = shell.finished[0]
-    assert [seat.rank for seat in result.seats] == [1, 4, 2, 2]
-    assert [seat.cause for seat in result.seats] == [
-        None,
-        Cause.RESIGNATION,
-        Cause.ABANDONED,
-        Cause.ABANDONED,
-    ]
-
-
-def test_when_the_last_one_who_is_there_resigns_the_match_is_abandoned_at_once() -> None:
-    shell = grid(seats=3, conduct=REPLACING)
-    for seat in (0, 1):
-        shell.do(Leave(seat, "left"))
-    assert kinds(shell.do(Resign(2))) == ["resign", "forfeit", "MatchOver"]
-    assert shell.finished[0].cause is Cause.ABANDONED
-    assert [seat.rank for seat in shell.finished[0].seats] == [1, 1, 3]
-
-
-# --- stand-ins ------------------------------------------------------------------------------
-
-
-def test_a_replacing_table_asks_for_a_stand_in_once() -> None:
-    shell = race(conduct=REPLACING)
-    shell.do(Leave(0, "crash"))
-    assert shell.tick(1_000) == [WantSubstitute(0, "toy-race/walker", Cause.CRASH)]
-    assert shell.tick(60_000) == []
-    assert shell.match.deadline is None
-
-
-def test_who_leaves_a_replacing_table_is_replaced_at_once() -> None:
-    shell = race(conduct=REPLACING)
-    assert kinds(shell.do(Leave(0, "left"))) == ["leave", "WantSubstitute"]
-
-
-def test_leaving_for_good_asks_for_no_second_stand_in() -> None:
-    shell = race(conduct=REPLACING)
-    shell.do(Leave(0, "crash"))
-    shell.tick(1_000)
-    assert kinds(shell.do(Leave(0, "left"))) == ["leave"]
-
-
-def test_who_has_left_for_good_stays_so() -> None:
-    shell = race(conduct=REPLACING)
-    shell.do(Leave(0, "left"))
-    assert shell.do(Leave(0, "crash")) == []
-    assert shell.do(Leave(0, "left")) == []
-
-
-def test_without_a_personality_nobody_can_be_replaced() -> None:
-    shell = grid(conduct=Conduct(on_leave="replace"))
-    assert kinds(shell.do(Leave(0, "left"))) == ["leave", "forfeit", "MatchOver"]
-
-
-def test_a_stand_in_takes_the_seat_and_a_turn_of_its_own() -> None:
-    shell = race(conduct=REPLACING, clock="move=2")
-    shell.do(Leave(0, "left"))
-    turn = shell.match.state.turn
-    effects = shell.do(Replace(0, HOUSE, Cause.DISCONNECT), 30_000)
-    assert kinds(effects) == ["replace"]
-    assert shell.log[-1] == Replaced(
-        seq=2, at_ms=30_000, seat=0, player=HOUSE, cause=Cause.DISCONNECT
-    )
-    assert shell.match.views.snapshot(PUBLIC, "watching").seats[0] == HOUSE
-    assert (shell.match.state.to_act, shell.match.state.away) == (0, {})
-    assert shell.match.state.turn > turn
-    assert shell.match.deadline == shell.now + 2_100
-
-
-def test_the_player_of_a_replaced_seat_does_not_get_it_back() -> None:
-    shell = race(conduct=REPLACING)
-    shell.do(Leave(0, "left"))
-    shell.do(Replace(0, HOUSE, Cause.DISCONNECT))
-    found = refusal(shell.do(Return(0, player="p0")))
-    assert (found.code, found.message) == (Code.NOT_SEATED, "seat 1 is played by House now")
-    assert shell.do(Return(0, player="h1")) == []
-
-
-def test_moves_of_the_player_before_are_no_duplicates_of_the_stand_in() -> None:
-    shell = race(conduct=REPLACING)
-    move = shell.move(steps=1)
-    shell.do(move)
-    shell.do(Leave(0, "left"))
-    shell.do(Replace(0, HOUSE, Cause.DISCONNECT))
-    assert refusal(shell.do(move)).code is Code.STALE
-
-
-def test_who_returns_before_the_stand_in_keeps_the_seat() -> None:
-    shell = race(conduct=REPLACING)
-    shell.do(Leave(0, "crash"))
-    shell.tick(1_000)
-    assert kinds(shell.do(Return(0, player="p0"))) == ["return"]
-    assert refusal(shell.do(Replace(0, HOUSE, Cause.CRASH))).code is Code.WRONG_STATE
-
-
-def test_a_caller_without_a_stand_in_forfeits_the_seat() -> None:
-    shell = race(conduct=REPLACING)
-    shell.do(Leave(0, "crash"))
-    shell.tick(1_000)
-    assert kinds(shell.do(Forfeit(0, Cause.CRASH, "no house bot"))) == ["forfeit"]
-    assert shell.match.state.to_act == 1
-
-
-# --- notes ----------------------------------------------------------------------------------
-
-
-def test_a_note_is_for_its_owner() -> None:
-    shell = grid()
-    shell.do(Note(1, "thinking"), 7)
-    note = Noted(seq=1, at_ms=7, seat=1, text="thinking")
-    sight = shell.views[0]
-    assert sight.event(1).entry == note
-    for viewer in (0, PUBLIC):
-        assert sight.event(viewer).entry == Hidden(seq=1, at_ms=7)
-
-
-def test_a_note_does_not_touch_the_turn() -> None:
-    shell = grid(clock="10+0")
-    turn, deadline = shell.match.state.turn, shell.match.deadline
-    shell.do(Note(1, "thinking"), 7)
-    assert (shell.match.state.turn, shell.match.deadline) == (turn, deadline)
 
 
 # --- messages -------------------------------------------------------------------------------
@@ -1157,7 +469,7 @@ def test_a_crash_between_leaving_and_consequence_is_made_up_for() -> None:
     shell = race(conduct=REPLACING)
     shell.do(Leave(1, "left"))
     match = MatchEngine.restore(shell.game, shell.setup, shell.log)
-    assert match.tick(5).effects == [WantSubstitute(1, "toy-race/walker", Cause.DISCONNECT)]
+    assert match.tick(5) == [WantSubstitute(1, "toy-race/walker", Cause.DISCONNECT)]
 
 
 def test_a_duplicate_is_known_after_a_restart() -> None:

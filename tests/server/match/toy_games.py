@@ -28,7 +28,7 @@ from kibitz_games.core.scene import Cell, Scene
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lag import Lag
 from kibitz_protocol.wire.records import Conduct, Entry, Player, Result, Setup
-from kibitz_server.match.commands import Append, Command, Effect, MatchOver, Play, Step
+from kibitz_server.match.commands import Append, Command, Effect, MatchOver, Play, Refuse
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.state import MatchState
 from kibitz_server.match.visibility import EntryView
@@ -496,6 +496,10 @@ def setup(
     )
 
 
+HOUSE = Player(player="h1", name="House", kind="house")
+REPLACING = Conduct(on_leave="replace", stand_in="toy-race/walker", grace_ms=1_000)
+
+
 # --- a driver of matches ----------------------------------------------------------------------
 
 
@@ -509,14 +513,9 @@ class MatchDriver:
         now: int = 1_000_000,
         *,
         drawn: bool = False,
-        in_turn: bool = True,
     ) -> None:
-        """`drawn` is whether somebody may draw, from the first entry on.
-
-        `in_turn` is whether moves take the short way where they may, as a runner's do.
-        """
+        """`drawn` is whether somebody may draw, from the first entry on."""
         self.game = game
-        self.in_turn = in_turn
         self.setup = setup
         self.now = now
         self.match = MatchEngine.new(game, setup)
@@ -536,15 +535,6 @@ class MatchDriver:
     def do(self, command: Command, wait: int = 0) -> list[Effect]:
         """Hand in a command `wait` milliseconds from now."""
         self.now += wait
-        if self.in_turn and isinstance(command, Play):
-            view = self.match.play_in_turn(
-                command.seat, command, command.rtt_ms, self.now, self.lag
-            )
-            if view is not None:
-                effects: list[Effect] = [Append(view.entry, view, command.id)]
-                if self.state.result is not None:
-                    effects.append(MatchOver(self.state.result))
-                return self._carry_out(Step(effects, None))
         return self._carry_out(self.match.handle(command, self.now, self.lag))
 
     def tick(self, wait: int = 0) -> list[Effect]:
@@ -572,18 +562,38 @@ class MatchDriver:
         self._carry_out(self.match.tick(self.now, self.lag))
         self.match.open_turn(self.now, self.lag)
 
-    def _carry_out(self, step: Step) -> list[Effect]:
-        assert step.deadline == self.match.deadline
-        for effect in step.effects:
+    def _carry_out(self, effects: list[Effect]) -> list[Effect]:
+        for effect in effects:
             if isinstance(effect, Append):
                 self.log.append(effect.entry)
                 self.views.append(effect.view)
             elif isinstance(effect, MatchOver):
                 self.finished.append(effect.result)
         self.match.open_turn(self.now, self.lag)
-        return step.effects
+        return effects
 
 
 def state_values(state: MatchState) -> tuple[object, ...]:
     """Return all that the log determines about a match."""
     return (state.game_state.tobytes(), state.save(), list(state.departed))
+
+
+def grid(seats: int = 2, game: Game | None = None, **facts: Any) -> MatchDriver:
+    game = game or Grid()
+    return MatchDriver(game, setup(game, seats, **facts))
+
+
+def race(seats: int = 3, **facts: Any) -> MatchDriver:
+    return MatchDriver(Race(), setup(Race(), seats, **facts))
+
+
+def kinds(effects: list[Effect]) -> list[str]:
+    return [
+        effect.entry.kind if isinstance(effect, Append) else type(effect).__name__
+        for effect in effects
+    ]
+
+
+def refusal(effects: list[Effect]) -> Refuse:
+    (found,) = [effect for effect in effects if isinstance(effect, Refuse)]
+    return found
