@@ -25,6 +25,6 @@ def nodes(moves: str, depth: int) -> int:
     game: Any = registry.get("five-in-a-row")
     state: Any = game.start(game.Options(first="seat-0"), 2, {})
     for move in moves.split():
-        game.play(state, game.decode(state, game.parse_move(move)))
+        game.play(state, game.decode(state, game.notation.parse(move)))
     search, ev = Threat(state, table=TABLE_MB), pattern_classes.usual(state)
     return search.search(state, ev, SearchLimits(depth=depth)).nodes

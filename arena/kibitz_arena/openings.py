@@ -68,7 +68,7 @@ def _random_line(
     while len(line) < plies and game.to_act(state) != TERMINAL:
         legal = game.legal(state)
         action = legal[int(rng.random() * len(legal))]
-        line.append(game.format_move(game.encode(state, action)))
+        line.append(game.notation.format(game.encode(state, action)))
         game.play(state, action)
     return line
 

@@ -235,7 +235,7 @@ class Turn(Generic[ViewT]):
     def text(self, action: int) -> str:
         """Return an action of `state` as a person would write it."""
         rules = self.match.game_rules
-        return rules.format_move(rules.encode(self.state, action))
+        return rules.notation.format(rules.encode(self.state, action))
 
     def comment(
         self,

@@ -92,11 +92,11 @@ def _found(turn: RecordedTurn, result: Result, entries: list[Entry]) -> Decisive
     match = turn.before.copy()
     game, line = match.game, []
     move = game.encode(match.game_state, match.decode(turn.played.action))
-    played = game.format_move(move)
+    played = game.notation.format(move)
     for entry in entries:
         if isinstance(entry, Moved):
             move = game.encode(match.game_state, match.decode(entry.action))
-            line.append(game.format_move(move))
+            line.append(game.notation.format(move))
         match.apply(entry)
     better = line[0] if line else "nothing"
     return DecisiveMove(turn, played, better, result, tuple(line))

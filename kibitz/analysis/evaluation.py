@@ -129,7 +129,7 @@ def _evaluation(turn: RecordedTurn, bot: SeatedBot) -> MoveEvaluation:
 def _notation(match: MatchState, action: Action) -> str:
     """Return a wire move in the game's notation. Raises `ValueError` for one that is illegal."""
     move = match.game.encode(match.game_state, match.decode(action))
-    return match.game.format_move(move)
+    return match.game.notation.format(move)
 
 
 class Scale:

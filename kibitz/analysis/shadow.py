@@ -101,5 +101,5 @@ class Shadow:
         entry = message.entry
         if isinstance(entry, Moved):
             game = self._watched.game
-            turn.played = game.format_move(game.Move.from_wire(entry.action))
+            turn.played = game.notation.format(game.Move.from_wire(entry.action))
         return turn

@@ -97,7 +97,7 @@ def _search_playthrough(
     while len(played) < PLIES and (seat := game.to_act(state)) != TERMINAL:
         legal = game.legal(state)
         if len(legal) == 1 and played:
-            is_pass = not game.move_cells(game.encode(state, legal[0]))
+            is_pass = not game.notation.cells(game.encode(state, legal[0]))
             yield ForcedPosition(options, seats, seed, tuple(played), seat, is_pass)
         else:
             yield None

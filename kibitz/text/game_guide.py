@@ -290,7 +290,7 @@ def _move(game: Game, width: int) -> Iterator[str]:
     count, first = game.count_legal(play.state), next(islice(play.legal, 1))
     move = game.encode(play.state, first)
     yield f"A move, the first of {count} at the start"
-    rows = [("on the wire", json.dumps(move.to_wire())), ("as text", game.format_move(move))]
+    rows = [("on the wire", json.dumps(move.to_wire())), ("as text", game.notation.format(move))]
     yield from two_columns(rows, width, INDENT)
 
 

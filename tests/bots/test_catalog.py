@@ -168,7 +168,7 @@ def test_a_search_by_the_outcome_finds_a_win() -> None:
     action = inprocess.choose_action(
         bot.make(seed=1, depth=2), play, inprocess.local_match(play, 0)
     )
-    assert game.format_move(game.encode(play.state, action)) == "e1"
+    assert game.notation.format(game.encode(play.state, action)) == "e1"
 
 
 def test_its_parameters_read_their_own_examples() -> None:

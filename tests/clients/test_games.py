@@ -168,7 +168,7 @@ def test_spellings_that_are_clear_are_understood(game: Game, plies: int) -> None
     picker = move_input.MoveSelector(move_input.move_options(game, turn))
     for choice in picker.options:
         model = game.Move.model_validate(choice.action)
-        for way in game.spellings(model):
+        for way in game.notation.spellings(model):
             parts = re.findall(r"[a-z]+[0-9]*|[0-9]+", way)
             for written in (way, way.upper(), f" {way} ", " ".join(parts), ", ".join(parts)):
                 assert move_input.parse_typed(game, picker, written, turn) == choice, written
@@ -181,7 +181,7 @@ def test_spellings_that_are_clear_are_understood(game: Game, plies: int) -> None
 def reads(game: Game, text: str) -> bool:
     """Whether the game itself has a meaning for a text."""
     try:
-        game.parse_move(text)
+        game.notation.parse(text)
     except GameError:
         return False
     return True

@@ -96,7 +96,7 @@ def play_record(
 def _move(play: Position, ply: int, action: int) -> Moved:
     move = play.game.encode(play.state, action)
     wire = move.to_wire()
-    line = [play.game.format_move(move)]
+    line = [play.game.notation.format(move)]
     said = Comment(value=ply / 10, depth=2, line=line) if ply % 2 == 0 else None
     seat = play.to_act
     play.push(action)

@@ -156,7 +156,7 @@ def _line_notation(game: Game, state: np.record, result: SearchResult) -> list[s
     st, texts = state.copy(), []
     seat = op.to_act(st)
     for action in result.line[:MOST_LINE]:
-        texts.append(game.format_move(game.encode(st, action)))
+        texts.append(game.notation.format(game.encode(st, action)))
         op.play(st, action)
         if op.terminal(st):
             break

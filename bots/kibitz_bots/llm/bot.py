@@ -149,7 +149,7 @@ def _by_notation(turn: Turn) -> dict[str, Move]:
     if not turn.has_rules:
         return {json.dumps(move): move for move in turn.legal}
     game = turn.match.game_rules
-    return {game.format_move(game.Move.model_validate(move)): move for move in turn.legal}
+    return {game.notation.format(game.Move.model_validate(move)): move for move in turn.legal}
 
 
 def _message(role: str, content: str) -> Message:

@@ -72,7 +72,7 @@ def _parsed(text: str, game: Game | None) -> Move | None:
     if game is None:
         return None
     try:
-        move: Move = game.parse_move(text).to_wire()
+        move: Move = game.notation.parse(text).to_wire()
     except (GameError, ValidationError):
         return None
     return move

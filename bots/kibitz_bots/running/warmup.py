@@ -41,5 +41,5 @@ def _exercise(game: Game, item: ProgrammeItem) -> None:
     state = game.sample(game.View.model_validate(seen), 0)
     for action in game.legal(state)[:1]:
         move = game.encode(state, action)
-        game.format_move(move)
+        game.notation.format(move)
         game.decode(state, move)

@@ -74,7 +74,7 @@ def move_text(game: Game | None, action: Action) -> str:
     """Write an action in the notation of its game, or as its fields if the game is unknown."""
     if game is not None:
         try:
-            return game.format_move(game.Move.model_validate(action))
+            return game.notation.format(game.Move.model_validate(action))
         except (ValidationError, GameError):
             pass
     return printable.line(" ".join(f"{name}={value}" for name, value in action.items()))

@@ -1,6 +1,6 @@
 """Move input: choosing a legal move by the cells of the board, or by typing it.
 
-This module has no rules. `your_turn`, or the game, lists the legal actions. `Game.move_cells` gives
+This module has no rules. `your_turn`, or the game, lists the legal actions. `Notation.cells` gives
 the cells that pick each of them, and a `MoveSelector` narrows the list with every cell.
 """
 
@@ -41,7 +41,9 @@ def move_options(game: Game, turn: YourTurn) -> tuple[MoveOption, ...]:
     made = []
     for fields in _legal_by_rules(game, turn) if turn.legal is None else turn.legal:
         move = game.Move.model_validate(fields)
-        made.append(MoveOption(move.to_wire(), game.format_move(move), game.move_cells(move)))
+        made.append(
+            MoveOption(move.to_wire(), game.notation.format(move), game.notation.cells(move))
+        )
     return tuple(made)
 
 
@@ -130,7 +132,7 @@ def parse_typed(
     """
     text = text.strip()
     try:
-        move = game.parse_move(text)
+        move = game.notation.parse(text)
         wire = move.to_wire()
     except (GameError, ValidationError) as error:
         why = str(error) if isinstance(error, GameError) else f"{text!r} is no move"
@@ -138,7 +140,7 @@ def parse_typed(
             why, picker, text
         )
     if not picker.options:
-        return MoveOption(wire, game.format_move(move), game.move_cells(move))
+        return MoveOption(wire, game.notation.format(move), game.notation.cells(move))
     option = next((choice for choice in picker.options if choice.action == wire), None)
     if option is not None:
         return option
@@ -159,7 +161,7 @@ def _spelling_matches(game: Game, picker: MoveSelector, text: str) -> list[MoveO
     whole, joined, begun = [], [], []
     for choice in picker.options:
         model = game.Move.model_validate(choice.action)
-        ways = [_TOKENS.findall(way.lower()) for way in game.spellings(model)]
+        ways = [_TOKENS.findall(way.lower()) for way in game.notation.spellings(model)]
         if pieces in ways:
             whole.append(choice)
         elif one_word and any("".join(way) == "".join(pieces) for way in ways):
@@ -193,7 +195,7 @@ def _only_match(options: Sequence[MoveOption], text: str) -> MoveOption | str | 
 
 def _why_illegal(game: Game, move: Model, turn: YourTurn | None) -> str:
     """Say why a move is not legal, as far as this player may know."""
-    plain = f"{game.format_move(move)} is not a legal move now"
+    plain = f"{game.notation.format(move)} is not a legal move now"
     if turn is None or game.info.hidden:
         return plain
     try:
@@ -207,7 +209,7 @@ def _why_illegal(game: Game, move: Model, turn: YourTurn | None) -> str:
 
 def _cells_of(game: Game, move: Model) -> tuple[str, ...]:
     try:
-        return game.move_cells(move)
+        return game.notation.cells(move)
     except GameError:  # places that the board does not have
         return ()
 

@@ -27,6 +27,7 @@ class ChineseCheckers(Game[Options, Move, View]):
         1: {"win": "any", "repetition": "adjudicate"},
     }
     state_type = rules.STATE
+    notation = models.NOTATION
     reasons = rules.REASONS
     reason_texts: ClassVar[Mapping[str, str]] = {
         "goal": "with the goal filled",
@@ -63,20 +64,8 @@ class ChineseCheckers(Game[Options, Move, View]):
     def legal_json(self, state: State, most: int) -> tuple[bytes, int]:
         return models.legal_json(state, most)
 
-    def format_move(self, move: Move) -> str:
-        return models.format_move(move)
-
-    def parse_move(self, text: str) -> Move:
-        return models.parse_move(text)
-
-    def move_cells(self, move: Move) -> tuple[str, ...]:
-        return () if move.passing else (str(move.source), str(move.target))
-
     def scene(self, view: View) -> Scene:
         return render.scene(view)
-
-    def num_distinct_actions(self, state: State) -> int:
-        return int(state["holes"]) ** 2 + 1
 
     def features(self, view: View, seat: int) -> Features:
         """Return two planes a seat over the holes: its pegs, and its goal."""

@@ -6,7 +6,7 @@ import base64
 import binascii
 import functools
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
@@ -16,7 +16,7 @@ from kibitz_games.chinese_checkers import rules, text
 from kibitz_games.compiled.calls import play
 from kibitz_games.compiled.kernels import RecordReader, as_array, kernel_array
 from kibitz_games.compiled.text import text_of
-from kibitz_games.core.game import Features, IllegalAction, InvalidSetup, Model
+from kibitz_games.core.game import Features, IllegalAction, InvalidSetup, Model, Notation
 
 Stop = Literal["any", "no-foreign", "no-active"]
 Win = Literal["own-or-parked", "full", "any"]
@@ -175,7 +175,7 @@ def _opened(options: Options, size: int, corners: tuple[int, ...], state: np.rec
     """Return the first state after an opening, with an empty history."""
     for written in options.opening or ():
         try:
-            play(state, decode(state, parse_move(written)))
+            play(state, decode(state, NOTATION.parse(written)))
         except IllegalAction as error:
             raise InvalidSetup("options.opening", f"{written!r}: {error}") from None
     seen = view(state)
@@ -264,7 +264,7 @@ def decode(state: Any, wire: Move) -> int:
     if wire.source is None or wire.target is None:
         return _decode_pass(state, holes)
     if wire.source >= holes or wire.target >= holes:
-        raise IllegalAction(f"holes are numbered 0 to {holes - 1}; got {format_move(wire)}")
+        raise IllegalAction(f"holes are numbered 0 to {holes - 1}; got {NOTATION.format(wire)}")
     action = wire.source * holes + wire.target
     if not rules.allows_in(as_array(state), action):
         raise IllegalAction(_reason(state, wire.source, wire.target))
@@ -293,20 +293,29 @@ def _reason(state: Any, source: int, target: int) -> str:
     return f"no step and no chain of jumps from {source} may end in {target}"
 
 
-def format_move(wire: Move) -> str:
-    """Write a move as a person would."""
-    return "pass" if wire.passing else f"{wire.source}-{wire.target}"
+class _Notation(Notation[Move]):
+    """Moves as the numbers of two holes."""
+
+    def format(self, move: Move) -> str:
+        """Write a move as a person would."""
+        return "pass" if move.passing else f"{move.source}-{move.target}"
+
+    def parse(self, text: str) -> Move:
+        """Parse a move written by `format`."""
+        if text.strip().lower() == "pass":
+            return PASS
+        match = re.fullmatch(r"\s*([0-9]{1,3})\s*-\s*([0-9]{1,3})\s*", text)
+        holes = [int(part) for part in match.groups()] if match else []
+        if not holes or max(holes) >= geo.MAX_HOLES:
+            raise IllegalAction(f"expected two holes as in 3-14, or pass, not {text!r}")
+        return move(*holes)
+
+    def cells(self, move: Move) -> tuple[str, ...]:
+        """Return both holes; a pass has none."""
+        return () if move.passing else (str(move.source), str(move.target))
 
 
-def parse_move(written: str) -> Move:
-    """Parse a move written by `text`."""
-    if written.strip().lower() == "pass":
-        return PASS
-    match = re.fullmatch(r"\s*([0-9]{1,3})\s*-\s*([0-9]{1,3})\s*", written)
-    holes = [int(part) for part in match.groups()] if match else []
-    if not holes or max(holes) >= geo.MAX_HOLES:
-        raise IllegalAction(f"expected two holes as in 3-14, or pass, not {written!r}")
-    return move(*holes)
+NOTATION: Final = _Notation()
 
 
 # ---------------------------------------------------------------------------------------- views

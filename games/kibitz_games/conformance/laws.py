@@ -259,7 +259,7 @@ def _check_action(game: Game, state: State, action: int) -> None:
     sent = game.Move.model_validate_json(json.dumps(wire.to_wire()))
     _require(sent == wire == game.Move.from_wire(wire.to_wire()), "a move survives the wire")
     _require(game.decode(state, sent) == action, "decode(encode(action)) = action")
-    _require(game.parse_move(game.format_move(wire)) == wire, "parse(text(move)) = move")
+    _require(game.notation.parse(game.notation.format(wire)) == wire, "parse(text(move)) = move")
     _check_picks(game, state)
     _check_reversible(game, state, action)
     if game.info.on_flag == "skip":
@@ -277,7 +277,7 @@ def _check_picks(game: Game, state: State) -> None:
     scene, legal = game.scene(game.view(state, game.to_act(state))), game.legal(state)
     names = {cell.name for cell in scene.cells}
     _require(len(names) == len(scene.cells), "the cells of a scene have names of their own")
-    picks = [game.move_cells(game.encode(state, action)) for action in legal]
+    picks = [game.notation.cells(game.encode(state, action)) for action in legal]
     _require(names >= set(chain(*picks)), "a move is picked by cells of the mover's scene")
     # In sorted order, picks that begin with another pick come right after it.
     for pick, following in pairwise(sorted(picks)):

@@ -46,7 +46,7 @@ def _lines(play: Position, every: int) -> Iterator[str]:
     while play.to_act != TERMINAL:
         seat, legal = play.to_act, play.legal
         action = laws.epsilon_greedy(play.state, legal, source)
-        text = game.format_move(game.encode(play.state, action))
+        text = game.notation.format(game.encode(play.state, action))
         play.push(action)
         ply += 1
         yield f"{ply:4} {seat_name(seat)} {text:8} of {len(legal):3}, key {_key(play):016x}"

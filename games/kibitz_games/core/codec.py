@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, Generic
+from typing import Any
 
 from annotated_types import Le, Lt
 
 from kibitz_games.core.model import IllegalAction, MoveT
+from kibitz_games.core.notation import Notation
 
 
-class IntegerCodec(Generic[MoveT]):
+class IntegerCodec(Notation[MoveT]):
     """Turns actions into moves with one integer field and back, and both into text.
 
     The field needs an upper bound, ``Field(ge=0, lt=9)``: there are so many actions. `names` has
@@ -20,7 +21,9 @@ class IntegerCodec(Generic[MoveT]):
 
     def __init__(self, model: type[MoveT], names: Sequence[str] = ()) -> None:
         if len(model.model_fields) != 1:
-            raise TypeError(f"{model.__name__} is not one integer: override the codec's methods")
+            raise TypeError(
+                f"{model.__name__} is not one integer: override `encode`, `decode` and `notation`"
+            )
         ((self._field, field),) = model.model_fields.items()
         bounds: list[Any] = [bound.lt for bound in field.metadata if isinstance(bound, Lt)]
         bounds += [bound.le + 1 for bound in field.metadata if isinstance(bound, Le)]  # type: ignore[operator]

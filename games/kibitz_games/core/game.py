@@ -26,6 +26,7 @@ import numpy as np
 from pydantic import create_model
 from pydantic_core import to_json
 
+from kibitz_games.core.defaults import Defaults
 from kibitz_games.core.game_file import GameFile, Opening
 from kibitz_games.core.model import Features as Features
 from kibitz_games.core.model import GameError as GameError
@@ -39,6 +40,7 @@ from kibitz_games.core.model import OptionsT as OptionsT
 from kibitz_games.core.model import State as State
 from kibitz_games.core.model import UnknownRules as UnknownRules
 from kibitz_games.core.model import ViewT as ViewT
+from kibitz_games.core.notation import Notation as Notation
 from kibitz_games.core.scene import Scene
 
 TERMINAL = -1
@@ -103,7 +105,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
     """The rules of one kind of game. Subclasses are stateless; one instance is registered.
 
     Three kinds of methods have defaults. Those about the play (`to_act` to `outcome`) ask the
-    operations that were implemented for `state_type`. Those about moves (`encode` to `move_cells`)
+    operations that were implemented for `state_type`. Those about moves (`encode` to `notation`)
     do for a `Move` that is one integer, the action itself. Those about views (`view`, `sample`,
     `scene`, `features`) do if nothing is hidden: a `View` gets the fields of the state that have
     the same names, see `core.declared`.
@@ -166,11 +168,10 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
 
     # Games have no state, and searches and caches compare them by identity: a copy is the same.
 
-    def __copy__(self) -> Self:
+    def __copy__(self, memo: object = None) -> Self:
         return self
 
-    def __deepcopy__(self, memo: object) -> Self:
-        return self
+    __deepcopy__ = __copy__
 
     def __reduce__(self) -> Any:
         """Pickle a registered game by its name, any other without the caches of its defaults."""
@@ -220,7 +221,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
 
         state = snapshot.new_state(self.state_type, seats)
         self.set_up(state, options, deal)
-        state["key"] = self._calls.compute_key(state)
+        state["key"] = self.defaults.operations.compute_key(state)
         return cast(State, state)
 
     def set_up(self, state: Any, options: OptionsT, deal: Mapping[str, Json]) -> None:
@@ -238,7 +239,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
 
         If the rules force a pass, the pass is the only legal action.
         """
-        return cast(list[int], self._calls.legal(state))
+        return cast(list[int], self.defaults.operations.legal(state))
 
     def count_legal(self, state: State) -> int:
         """Return the number of legal actions; a game may compute it without listing them."""
@@ -246,19 +247,20 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
 
     def play(self, state: State, action: int) -> None:
         """Apply a legal action in place. Behavior is undefined for any other action."""
-        self._calls.play(state, action)
+        self.defaults.operations.play(state, action)
 
     def play_turn(self, state: State, action: int) -> int:
         """Apply a legal action in place and return who acts then: `play` and `to_act` in one."""
-        if self._plays_by_operations:
-            acting: int = self._calls.play_turn(state, action)
+        defaults = self.defaults
+        if defaults.plays:
+            acting: int = defaults.operations.play_turn(state, action)
             return acting
         self.play(state, action)
         return self.to_act(state)
 
     def undo(self, state: State, action: int) -> None:
         """Take back `action`, the last one played; the state's bytes are as they were."""
-        self._calls.undo(state, action)
+        self.defaults.operations.undo(state, action)
 
     def skip(self, state: State) -> int:
         """Return the action of a seat that let its time run out, if `on_flag` is ``skip``.
@@ -279,7 +281,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         if not 0 <= seat < seats:
             raise GameError(f"expected a seat from 0 to {seats - 1}, not {seat}")
         if int(state["side"]) != TERMINAL and self.in_play(state, seat):
-            self._calls.forfeit(state, seat)
+            self.defaults.operations.forfeit(state, seat)
 
     def in_play(self, state: State, seat: int) -> bool:
         """Return whether a seat may still leave a play that goes on; by default each may."""
@@ -292,7 +294,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         """
         if int(state["side"]) != TERMINAL:
             return None
-        scores = self._calls.returns(state)
+        scores = self.defaults.operations.returns(state)
         ranks = tuple(1 + sum(other > score for other in scores) for score in scores)
         return Outcome(ranks, scores, self.reasons[int(state["end"])], self.points(state))
 
@@ -304,11 +306,11 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
 
     def decode(self, state: State, move: MoveT) -> int:
         """Turn a wire move into an action, or raise `IllegalAction`: the only legality check."""
-        return cast(int, self._codec.decode(move, self.legal(state)))
+        return self.defaults.codec.decode(move, self.legal(state))
 
     def encode(self, state: State, action: int) -> MoveT:
         """Turn an action into its wire move."""
-        return cast(MoveT, self._codec.encode(action))
+        return cast(MoveT, self.defaults.codec.encode(action))
 
     def legal_json(self, state: State, most: int) -> tuple[bytes, int]:
         """Return the legal actions as the JSON list of the wire format, and their number.
@@ -322,38 +324,16 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         moves = [self.encode(state, action) for action in legal]
         return to_json(moves, by_alias=True, exclude_none=True), len(legal)
 
-    def format_move(self, move: MoveT) -> str:
-        """Write a wire move as a person would: ``"3-14"``."""
-        return cast(str, self._codec.format(move))
-
-    def parse_move(self, text: str) -> MoveT:
-        """Parse a move written by `format_move`; `IllegalAction` says what was expected."""
-        return cast(MoveT, self._codec.parse(text))
-
-    def spellings(self, move: MoveT) -> tuple[str, ...]:
-        """Return all ways in which a person may write a move; `format_move`'s comes first.
-
-        Callers that compare them ignore case and separators.
-        """
-        return (self.format_move(move),)
-
-    def move_cells(self, move: MoveT) -> tuple[str, ...]:
-        """Return the names of the scene's cells to click, in order, to make a move.
-
-        The cells of one move never begin with all the cells of another move of the same turn, so
-        the last cell decides. Only a move that is the only one, such as a pass, may have no cells.
-        """
-        return (self.format_move(move),)
-
-    def num_distinct_actions(self, state: State) -> int:
-        """Return how many actions there are in plays like the one of `state`: all are smaller."""
-        return cast(int, self._codec.count)
+    @functools.cached_property
+    def notation(self) -> Notation[MoveT]:
+        """How people write and click moves; a game has an object of its own in this place."""
+        return self.defaults.codec
 
     # -------------------------------------------------------------------------------- the views
 
     def view(self, state: State, seat: int | None) -> ViewT:
         """Return the part of a state that `seat` may know, or the public if `seat` is None."""
-        return cast(ViewT, self._declared.view(state))
+        return cast(ViewT, self.defaults.declared.view(state))
 
     def referee_view(self, state: State) -> ViewT:
         """Return the view of a referee, who may know everything."""
@@ -364,8 +344,8 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
 
         By default, facts that are not in the view, such as earlier plies, are as at the start.
         """
-        state = self._declared.state(view)
-        state["key"] = self._calls.compute_key(state)
+        state = self.defaults.declared.state(view)
+        state["key"] = self.defaults.operations.compute_key(state)
         return cast(State, state)
 
     def scene(self, view: ViewT) -> Scene:
@@ -396,31 +376,11 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         """
         return self.view(state, seat).to_json()
 
-    # ------------------------------------------------------------- what the defaults are made of
-    # Imported when they are first used: a program settles the mode of its kernels before that.
-
     @functools.cached_property
-    def _calls(self) -> Any:
-        from kibitz_games.compiled import calls
-
-        return calls
-
-    @functools.cached_property
-    def _plays_by_operations(self) -> bool:
+    def defaults(self) -> Defaults:
+        """The parts of which the default methods are made."""
         own = type(self)
-        return own.play is Game.play and own.to_act is Game.to_act
-
-    @functools.cached_property
-    def _codec(self) -> Any:
-        from kibitz_games.core.codec import IntegerCodec
-
-        return IntegerCodec(self.Move, self.action_names)
-
-    @functools.cached_property
-    def _declared(self) -> Any:
-        from kibitz_games.core.declared import DeclaredView
-
-        return DeclaredView(self.View, self.state_type, self.reasons, self.symbols)
+        return Defaults(self, plays=own.play is Game.play and own.to_act is Game.to_act)
 
 
 def _bare(kind: type[Game]) -> Game:

@@ -47,7 +47,7 @@ def num_dense_actions(game: Game, state: State) -> int:
     """Return how many dense action numbers there are in plays like the one of `state`."""
     if _offers(game, "num_dense"):
         return cast(int, _calls().num_dense(state))
-    return game.num_distinct_actions(state)
+    return game.defaults.codec.count
 
 
 def dense_index(game: Game, state: State, action: int) -> int:

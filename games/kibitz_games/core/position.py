@@ -144,7 +144,7 @@ class Position:
 
         Raises `IllegalAction`, and changes nothing, if the move cannot be parsed or is illegal.
         """
-        wire = self.game.parse_move(move) if isinstance(move, str) else move
+        wire = self.game.notation.parse(move) if isinstance(move, str) else move
         action = self.game.decode(self.state, wire)
         self.push(action)
         return action
@@ -188,7 +188,7 @@ class Position:
 
     def format(self, action: int) -> str:
         """Return an action as a person writes it."""
-        return self.game.format_move(self.move(action))
+        return self.game.notation.format(self.move(action))
 
     def view(self, seat: int | None = None) -> Model:
         """Return the view of a seat or of the public."""

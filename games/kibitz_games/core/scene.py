@@ -41,7 +41,7 @@ MarkKind = Literal["from", "to", "path", "win", "vision"]
 class Cell:
     """One place of the board.
 
-    `name` is what a person types and what `Game.move_cells` returns; `owner` is the seat whose
+    `name` is what a person types and what `Notation.cells` returns; `owner` is the seat whose
     piece stands there; `tint` the seat whose color tints the ground (a home triangle, say).
     `colour` is that of a stone on a ``point``, in games where the seats may change colors; without
     it the owner determines the look of a piece. A stone without an owner yet has a color only.

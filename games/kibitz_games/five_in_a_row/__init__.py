@@ -11,7 +11,6 @@ from kibitz_games.core.game import Features, Game, GameInfo, Json, State
 from kibitz_games.core.game_file import GameFile, Opening
 from kibitz_games.core.scene import Scene
 from kibitz_games.five_in_a_row import files, models, render, rules
-from kibitz_games.five_in_a_row import geometry as geo
 from kibitz_games.five_in_a_row.models import Move, Options, View
 
 
@@ -31,6 +30,7 @@ class FiveInARow(Game[Options, Move, View]):
     )
     warm_up_options: ClassVar[Sequence[Mapping[str, Json]]] = ({}, {"opening": ["c3", "d4"]})
     state_type = rules.STATE
+    notation = models.NOTATION
     reasons = rules.REASONS
     reason_texts: ClassVar[Mapping[str, str]] = {
         "five": "with five in a row",
@@ -74,17 +74,8 @@ class FiveInARow(Game[Options, Move, View]):
     def encode(self, state: State, action: int) -> Move:
         return models.encode(action)
 
-    def format_move(self, move: Move) -> str:
-        return models.format_move(move)
-
-    def parse_move(self, text: str) -> Move:
-        return models.parse_move(text)
-
     def scene(self, view: View) -> Scene:
         return render.scene(view)
-
-    def num_distinct_actions(self, state: State) -> int:
-        return geo.CELLS
 
     def features(self, view: View, seat: int) -> Features:
         """Return three planes over the board: own, the other's, and 1 with colors chosen."""

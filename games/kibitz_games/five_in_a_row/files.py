@@ -170,7 +170,7 @@ def _opening(line: int, game: GameFile, size: int) -> Opening:
         raise GameFileError(line, f"expected a board of {size}x{size}, found {found}x{found}")
     if not game.moves:
         raise GameFileError(line, "expected at least one stone")
-    return Opening(line, tuple(map(models.format_move, game.moves)))
+    return Opening(line, tuple(map(models.NOTATION.format, game.moves)))
 
 
 def read_offsets(data: bytes, options: models.Options) -> list[Opening]:

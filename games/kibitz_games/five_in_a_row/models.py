@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any, Literal, cast
+from typing import Any, Final, Literal, cast
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from kibitz_games.compiled.calls import play
 from kibitz_games.compiled.kernels import RecordReader, as_array, kernel_array
 from kibitz_games.compiled.text import text_of
-from kibitz_games.core.game import Features, IllegalAction, InvalidSetup, Json, Model
+from kibitz_games.core.game import Features, IllegalAction, InvalidSetup, Json, Model, Notation
 from kibitz_games.five_in_a_row import geometry as geo
 from kibitz_games.five_in_a_row import rules
 from kibitz_games.five_in_a_row.text import SIZE, write_view
@@ -187,27 +187,33 @@ def _reason(state: Any, wire: Move) -> str:
     if int(state["side"]) < 0:
         return "the play is over"
     if rules.choosing(state):
-        return f"expected a colour, black or white, not {format_move(wire)}"
+        return f"expected a colour, black or white, not {NOTATION.format(wire)}"
     if wire.x is None or wire.y is None:
-        return f"expected an empty cell, not {format_move(wire)}"
+        return f"expected an empty cell, not {NOTATION.format(wire)}"
     if max(wire.x, wire.y) >= size:
-        return f"expected a cell from a1 to {geo.name(size - 1, size - 1)}, not {format_move(wire)}"
-    return f"expected an empty cell, but there is a stone on {format_move(wire)}"
+        last = geo.name(size - 1, size - 1)
+        return f"expected a cell from a1 to {last}, not {NOTATION.format(wire)}"
+    return f"expected an empty cell, but there is a stone on {NOTATION.format(wire)}"
 
 
-def format_move(wire: Move) -> str:
-    """Write a move as a person would."""
-    return str(wire.colour) if wire.x is None or wire.y is None else geo.name(wire.x, wire.y)
+class _Notation(Notation[Move]):
+    """Moves as cells or colors."""
+
+    def format(self, move: Move) -> str:
+        """Write a move as a person would."""
+        return str(move.colour) if move.x is None or move.y is None else geo.name(move.x, move.y)
+
+    def parse(self, text: str) -> Move:
+        """Parse a move written by `format`."""
+        word = text.strip().lower()
+        if word in COLOURS:
+            return CHOICES[COLOURS.index(word)]
+        if (at := geo.read(word)) is None:
+            raise IllegalAction(f"expected a cell such as h8, or black or white, not {text!r}")
+        return move(*at)
 
 
-def parse_move(written: str) -> Move:
-    """Parse a move written by `text`."""
-    word = written.strip().lower()
-    if word in COLOURS:
-        return CHOICES[COLOURS.index(word)]
-    if (at := geo.read(word)) is None:
-        raise IllegalAction(f"expected a cell such as h8, or black or white, not {written!r}")
-    return move(*at)
+NOTATION: Final = _Notation()
 
 
 # ---------------------------------------------------------------------------------------- views

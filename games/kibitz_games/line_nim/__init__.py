@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from kibitz_games.core.game import Features, Game, GameInfo, Json, State
 from kibitz_games.core.scene import Scene
-from kibitz_games.line_nim import geometry as geo
 from kibitz_games.line_nim import models, render, rules
 from kibitz_games.line_nim.models import Move, Options, View
 
@@ -26,6 +25,7 @@ class LineNim(Game[Options, Move, View]):
         max_plies=rules.MAX_PLIES,
     )
     state_type = rules.STATE
+    notation = models.NOTATION
     reasons = rules.REASONS
     reason_texts: ClassVar[Mapping[str, str]] = {
         "last cell": "by leaving the last cell to the other"
@@ -54,23 +54,8 @@ class LineNim(Game[Options, Move, View]):
         listed = len(legal) <= most
         return b"[%b]" % b",".join(map(models.move_json, legal)) if listed else b"", len(legal)
 
-    def format_move(self, move: Move) -> str:
-        return models.format_move(move)
-
-    def parse_move(self, text: str) -> Move:
-        return models.parse_move(text)
-
-    def spellings(self, move: Move) -> tuple[str, ...]:
-        return models.spellings(move)
-
-    def move_cells(self, move: Move) -> tuple[str, ...]:
-        return models.move_cells(move)
-
     def scene(self, view: View) -> Scene:
         return render.scene(view)
-
-    def num_distinct_actions(self, state: State) -> int:
-        return len(geo.LINES)
 
     def features(self, view: View, seat: int) -> Features:
         """Return two planes over the map, [y, x]: cells that are free, and cells that are gone."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from kibitz_games.compiled.kernels import RecordReader, as_array
-from kibitz_games.core.game import Features, IllegalAction, InvalidSetup, Json, Model
+from kibitz_games.core.game import Features, IllegalAction, InvalidSetup, Json, Model, Notation
 from kibitz_games.line_nim import geometry as geo
 from kibitz_games.line_nim import maps, rules
 
@@ -162,59 +162,62 @@ def _reason(state: Any, wire: Move, action: int | None) -> str:
     if int(state.side) < 0:
         return "the play is over"
     if action is None:
-        return f"the line leaves the board: {format_move(wire)}"
+        return f"the line leaves the board: {NOTATION.format(wire)}"
     for cell in geo.LINES[action]:
         value = int(state.board[cell])
         if value == rules.OBSTACLE:
             return f"cell {geo.NAMES[cell]} is an obstacle"
         if value >= rules.GONE:
             return f"cell {geo.NAMES[cell]} is crossed out already"
-    raise AssertionError(f"a line of free cells was refused: {format_move(wire)}")
+    raise AssertionError(f"a line of free cells was refused: {NOTATION.format(wire)}")
 
 
-def format_move(wire: Move) -> str:
-    """Write a move as a person would: a cell, or the ends of a line, ``f7-h7``."""
-    action = line_of_move(wire)
-    if action is not None:
-        return "-".join(geo.NAMES[cell] for cell in ends(action))
-    start = geo.NAMES[geo.SIDE * wire.y + wire.x]
-    return f"{wire.length} cells from {start} {_DIRECTIONS[wire.direction or 0]}"
+class _Notation(Notation[Move]):
+    """Moves as the ends of a line of cells."""
+
+    def format(self, move: Move) -> str:
+        """Write a move as a person would: a cell, or the ends of a line, ``f7-h7``."""
+        action = line_of_move(move)
+        if action is not None:
+            return "-".join(geo.NAMES[cell] for cell in ends(action))
+        start = geo.NAMES[geo.SIDE * move.y + move.x]
+        return f"{move.length} cells from {start} {_DIRECTIONS[move.direction or 0]}"
+
+    def parse(self, text: str) -> Move:
+        """Parse a line written by `format`, from either of its ends."""
+        cells = geo.parse_row(text)
+        if cells is None or len(cells) > geo.LONGEST:
+            raise IllegalAction(
+                f"expected a cell as in f7, or the ends of a line of two or three as in f7-h7,"
+                f" not {text!r}"
+            )
+        return encode(geo.LINE_OF[frozenset(cells)])
+
+    def spellings(self, move: Move) -> tuple[str, ...]:
+        """Return a line by its ends from either side, and by all of its cells."""
+        action = line_of_move(move)
+        if action is None:
+            return (self.format(move),)
+        cells = [geo.NAMES[cell] for cell in geo.LINES[action]]
+        ways = ([cells[0], cells[-1]], [cells[-1], cells[0]], cells, cells[::-1])
+        return tuple(dict.fromkeys([self.format(move), *("-".join(way) for way in ways)]))
+
+    def cells(self, move: Move) -> tuple[str, ...]:
+        """Return the two ends of a line, a single cell twice, so that none begins another."""
+        action = line_of_move(move)
+        if action is None:
+            raise IllegalAction(f"the line leaves the board: {self.format(move)}")
+        cells = geo.LINES[action]
+        return geo.NAMES[cells[0]], geo.NAMES[cells[-1]]
 
 
-def spellings(wire: Move) -> tuple[str, ...]:
-    """Return a line by its ends from either side, and by all of its cells."""
-    action = line_of_move(wire)
-    if action is None:
-        return (format_move(wire),)
-    cells = [geo.NAMES[cell] for cell in geo.LINES[action]]
-    ways = ([cells[0], cells[-1]], [cells[-1], cells[0]], cells, cells[::-1])
-    return tuple(dict.fromkeys([format_move(wire), *("-".join(way) for way in ways)]))
+NOTATION: Final = _Notation()
 
 
 def ends(action: int) -> tuple[int, ...]:
     """Return the ends of a line, the only cell of a single one."""
     cells = geo.LINES[action]
     return cells if len(cells) == 1 else (cells[0], cells[-1])
-
-
-def move_cells(wire: Move) -> tuple[str, ...]:
-    """Return the two ends of a line, a single cell twice, so that none begins another."""
-    action = line_of_move(wire)
-    if action is None:
-        raise IllegalAction(f"the line leaves the board: {format_move(wire)}")
-    cells = geo.LINES[action]
-    return geo.NAMES[cells[0]], geo.NAMES[cells[-1]]
-
-
-def parse_move(written: str) -> Move:
-    """Parse a line written by `format_move`, from either of its ends."""
-    cells = geo.parse_row(written)
-    if cells is None or len(cells) > geo.LONGEST:
-        raise IllegalAction(
-            f"expected a cell as in f7, or the ends of a line of two or three as in f7-h7,"
-            f" not {written!r}"
-        )
-    return encode(geo.LINE_OF[frozenset(cells)])
 
 
 # ---------------------------------------------------------------------------------------- views

@@ -24,6 +24,7 @@ class NumberMerge(Game[Options, Move, View]):
         max_plies=rules.MAX_PLIES,
     )
     state_type = rules.STATE
+    notation = models.NOTATION
     reasons = rules.REASONS
     reason_texts: ClassVar[Mapping[str, str]] = {"merged": "with one number left"}
 
@@ -50,15 +51,6 @@ class NumberMerge(Game[Options, Move, View]):
 
     def decode(self, state: State, move: Move) -> int:
         return models.decode(state, move)
-
-    def format_move(self, move: Move) -> str:
-        return models.format_move(move)
-
-    def parse_move(self, text: str) -> Move:
-        return models.parse_move(text)
-
-    def move_cells(self, move: Move) -> tuple[str, ...]:
-        return (str(move.index), str(move.index + 1))
 
     def scene(self, view: View) -> Scene:
         return render.scene(view)

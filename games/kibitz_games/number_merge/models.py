@@ -8,13 +8,13 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 
 import numpy as np
 from pydantic import Field
 
 from kibitz_games.compiled.kernels import RecordReader
-from kibitz_games.core.game import Features, IllegalAction, InvalidSetup, Json, Model
+from kibitz_games.core.game import Features, IllegalAction, InvalidSetup, Json, Model, Notation
 from kibitz_games.number_merge import rules
 
 Preset = Literal["fair", "classic", "long", "open"]
@@ -205,19 +205,28 @@ def decode(state: Any, wire: Move) -> int:
     return wire.index
 
 
-def format_move(wire: Move) -> str:
-    """Write a move as a person would: the places of both numbers."""
-    return f"{wire.index}+{wire.index + 1}"
+class _Notation(Notation[Move]):
+    """Moves as the places of two neighbors."""
+
+    def format(self, move: Move) -> str:
+        """Write a move as a person would: the places of both numbers."""
+        return f"{move.index}+{move.index + 1}"
+
+    def parse(self, text: str) -> Move:
+        """Parse a move written by `format`; the left place alone is enough."""
+        match = re.fullmatch(r"\s*([0-9]{1,2})\s*(?:\+\s*([0-9]{1,2})\s*)?", text)
+        left = int(match[1]) if match else rules.MAX_PLIES
+        right = int(match[2]) if match and match[2] else left + 1
+        if right != left + 1 or left >= rules.MAX_PLIES:
+            raise IllegalAction(f"expected the places of two neighbours as in 3+4, not {text!r}")
+        return encode(left)
+
+    def cells(self, move: Move) -> tuple[str, ...]:
+        """Return the places of both numbers."""
+        return str(move.index), str(move.index + 1)
 
 
-def parse_move(written: str) -> Move:
-    """Parse a move written by `format_move`; the left place alone is enough."""
-    match = re.fullmatch(r"\s*([0-9]{1,2})\s*(?:\+\s*([0-9]{1,2})\s*)?", written)
-    left = int(match[1]) if match else rules.MAX_PLIES
-    right = int(match[2]) if match and match[2] else left + 1
-    if right != left + 1 or left >= rules.MAX_PLIES:
-        raise IllegalAction(f"expected the places of two neighbours as in 3+4, not {written!r}")
-    return encode(left)
+NOTATION: Final = _Notation()
 
 
 # ---------------------------------------------------------------------------------------- views

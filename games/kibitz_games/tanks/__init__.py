@@ -32,6 +32,7 @@ class Tanks(Game[Options, Move, View]):
         1: {"memory": "also-destroyed"},
     }
     state_type = rules.STATE
+    notation = models.NOTATION
     reasons = rules.REASONS
     reason_texts: ClassVar[Mapping[str, str]] = {"turns": "on points after the last turn"}
 
@@ -69,20 +70,8 @@ class Tanks(Game[Options, Move, View]):
     def encode(self, state: State, action: int) -> Move:
         return models.encode(action)
 
-    def format_move(self, move: Move) -> str:
-        return move.action
-
-    def parse_move(self, text: str) -> Move:
-        return models.parse_move(text)
-
-    def spellings(self, move: Move) -> tuple[str, ...]:
-        return models.spellings(move)
-
     def scene(self, view: View) -> Scene:
         return render.scene(view)
-
-    def num_distinct_actions(self, state: State) -> int:
-        return rules.FIRE + 1
 
     def features(self, view: View, seat: int) -> Features:
         """Return the own map in eleven planes; see `models.features`."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 from pydantic import Field, StringConstraints
 
 from kibitz_games.compiled.kernels import RecordReader
-from kibitz_games.core.game import Features, IllegalAction, InvalidSetup, Model
+from kibitz_games.core.game import Features, IllegalAction, InvalidSetup, Model, Notation
 from kibitz_games.tanks import geometry as geo
 from kibitz_games.tanks import rules
 
@@ -163,20 +163,28 @@ SYNONYMS = {"shoot": "fire"}
 """Other words for an action, which people type."""
 
 
-def spellings(move: Move) -> tuple[str, ...]:
-    """Return the word of an action, and the others that mean it."""
-    known = (SHORT | SYNONYMS).items()
-    return (move.action, *(word for word, action in known if action == move.action))
+class _Notation(Notation[Move]):
+    """Actions as words."""
+
+    def format(self, move: Move) -> str:
+        return move.action
+
+    def parse(self, text: str) -> Move:
+        """Read an action by its word, by its short form, or by another word for it."""
+        word = text.strip().lower()
+        try:
+            return MOVES[WORDS.index((SHORT | SYNONYMS).get(word) or word)]
+        except ValueError:
+            known = ", ".join(f"{long} ({short})" for short, long in SHORT.items())
+            raise IllegalAction(f"expected one of {known}, not {text!r}") from None
+
+    def spellings(self, move: Move) -> tuple[str, ...]:
+        """Return the word of an action, and the others that mean it."""
+        known = (SHORT | SYNONYMS).items()
+        return (move.action, *(word for word, action in known if action == move.action))
 
 
-def parse_move(written: str) -> Move:
-    """Read an action by its word, by its short form, or by another word for it."""
-    word = written.strip().lower()
-    try:
-        return MOVES[WORDS.index((SHORT | SYNONYMS).get(word) or word)]
-    except ValueError:
-        known = ", ".join(f"{long} ({short})" for short, long in SHORT.items())
-        raise IllegalAction(f"expected one of {known}, not {written!r}") from None
+NOTATION: Final = _Notation()
 
 
 # ---------------------------------------------------------------------------------------- views

@@ -124,10 +124,8 @@ def crossings(widths: Sequence[int], moves: int) -> list[tuple[int, tuple[str, .
     for width in widths:
         course = solo.find(state, 0, width)
         if course is not None:
-            texts = [
-                GAME.format_move(GAME.encode(state, action)) for action in course.actions[:moves]
-            ]
-            found.append((len(course.actions), tuple(texts)))
+            line = [GAME.encode(state, action) for action in course.actions[:moves]]
+            found.append((len(course.actions), tuple(map(GAME.notation.format, line))))
     return sorted(found)
 
 

@@ -498,7 +498,9 @@ class MatchViews:
         game, state = self.state.game, self.state.game_state
         moves = [game.encode(state, action) for action in legal]
         try:
-            return [{"cells": [*game.move_cells(move)], "action": move.to_wire()} for move in moves]
+            return [
+                {"cells": [*game.notation.cells(move)], "action": move.to_wire()} for move in moves
+            ]
         except Exception:  # as with the drawing: it is this player's loss alone
             LOG.exception("the picks of %s cannot be told", game.info.name)
             return None

@@ -45,7 +45,7 @@ def test_it_plays_a_legal_move_and_says_why(spec: str, options: dict[str, Any]) 
     assert said.value < 0
     assert said.nodes
     assert said.line
-    assert said.line[0] == GAME.format_move(GAME.Move.model_validate(move))
+    assert said.line[0] == GAME.notation.format(GAME.Move.model_validate(move))
 
 
 def test_a_seed_makes_the_play_repeatable() -> None:

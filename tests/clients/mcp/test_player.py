@@ -71,7 +71,7 @@ async def test_a_turn_has_the_board_the_clocks_and_the_legal_moves(
     assert "it is your turn" in text
     assert "clocks: " in text
     assert turn.legal is not None
-    moves = [game.format_move(game.Move.model_validate(fields)) for fields in turn.legal]
+    moves = [game.notation.format(game.Move.model_validate(fields)) for fields in turn.legal]
     assert f"legal moves: {' '.join(moves)}" in text
     assert text.startswith("match M1: ")
 
@@ -81,7 +81,7 @@ async def test_a_move_is_sent_as_the_wire_has_it_and_the_turn_is_over(
 ) -> None:
     turn = testing.your_turn(game, running)
     assert turn.legal is not None
-    move = game.format_move(game.Move.model_validate(turn.legal[0]))
+    move = game.notation.format(game.Move.model_validate(turn.legal[0]))
     async with playing(my_turn, games) as player:
         assert (
             await player.play("M1", move, "good\x1b[31m") == f"you have played {move} in match M1"
@@ -96,7 +96,7 @@ async def test_a_refused_move_is_a_sentence_and_the_turn_is_still_there(
 ) -> None:
     turn = testing.your_turn(game, running)
     assert turn.legal is not None
-    move = game.format_move(game.Move.model_validate(turn.legal[0]))
+    move = game.notation.format(game.Move.model_validate(turn.legal[0]))
     my_turn.refusals["move"] = RefusedError(Code.ILLEGAL, "that is not legal")
     async with playing(my_turn, games) as player:
         with pytest.raises(CallError, match="that is not legal"):
@@ -278,7 +278,7 @@ def silent_turn(game: Game, running: Record) -> tuple[SilentServer, str]:
     link, turn = SilentServer(player="p0"), testing.your_turn(game, running)
     link.push(testing.snapshot(game, running, len(running.entries), you=turn.seat), turn)
     assert turn.legal is not None
-    return link, game.format_move(game.Move.model_validate(turn.legal[0]))
+    return link, game.notation.format(game.Move.model_validate(turn.legal[0]))
 
 
 @pytest.mark.parametrize(("online", "why"), [(True, "is slow"), (False, "is away")])

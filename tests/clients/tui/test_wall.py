@@ -58,7 +58,7 @@ async def test_a_match_is_a_board_with_names_clocks_and_its_last_move(
         text = "\n".join(lines(app))
         assert "ada" in text
         assert "bo" in text
-        move = game.format_move(game.Move.model_validate(record.entries[8].action))  # type: ignore[union-attr]
+        move = game.notation.format(game.Move.model_validate(record.entries[8].action))  # type: ignore[union-attr]
         assert lines(app)[-1].strip() == f"● ada {move}"
         assert all(len(line) == size[0] for line in lines(app))
 

@@ -97,7 +97,7 @@ def test_moves_are_in_the_words_of_the_game(game: Game, running: Record, tmp_pat
     entry = running.entries[0]
     assert isinstance(entry, Moved)
     match = page_of(running, game, tmp_path / "m.jsonl").match
-    written = game.format_move(game.Move.model_validate(entry.action))
+    written = game.notation.format(game.Move.model_validate(entry.action))
     assert match["entries"][0]["text"] == written
     assert "action" not in match["entries"][0]
     assert match["result"] == "not finished"

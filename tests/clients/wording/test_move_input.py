@@ -14,7 +14,7 @@ from kibitz_clients.matches.recorded_match import build_timeline
 from kibitz_clients.render.match_picture import frame_scene
 from kibitz_clients.wording import move_input
 from kibitz_clients.wording.move_input import MoveOption, MoveSelector
-from kibitz_games.core.game import Game, IllegalAction, Model
+from kibitz_games.core.game import Game, IllegalAction, Model, Notation
 from kibitz_games.core.scene import Scene
 from kibitz_protocol.wire.recordfile import Record
 from tests.tools import fake_connection as testing
@@ -169,15 +169,18 @@ class Word(Model):
     text: str
 
 
-def unread(text: str) -> Model:
-    raise IllegalAction(f"{text} is no word")
+class Words(Notation[Word]):
+    """A notation that reads nothing by itself."""
+
+    def format(self, move: Word) -> str:
+        return move.text
+
+    def parse(self, text: str) -> Word:
+        raise IllegalAction(f"{text} is no word")
 
 
-WORDS = cast(
-    Game,
-    SimpleNamespace(Move=Word, parse_move=unread, spellings=lambda move: (move.text,)),
-)
-"""As much of a game as reading its moves needs, and one that reads nothing by itself."""
+WORDS = cast(Game, SimpleNamespace(Move=Word, notation=Words()))
+"""As much of a game as reading its moves needs."""
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_what_is_played_in_one_match_is_in_no_other_of_the_same_options(
 def test_play_begins_after_an_opening_as_if_nothing_had_been_before() -> None:
     played, opened = _start(), _start(opening=["3-14", "117-106", "4-15"])
     for written in ("3-14", "117-106", "4-15"):
-        GAME.play(played, GAME.decode(played, chinese_checkers_models.parse_move(written)))
+        GAME.play(played, GAME.decode(played, chinese_checkers_models.NOTATION.parse(written)))
     then, now = GAME.view(played, None), GAME.view(opened, None)
     assert (now.ply, now.to_act, now.last, now.idle, now.repeats) == (0, 1, None, 0, 1)
     assert (now.pegs, now.options) == (then.pegs, then.options)
@@ -109,7 +109,7 @@ def test_what_is_no_move_is_no_model(raw: dict[str, Any]) -> None:
 )
 def test_a_refusal_says_why(move: str, reason: str) -> None:
     with pytest.raises(IllegalAction) as refusal:
-        GAME.decode(_start(), GAME.parse_move(move))
+        GAME.decode(_start(), GAME.notation.parse(move))
     assert str(refusal.value) == reason
 
 
@@ -118,29 +118,29 @@ def test_after_the_end_everything_is_refused(move: str) -> None:
     state = _start()
     GAME.forfeit(state, 0)
     with pytest.raises(IllegalAction, match="the play is over"):
-        GAME.decode(state, GAME.parse_move(move))
+        GAME.decode(state, GAME.notation.parse(move))
 
 
 @pytest.mark.parametrize("text", ["", "3", "3-", "3-14-16", "a-b", "3-999", "3-1444", "٣-٤"])
 def test_what_is_no_text_of_a_move_is_refused(text: str) -> None:
     with pytest.raises(IllegalAction, match="expected two holes"):
-        GAME.parse_move(text)
+        GAME.notation.parse(text)
 
 
 @pytest.mark.parametrize("text", ["3-14", " 3 - 14 ", "pass", "PASS"])
 def test_text_is_read_with_patience(text: str) -> None:
-    assert GAME.format_move(GAME.parse_move(text)) == text.replace(" ", "").lower()
+    assert GAME.notation.format(GAME.notation.parse(text)) == text.replace(" ", "").lower()
 
 
 def test_touches() -> None:
-    assert GAME.move_cells(GAME.parse_move("3-14")) == ("3", "14")
-    assert GAME.move_cells(GAME.parse_move("pass")) == ()
+    assert GAME.notation.cells(GAME.notation.parse("3-14")) == ("3", "14")
+    assert GAME.notation.cells(GAME.notation.parse("pass")) == ()
 
 
 def test_a_view_as_it_travels() -> None:
     state = _start()
     for move in ("3-14", "116-105", "0-16"):
-        GAME.play(state, GAME.decode(state, GAME.parse_move(move)))
+        GAME.play(state, GAME.decode(state, GAME.notation.parse(move)))
     view = GAME.view(state, None).to_wire()
     assert view == {
         "options": {

@@ -36,11 +36,11 @@ def _place(
 
 def _do(state: State, *moves: str) -> None:
     for move in moves:
-        GAME.play(state, GAME.decode(state, GAME.parse_move(move)))
+        GAME.play(state, GAME.decode(state, GAME.notation.parse(move)))
 
 
 def _texts(state: State) -> list[str]:
-    return [GAME.format_move(GAME.encode(state, action)) for action in GAME.legal(state)]
+    return [GAME.notation.format(GAME.encode(state, action)) for action in GAME.legal(state)]
 
 
 def _targets(state: State, source: int) -> set[int]:
@@ -173,7 +173,7 @@ def test_who_fills_the_goal_of_another_ends_it_for_that_one() -> None:
     rest = (60, 61, 62, 63, 50, 51, 52, 53)
     state = _place((0, 1, *inside), (120, entering, *rest), turn=1)
     before = state.tobytes()
-    action = GAME.decode(state, GAME.parse_move(f"{entering}-111"))
+    action = GAME.decode(state, GAME.notation.parse(f"{entering}-111"))
     GAME.play(state, action)
     outcome = GAME.outcome(state)
     assert outcome is not None
@@ -340,7 +340,7 @@ def test_third_occurrence_of_a_position_ends_it() -> None:
     assert GAME.view(state, None).repeats == 2
     _do(state, *dance[:3])
     assert GAME.to_act(state) == 1
-    before, last = state.tobytes(), GAME.decode(state, GAME.parse_move(dance[3]))
+    before, last = state.tobytes(), GAME.decode(state, GAME.notation.parse(dance[3]))
     GAME.play(state, last)
     outcome = GAME.outcome(state)
     assert outcome is not None

@@ -127,20 +127,32 @@ class _NeverSaysWho(ChineseCheckers):
         return None
 
 
+_HOLES: Any = type(ChineseCheckers.notation)
+
+
 class _PicksTheSourceAlone(ChineseCheckers):
-    def move_cells(self, move: chinese_checkers_models.Move) -> tuple[str, ...]:
-        return super().move_cells(move)[:1]
+    class _Picks(_HOLES):  # type: ignore[misc]
+        def cells(self, move: chinese_checkers_models.Move) -> tuple[str, ...]:
+            return tuple(super().cells(move)[:1])
+
+    notation = _Picks()
 
 
 class _PicksOneTargetLess(ChineseCheckers):
-    def move_cells(self, move: chinese_checkers_models.Move) -> tuple[str, ...]:
-        cells = super().move_cells(move)
-        return cells[:1] if move.target == 3 else cells
+    class _Picks(_HOLES):  # type: ignore[misc]
+        def cells(self, move: chinese_checkers_models.Move) -> tuple[str, ...]:
+            cells: tuple[str, ...] = super().cells(move)
+            return cells[:1] if move.target == 3 else cells
+
+    notation = _Picks()
 
 
 class _PicksWhatIsNotDrawn(ChineseCheckers):
-    def move_cells(self, move: chinese_checkers_models.Move) -> tuple[str, ...]:
-        return (*super().move_cells(move), "beyond")
+    class _Picks(_HOLES):  # type: ignore[misc]
+        def cells(self, move: chinese_checkers_models.Move) -> tuple[str, ...]:
+            return (*super().cells(move), "beyond")
+
+    notation = _Picks()
 
 
 class _NamesACellTwice(ChineseCheckers):

@@ -40,7 +40,7 @@ def expect(game: Game, state: np.record, depth: int, leaves: int) -> None:
     found = perft.perft(state, depth)
     if found != leaves:
         split = {
-            game.format_move(game.encode(state, action)): count
+            game.notation.format(game.encode(state, action)): count
             for action, count in perft.divide(state, depth).items()
         }
         view = game.view(state, None).to_wire()

@@ -85,7 +85,7 @@ def test_pieces_fall_and_columns_are_picked_above_the_board() -> None:
     scene = position.scene()
     buttons = [cell.name for cell in scene.cells if cell.kind == "button"]
     assert tuple(buttons) == GAME.action_names
-    assert GAME.move_cells(Move(column=3)) == ("d",)
+    assert GAME.notation.cells(Move(column=3)) == ("d",)
     assert {(cell.name, cell.owner) for cell in scene.cells if cell.owner is not None} == {
         ("d6", 0),
         ("d5", 1),

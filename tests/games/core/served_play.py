@@ -55,7 +55,7 @@ def all_options(game: Game) -> Iterator[Mapping[str, Json]]:
     yield from OPTIONS.get(game.info.name, [])
     if game.info.name == "chinese-checkers":
         state = game.start(game.Options(), 2, {})
-        yield {"opening": [game.format_move(game.encode(state, game.legal(state)[0]))]}
+        yield {"opening": [game.notation.format(game.encode(state, game.legal(state)[0]))]}
 
 
 def play(game: Game, values: Mapping[str, Json], seats: int) -> bool:
@@ -88,7 +88,7 @@ def show(game: Game, state: Any, seats: int) -> None:
     game.count_legal(state)
     game.legal_json(state, 1000)
     for action in game.legal(state):
-        game.move_cells(game.encode(state, action))
+        game.notation.cells(game.encode(state, action))
     for viewer in (None, *range(seats)):
         view = game.view(state, viewer)
         view.to_wire()

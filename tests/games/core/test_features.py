@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from kibitz_games.core import registry
+from kibitz_games.core import learning, registry
 from kibitz_games.core.game import TERMINAL, Game, Model
 from kibitz_games.core.position import Position
 from tests.games import cases
@@ -32,7 +32,10 @@ def test_features_keep_their_shape_and_range(game: Game, options: Model, seats: 
             assert np.abs(seen).max() <= 1
         if play.to_act == TERMINAL:
             break
-        assert max(play.legal) < game.num_distinct_actions(play.state)
+        count = learning.num_dense_actions(game, play.state)
+        assert all(
+            0 <= learning.dense_index(game, play.state, action) < count for action in play.legal
+        )
         play.push(source.choice(play.legal))
 
 

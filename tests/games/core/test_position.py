@@ -21,7 +21,7 @@ def test_a_play_folds_moves_into_a_state() -> None:
     play = Position(GAME)
     assert (play.to_act, play.outcome, play.seats) == (0, None, 2)
     assert play.push_move("6-14") == 6 * 121 + 14
-    assert play.push_move(GAME.parse_move("114-106")) == 114 * 121 + 106
+    assert play.push_move(GAME.notation.parse("114-106")) == 114 * 121 + 106
     assert play.history == [Played(0, 740), Played(1, 13900)]
     assert play.scene().marks
 

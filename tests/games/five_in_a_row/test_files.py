@@ -9,7 +9,7 @@ import pytest
 from kibitz_games.core import registry
 from kibitz_games.core.game_file import GameFile, GameFileError, Opening
 from kibitz_games.five_in_a_row import files
-from kibitz_games.five_in_a_row.models import Options, format_move
+from kibitz_games.five_in_a_row.models import NOTATION, Options
 
 HEAD = "Piskvorky 15x15, 11:11, 0"
 
@@ -19,7 +19,7 @@ def psq(*lines: str, head: str = HEAD, end: str = "\r\n") -> bytes:
 
 
 def cells(game: GameFile) -> list[str]:
-    return [format_move(move) for move in game.moves]
+    return [NOTATION.format(move) for move in game.moves]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -22,7 +22,7 @@ def _start(**options: Any) -> State:
 
 def _do(state: State, *moves: str) -> None:
     for move in moves:
-        GAME.play(state, GAME.decode(state, GAME.parse_move(move)))
+        GAME.play(state, GAME.decode(state, GAME.notation.parse(move)))
 
 
 @pytest.mark.parametrize(
@@ -124,20 +124,20 @@ def test_a_refusal_says_why(moves: str, move: str, reason: str) -> None:
     state = _start()
     _do(state, *moves.split())
     with pytest.raises(IllegalAction) as refusal:
-        GAME.decode(state, GAME.parse_move(move))
+        GAME.decode(state, GAME.notation.parse(move))
     assert str(refusal.value) == reason
 
 
 def test_a_stone_while_a_colour_is_to_be_chosen_is_refused() -> None:
     state = _start(swap=True)
     with pytest.raises(IllegalAction, match="expected an empty cell, not white"):
-        GAME.decode(state, GAME.parse_move("white"))
+        GAME.decode(state, GAME.notation.parse("white"))
     _do(state, "a1", "b1", "c1")
     with pytest.raises(IllegalAction, match="expected a colour, black or white, not d1"):
-        GAME.decode(state, GAME.parse_move("d1"))
+        GAME.decode(state, GAME.notation.parse("d1"))
     _do(state, "white")
     with pytest.raises(IllegalAction, match="expected an empty cell, not white"):
-        GAME.decode(state, GAME.parse_move("white"))
+        GAME.decode(state, GAME.notation.parse("white"))
 
 
 @pytest.mark.parametrize("move", ["e5", "k1", "white"])
@@ -145,24 +145,24 @@ def test_after_the_end_everything_is_refused(move: str) -> None:
     state = _start()
     GAME.forfeit(state, 0)
     with pytest.raises(IllegalAction, match="the play is over"):
-        GAME.decode(state, GAME.parse_move(move))
+        GAME.decode(state, GAME.notation.parse(move))
 
 
 @pytest.mark.parametrize("text", ["", "h", "8", "h0", "h21", "u1", "7,7", "h8 g7", "red", "h٣"])
 def test_what_is_no_text_of_a_move_is_refused(text: str) -> None:
     with pytest.raises(IllegalAction, match="expected a cell such as h8, or black or white, not"):
-        GAME.parse_move(text)
+        GAME.notation.parse(text)
 
 
 @pytest.mark.parametrize("text", ["h8", " H8 ", "T20", "black", "White "])
 def test_text_is_read_with_patience(text: str) -> None:
-    move = GAME.parse_move(text)
-    assert GAME.format_move(move) == text.strip().lower()
-    assert GAME.move_cells(move) == (text.strip().lower(),)
+    move = GAME.notation.parse(text)
+    assert GAME.notation.format(move) == text.strip().lower()
+    assert GAME.notation.cells(move) == (text.strip().lower(),)
 
 
 def test_coordinates_are_those_of_the_gomocup() -> None:
-    assert GAME.parse_move("c1").to_wire() == {"x": 2, "y": 0}
+    assert GAME.notation.parse("c1").to_wire() == {"x": 2, "y": 0}
     state = _start()
     GAME.play(state, GAME.decode(state, five_in_a_row_models.move(2, 0)))
     assert GAME.view(state, None).board[0] == "..x......."

@@ -32,11 +32,11 @@ def _start(**options: Any) -> State:
 
 def _do(state: State, *moves: str) -> None:
     for move in moves:
-        GAME.play(state, GAME.decode(state, GAME.parse_move(move)))
+        GAME.play(state, GAME.decode(state, GAME.notation.parse(move)))
 
 
 def _texts(state: State) -> list[str]:
-    return [GAME.format_move(GAME.encode(state, action)) for action in GAME.legal(state)]
+    return [GAME.notation.format(GAME.encode(state, action)) for action in GAME.legal(state)]
 
 
 def _said(move: Place | str) -> str:
@@ -87,7 +87,7 @@ def _follow(options: dict[str, Any], source: random.Random) -> str:
         if plain.reason:
             return plain.reason
         action = laws.epsilon_greedy(state, GAME.legal(state), source, noise=0.5)
-        text = GAME.format_move(GAME.encode(state, action))
+        text = GAME.notation.format(GAME.encode(state, action))
         GAME.play(state, action)
         plain.play(text if text in five_in_a_row_models.COLOURS else place(text))
 
@@ -396,7 +396,7 @@ def test_order_prefers_to_win_then_to_block() -> None:
     state = _start()
     _do(state, "a1", "a10", "b1", "b10", "c1", "c10", "d1", "d10")
     liked = sorted(GAME.legal(state), key=lambda action: -int(op.move_score(state, action)))
-    texts = [GAME.format_move(GAME.encode(state, action)) for action in liked]
+    texts = [GAME.notation.format(GAME.encode(state, action)) for action in liked]
     assert texts[:2] == ["e1", "e10"]
 
 

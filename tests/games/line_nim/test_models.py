@@ -144,8 +144,8 @@ def test_a_refusal_says_why(move: dict[str, Any], reason: str) -> None:
 )
 def test_both_ends_spell_one_move(move: dict[str, Any]) -> None:
     play, spelt = _play(map=["f7-h7"]), line_nim_models.Move.model_validate(move)
-    assert GAME.format_move(spelt) == "f7-h7"
-    assert GAME.move_cells(spelt) == ("f7", "h7")
+    assert GAME.notation.format(spelt) == "f7-h7"
+    assert GAME.notation.cells(spelt) == ("f7", "h7")
     usual = {"x": 5, "y": 6, "length": 3, "direction": 4}
     assert GAME.encode(play.state, GAME.decode(play.state, spelt)).to_wire() == usual
 
@@ -160,16 +160,16 @@ def test_moves_travel_as_encode_and_dump_make_them() -> None:
 @pytest.mark.parametrize("text", ["", "f", "7f", "f13", "f7-i7", "f7-f9", "f7 g7", "f7-g7-h7"])
 def test_what_is_no_text_of_a_move_is_refused(text: str) -> None:
     with pytest.raises(IllegalAction, match="expected a cell as in f7, or the ends"):
-        GAME.parse_move(text)
+        GAME.notation.parse(text)
 
 
 @pytest.mark.parametrize("text", ["f7-h7", "h7-f7", " F7 - H7 "])
 def test_text_is_read_with_patience(text: str) -> None:
-    assert GAME.format_move(GAME.parse_move(text)) == "f7-h7"
+    assert GAME.notation.format(GAME.notation.parse(text)) == "f7-h7"
 
 
 def test_no_touches_begin_the_touches_of_another_move() -> None:
-    touches = [GAME.move_cells(line_nim_models.encode(action)) for action in range(869)]
+    touches = [GAME.notation.cells(line_nim_models.encode(action)) for action in range(869)]
     assert len(set(touches)) == 869
     assert {len(each) for each in touches} == {2}
     for action in (0, geo.LINE_OF[frozenset((77,))]):
@@ -179,9 +179,9 @@ def test_no_touches_begin_the_touches_of_another_move() -> None:
 
 def test_a_line_off_the_board_has_a_text_and_no_touches() -> None:
     move = line_nim_models.Move(x=0, y=0, length=2, direction=3)
-    assert GAME.format_move(move) == "2 cells from a1 left"
+    assert GAME.notation.format(move) == "2 cells from a1 left"
     with pytest.raises(IllegalAction, match="leaves the board"):
-        GAME.move_cells(move)
+        GAME.notation.cells(move)
 
 
 def test_a_view_as_it_travels() -> None:

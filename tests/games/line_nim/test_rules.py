@@ -41,7 +41,7 @@ def _free(state: Any) -> frozenset[reference.Point]:
 
 
 def _texts(state: Any) -> list[str]:
-    return [GAME.format_move(GAME.encode(state, action)) for action in GAME.legal(state)]
+    return [GAME.notation.format(GAME.encode(state, action)) for action in GAME.legal(state)]
 
 
 def test_a_state_is_small() -> None:
@@ -70,7 +70,7 @@ def test_moves_of_a_small_map() -> None:
 
 def test_a_line_cannot_jump_over_what_is_gone() -> None:
     state = _start("e7-i7")
-    GAME.play(state, GAME.decode(state, GAME.parse_move("g7")))
+    GAME.play(state, GAME.decode(state, GAME.notation.parse("g7")))
     assert _texts(state) == ["e7", "e7-f7", "f7", "h7", "h7-i7", "i7"]
 
 

@@ -133,11 +133,11 @@ def test_a_refusal_says_why() -> None:
     play = _play(row=[1, 2, 3])
     expected = "expected the place of the left one of two neighbours, 0 to 1, not 2"
     with pytest.raises(IllegalAction, match=expected):
-        GAME.decode(play.state, GAME.parse_move("2+3"))
+        GAME.decode(play.state, GAME.notation.parse("2+3"))
     play.push_move("0")
     play.push_move("0+1")
     with pytest.raises(IllegalAction, match="the play is over"):
-        GAME.decode(play.state, GAME.parse_move("0+1"))
+        GAME.decode(play.state, GAME.notation.parse("0+1"))
 
 
 @pytest.mark.parametrize(
@@ -145,17 +145,17 @@ def test_a_refusal_says_why() -> None:
 )
 def test_what_is_no_text_of_a_move_is_refused(text: str) -> None:
     with pytest.raises(IllegalAction, match="expected the places of two neighbours as in 3"):
-        GAME.parse_move(text)
+        GAME.notation.parse(text)
 
 
 @pytest.mark.parametrize("text", ["3+4", " 3 + 4 ", "3", " 3"])
 def test_text_is_read_with_patience(text: str) -> None:
-    assert GAME.parse_move(text) == number_merge_models.Move(index=3)
-    assert GAME.format_move(GAME.parse_move(text)) == "3+4"
+    assert GAME.notation.parse(text) == number_merge_models.Move(index=3)
+    assert GAME.notation.format(GAME.notation.parse(text)) == "3+4"
 
 
 def test_touches_are_the_two_neighbours() -> None:
-    assert GAME.move_cells(number_merge_models.Move(index=3)) == ("3", "4")
+    assert GAME.notation.cells(number_merge_models.Move(index=3)) == ("3", "4")
 
 
 def shown() -> list[Any]:

@@ -47,18 +47,20 @@ def test_what_is_no_move_is_no_model(raw: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("short", tanks_models.SHORT)
 def test_short_forms(short: str) -> None:
-    assert GAME.format_move(GAME.parse_move(f" {short.upper()} ")) == tanks_models.SHORT[short]
+    assert (
+        GAME.notation.format(GAME.notation.parse(f" {short.upper()} ")) == tanks_models.SHORT[short]
+    )
 
 
 @pytest.mark.parametrize("text", ["", "skip", "x", "up down", "turn", "7", "turn_left"])
 def test_what_is_no_text_of_a_move_is_refused(text: str) -> None:
     with pytest.raises(IllegalAction, match=r"expected one of up \(u\), .*fire \(f\), not '"):
-        GAME.parse_move(text)
+        GAME.notation.parse(text)
 
 
 def test_actions_have_the_numbers_of_the_report() -> None:
     assert [
-        GAME.format_move(GAME.encode(Position(GAME).state, action)) for action in range(1, 8)
+        GAME.notation.format(GAME.encode(Position(GAME).state, action)) for action in range(1, 8)
     ] == [
         "up",
         "down",

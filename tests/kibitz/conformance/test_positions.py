@@ -44,7 +44,7 @@ def test_a_pass_is_preferred() -> None:
     assert found.is_pass
     state = position(game, found)
     (action,) = game.legal(state)
-    assert game.move_cells(game.encode(state, action)) == ()
+    assert game.notation.cells(game.encode(state, action)) == ()
 
 
 def test_variants_are_options_that_differ() -> None:

@@ -70,7 +70,7 @@ def test_the_move_is_the_first_legal_one_of_a_start(game: Game) -> None:
     play = Position(game)
     first = play.legal[0]
     assert game.decode(play.state, game.Move.model_validate(json.loads(wire[1]))) == first
-    assert game.decode(play.state, game.parse_move(typed[1])) == first
+    assert game.decode(play.state, game.notation.parse(typed[1])) == first
 
 
 def test_it_names_its_bots_its_page_and_what_happens_to_who_is_late(game: Game) -> None:

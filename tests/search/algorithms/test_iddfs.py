@@ -85,7 +85,7 @@ def test_a_search_that_is_stopped_half_way_leaves_the_state_as_it_was_too() -> N
 def test_it_wins_at_once_if_it_can() -> None:
     state = tiny((4, 8))  # 4-7 fills the goal
     found = Iddfs(state).search(state, hand(state), SearchLimits(depth=6))
-    assert GAME.format_move(GAME.encode(state, found.action)) == "4-7"
+    assert GAME.notation.format(GAME.encode(state, found.action)) == "4-7"
     assert (found.value, found.line) == (WIN_SCORE, (found.action,))
 
 

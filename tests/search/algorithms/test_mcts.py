@@ -188,7 +188,7 @@ def test_five_in_a_row_is_played_without_standing_still() -> None:
     found = Mcts(state, iterations=3000, scale=50).search(
         state, five_in_a_row_evaluation.usual(state), SearchLimits()
     )
-    assert game.format_move(game.encode(state, found.action)) in ("d5", "h5")
+    assert game.notation.format(game.encode(state, found.action)) in ("d5", "h5")
 
 
 TANKS: Any = registry.get("tanks")
@@ -233,7 +233,7 @@ def test_what_is_planted_into_the_worlds_decides() -> None:
         found = search.search(
             empty, tanks_evaluation.hand(world), SearchLimits(sample=planted(world))
         )
-        assert (TANKS.format_move(TANKS.encode(world, found.action)) == "fire") == fires
+        assert (TANKS.notation.format(TANKS.encode(world, found.action)) == "fire") == fires
 
 
 def test_an_action_counts_as_passed_over_only_where_it_was_possible() -> None:

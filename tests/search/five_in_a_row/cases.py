@@ -24,11 +24,11 @@ def after(moves: str, **options: Any) -> Any:
 
 
 def play(state: Any, move: str) -> None:
-    GAME.play(state, GAME.decode(state, GAME.parse_move(move)))
+    GAME.play(state, GAME.decode(state, GAME.notation.parse(move)))
 
 
 def name(state: Any, action: int) -> str:
-    text: str = GAME.format_move(GAME.encode(state, action))
+    text: str = GAME.notation.format(GAME.encode(state, action))
     return text
 
 

@@ -40,7 +40,7 @@ def start(**options: Any) -> Any:
 def after(*moves: str, **options: Any) -> Any:
     state = start(**options)
     for move in moves:
-        GAME.play(state, GAME.decode(state, GAME.parse_move(move)))
+        GAME.play(state, GAME.decode(state, GAME.notation.parse(move)))
     return state
 
 
@@ -186,7 +186,7 @@ def test_greedy_sees_what_must_be_done(moves: str, good: set[str]) -> None:
     state = after(*moves.split())
     search, ev = Greedy(state), usual(state)
     chosen = {
-        GAME.format_move(
+        GAME.notation.format(
             GAME.encode(state, search.search(state, ev, SearchLimits(seed=seed)).action)
         )
         for seed in range(10)

@@ -31,7 +31,7 @@ def _choice(state: Any) -> str:
     """Return what the greedy player does, knowing what its seat knows."""
     world = GAME.sample(GAME.view(state, GAME.to_act(state)), 0)
     action = Greedy(world).search(world, hand(world), SearchLimits(seed=1)).action
-    return str(GAME.format_move(GAME.encode(world, action)))
+    return str(GAME.notation.format(GAME.encode(world, action)))
 
 
 def test_it_fires_at_a_tank_in_its_line() -> None:

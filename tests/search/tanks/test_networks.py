@@ -41,7 +41,7 @@ def test_the_reports_network_is_two_matrices_on_the_local_board(reading: str) ->
             local = GAME.view(state, GAME.to_act(state)).local
             assert found == _by_numpy(weights, weights_file.SCALES[reading], local)
             actions.add(found)
-            play.push_move(GAME.format_move(GAME.encode(state, int(source.integers(1, 8)))))
+            play.push_move(GAME.notation.format(GAME.encode(state, int(source.integers(1, 8)))))
     assert len(actions) == 7
 
 
@@ -62,7 +62,7 @@ def test_masks_keep_the_tank_from_closed_places_and_from_shots_at_nothing() -> N
         elif action == rules.FIRE:
             fired += 1
             assert state["memory"][seat, rules.first_obstacle(state["board"], here, hull)] > 0
-        play.push_move(GAME.format_move(GAME.encode(state, action)))
+        play.push_move(GAME.notation.format(GAME.encode(state, action)))
     assert fired > 0
 
 

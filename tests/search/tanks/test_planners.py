@@ -37,7 +37,7 @@ def _state(*words: str, **options: Any) -> Any:
 
 def _choice(plan: Any, state: Any, planner: Planner | None = None) -> str:
     action = (planner or Planner(state)).search(state, plan(state), SearchLimits()).action
-    return str(GAME.format_move(GAME.encode(state, action)))
+    return str(GAME.notation.format(GAME.encode(state, action)))
 
 
 def _know(state: Any, ev: Any) -> Any:

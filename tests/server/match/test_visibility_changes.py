@@ -45,7 +45,7 @@ def golden_play(game: Game) -> tuple[MatchDriver, Iterator[tuple[int, Any]]]:
     shell = MatchDriver(game, setup(game, seats, deal=deal, **options))
     turns = [found for line in lines if (found := _TURN.match(line))]
     assert turns
-    return shell, ((int(turn[1]) - 1, game.parse_move(turn[2])) for turn in turns)
+    return shell, ((int(turn[1]) - 1, game.notation.parse(turn[2])) for turn in turns)
 
 
 def viewers_of(shell: MatchDriver) -> tuple[Viewer, ...]:

@@ -266,7 +266,7 @@ def test_a_drawing_that_raises_is_its_drawers_loss_alone(kind: type[Game]) -> No
     play.lines["p1"].peer.views = "drawn"
     with (
         patch.object(kind, "scene", side_effect=RuntimeError),
-        patch.object(kind, "move_cells", side_effect=RuntimeError),
+        patch.object(type(game.notation), "cells", side_effect=RuntimeError),
     ):
         play.runner.admit_spectator(watcher.peer)
         for seat in (0, 1):

@@ -21,6 +21,7 @@ from kibitz_games.core.game import (
     IllegalAction,
     Json,
     Model,
+    Notation,
     Outcome,
     State,
 )
@@ -37,10 +38,24 @@ _G = TypeVar("_G", bound=Game)
 SEED = "00c0ffee00c0ffee"
 
 
+class ToyNotation(Notation[Model]):
+    """Moves as the values of their fields."""
+
+    def format(self, move: Model) -> str:
+        return "-".join(str(value) for value in move.to_wire().values())
+
+    def parse(self, text: str) -> Model:
+        raise AssertionError("a server reads no text")
+
+    def cells(self, move: Model) -> tuple[str, ...]:
+        return tuple(f"{name}{value}" for name, value in move.model_dump().items())
+
+
 class ToyGame(Game):
     """Base class of the toys: a record with a turn, and the order in which seats dropped out."""
 
     dtype: ClassVar[np.dtype[Any]]
+    notation = ToyNotation()
 
     def deal(self, options: Model, seats: int, seed: int) -> dict[str, Json]:
         return {}
@@ -57,15 +72,6 @@ class ToyGame(Game):
 
     def sample(self, view: Model, seed: int) -> State:
         raise AssertionError("a server never guesses a state")
-
-    def format_move(self, move: Model) -> str:
-        return "-".join(str(value) for value in move.to_wire().values())
-
-    def parse_move(self, text: str) -> Model:
-        raise AssertionError("a server reads no text")
-
-    def move_cells(self, move: Model) -> tuple[str, ...]:
-        return tuple(f"{name}{value}" for name, value in move.model_dump().items())
 
     def scene(self, view: Model) -> Scene:
         """Draw all that the view tells, as text."""

@@ -49,5 +49,5 @@ def _points(kind: str, weights: Any, seat: int, seed: int) -> list[float]:
             action = networks.report_action(weights, 1.0, play.state)
         else:
             action = networks.eyes_action(mind, weights, play.state)
-        play.push_move(GAME.format_move(GAME.encode(play.state, int(action))))
+        play.push_move(GAME.notation.format(GAME.encode(play.state, int(action))))
     return [float(each) for each in GAME.points(play.state)]
