@@ -438,7 +438,7 @@ class NodesSimulation(Simulation):
         """Return the node that a client learned of, or was redirected to."""
         home = self.nodes[actor.number % len(self.nodes)]
         urls = {node.url: node for node in self.nodes}
-        return urls[actor.session.address or home.url]
+        return urls[actor.session.addresses.present or home.url]
 
     def _look(self) -> None:
         """Ask the nodes whether they are ready, as a proxy does, and judge what they do."""

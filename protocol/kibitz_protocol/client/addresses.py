@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from kibitz_protocol.client.requests import PendingRequest
 from kibitz_protocol.wire.messages import Redirect
 
 MOST_TRIES: Final = 3
@@ -43,8 +44,21 @@ class Addresses:
         """Let redirects be followed again, because the connection was lost."""
         self._hops.clear()
 
-    def may_redirect(self, asked: str | int, most: int = MOST_HOPS) -> bool:
-        """Return whether a request may follow one more redirect, and count it."""
+    def may_redirect_hello(self) -> bool:
+        """Return whether hello may follow one more redirect, and count it."""
+        return self._hop("hello", MOST_HOPS)
+
+    def may_redirect(self, pending: PendingRequest) -> bool:
+        """Return whether a request may follow one more redirect, and count it.
+
+        The session's own requests together follow one after each loss of a connection, because the
+        server that admitted hello may not know yet where a lobby is.
+        """
+        if pending.requester == "session":
+            return self._hop("session", 1)
+        return pending.requester == "caller" and self._hop(pending.request.id, MOST_HOPS)
+
+    def _hop(self, asked: str | int, most: int) -> bool:
         self._hops[asked] += 1
         return self._hops[asked] <= most
 

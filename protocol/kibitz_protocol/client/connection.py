@@ -91,7 +91,8 @@ class ConnectionLoop:
     async def _attempt(self) -> None:
         """Wait until a connection is due, open it, and stay with it until it ends."""
         await asyncio.sleep(max(0, self._session.connect_at - now_ms()) / 1000)
-        address = self._session.address or self._url
+        addresses = self._session.addresses
+        address = addresses.present or self._url
         if _is_encrypted(self._url) and not _is_encrypted(address):
             # Never send secrets of an encrypted connection over an unencrypted one.
             self._on_connect_failure(OSError("expected a wss:// address, as that of the server"))
@@ -102,7 +103,9 @@ class ConnectionLoop:
                 compression=None,
                 proxy=None,
                 max_size=MAX_SERVER_FRAME,
-                open_timeout=PING_INTERVAL_S if self._session.has_others else OPEN_TIMEOUT_S,
+                open_timeout=PING_INTERVAL_S
+                if self._session.addresses.has_others
+                else OPEN_TIMEOUT_S,
                 ping_interval=None,
                 create_connection=_HeardConnection,
                 close_timeout=CLOSE_TIMEOUT_S,
@@ -117,8 +120,10 @@ class ConnectionLoop:
             await _close(connection)
 
     def _on_connect_failure(self, error: Exception) -> None:
-        why = f"{self._session.address or self._url}: {str(error) or type(error).__name__}"
-        if _is_transient(error) or self._session.address is not None:
+        why = (
+            f"{self._session.addresses.present or self._url}: {str(error) or type(error).__name__}"
+        )
+        if _is_transient(error) or self._session.addresses.present is not None:
             self._handle(self._session.lost(now_ms(), None, why))
         else:
             self.close(UnreachableError(why))

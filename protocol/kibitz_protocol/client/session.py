@@ -236,7 +236,8 @@ class Session:
         self._timeouts = patience or SessionTimeouts()
         self._backoff = backoff or Backoff()
         self._credentials = Credentials(identity)
-        self._addresses = Addresses()
+        self.addresses = Addresses()
+        """The owner connects to `present`, or to its own server if that is None."""
         self._requests = PendingRequests(first_id)
         self._following = Following()
         # How many connections in a row failed or did not last.
@@ -267,16 +268,6 @@ class Session:
     def live(self) -> bool:
         """Whether a connection is open."""
         return isinstance(self._current, _Greeting | _Online)
-
-    @property
-    def has_others(self) -> bool:
-        """Whether other servers of the cluster are known as alternatives."""
-        return self._addresses.has_others
-
-    @property
-    def address(self) -> str | None:
-        """The address to connect to; None for the owner's own server."""
-        return self._addresses.present
 
     @property
     def max_request_bytes(self) -> int:
@@ -328,7 +319,7 @@ class Session:
         """Note that a connection is open. Send `frames`, the hello, afterwards."""
         if not isinstance(self._current, _Away):
             raise AssertionError(f"a second connection while {self.state.value}")
-        hello = self._credentials.hello(self.new_id(), self._addresses.ticket)
+        hello = self._credentials.hello(self.new_id(), self.addresses.ticket)
         answer_by = now + self._timeouts.hello_ms
         self._enter("connected", _Greeting(hello, answer_by, self._current.give_up_at))
 
@@ -359,7 +350,7 @@ class Session:
         if code in _FATAL_CODES:
             return self._end(_FATAL_CODES[code](reason or f"the server closed with code {code}"))
         if not isinstance(self._current, _Online):
-            self._addresses.try_next()
+            self.addresses.try_next()
         return self._wait(now, reason, code)
 
     def tick(self, now: int) -> list[SessionEvent]:
@@ -380,13 +371,13 @@ class Session:
         match answer:
             case Welcome():
                 return self._on_welcome(answer, now)
-            case Refused(redirect=Redirect() as redirect) if self._addresses.may_redirect("hello"):
+            case Refused(redirect=Redirect() as redirect) if self.addresses.may_redirect_hello():
                 return self._follow(redirect, now)
             case Refused(code=code) if code in TRANSIENT_REFUSALS:
-                self._addresses.not_let_in()
+                self.addresses.not_let_in()
                 return self._wait(now, answer.message, retry_after_ms=answer.retry_after_ms or 0)
             case Refused() if self._may_repeat_hello(answer):
-                self._addresses.try_next()
+                self.addresses.try_next()
                 return self._wait(now, answer.message)
             case Refused(code=code, message=message, hint=hint, retry_after_ms=wait):
                 return self._end(HelloRefusedError(code, message, hint, wait))
@@ -400,7 +391,7 @@ class Session:
             return self._hello_lost and self.welcome is None
         if refused.code is not Code.UNAUTHORIZED:
             return False
-        if self._addresses.ticket is not None:  # it came too late
+        if self.addresses.ticket is not None:  # it came too late
             return True
         return self.welcome is not None and self._credentials.forget_secret()
 
@@ -409,7 +400,7 @@ class Session:
             return self._end(GarbledError(f"the server chose version {welcome.version}"))
         again = self.welcome is not None
         self.welcome = self._credentials.renew(welcome)
-        self._addresses.admitted(welcome.nodes)
+        self.addresses.admitted(welcome.nodes)
         waiting = [pending.request for pending in self._requests]
         self._enter("welcome", _Online(now, Outbox(self._requests, welcome.limits, now)))
         closed = self._following.forget_closed_lobbies(welcome)
@@ -444,7 +435,7 @@ class Session:
             return self._end(UnreachableError(f"{since}: {what}"))
         self._hello_lost = self._hello_lost or isinstance(self._current, _Greeting)
         self._failures += 1
-        self._addresses.restart_hops()
+        self.addresses.restart_hops()
         connect_at = max(now + retry_after_ms, self._current.not_before)
         connect_at += self._backoff.pause_ms(self._failures, self._chance)
         if give_up_at is not None:  # once more before the time is up
@@ -454,7 +445,7 @@ class Session:
 
     def _follow(self, redirect: Redirect, now: int) -> list[SessionEvent]:
         """Follow a redirect to another server of the cluster."""
-        self._addresses.follow(redirect)
+        self.addresses.follow(redirect)
         self._enter("redirect", _Away(now, self._give_up_at(now)))
         gone = Disconnected(None, f"it goes on at {redirect.url}", now)
         return self._disconnected("it goes on elsewhere", gone)
@@ -492,7 +483,7 @@ class Session:
             if answer.code in _POSTPONING and _is_retried(pending):
                 online.outbox.postpone(answer, now)
                 return []
-            if answer.redirect and self._may_follow(pending):
+            if answer.redirect and self.addresses.may_redirect(pending):
                 pending.sent = False
                 return self._follow(answer.redirect, now)
         self._requests.pop(answer.re)
@@ -500,16 +491,6 @@ class Session:
         if pending.requester == "caller":
             happened.insert(0, Answered(answer.re, answer))
         return happened
-
-    def _may_follow(self, pending: PendingRequest) -> bool:
-        """Return whether to follow a redirect.
-
-        The session's own requests together follow one after each loss of a connection, because the
-        server that admitted hello may not know yet where a lobby is.
-        """
-        if pending.requester == "session":
-            return self._addresses.may_redirect("session", 1)
-        return pending.requester == "caller" and self._addresses.may_redirect(pending.request.id)
 
     def _on_unreadable(self, error: DecodeError) -> list[SessionEvent]:
         """Skip a message of an unknown type, as from a newer server; else end the session."""
@@ -525,7 +506,11 @@ class Session:
     def _on_news(self, news: News | LobbyChanged | HallChanged, now: int) -> list[SessionEvent]:
         match news:
             case Event():
-                return self._on_event(news)
+                order = self._following.order(news)
+                if order is EventOrder.GAP and isinstance(self._current, _Online):
+                    lost = self._following.snapshot_request(news.match)
+                    self._ask_by_itself(self._current, lost)
+                return [NewsReceived(news)] if order is EventOrder.NEXT else []
             case YourTurn(match=match, ply=ply) if self._requests.has_move(match, ply):
                 return []  # the answer to this turn is already on its way
             case Farewell(retry_after_ms=wait):
@@ -533,12 +518,6 @@ class Session:
             case _:
                 pass
         return self._following.receive(news)
-
-    def _on_event(self, event: Event) -> list[SessionEvent]:
-        order = self._following.order(event)
-        if order is EventOrder.GAP and isinstance(self._current, _Online):
-            self._ask_by_itself(self._current, self._following.snapshot_request(event.match))
-        return [NewsReceived(event)] if order is EventOrder.NEXT else []
 
 
 def _deadline_after(now: int, wait: int | None) -> int | None:

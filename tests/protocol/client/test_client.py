@@ -560,7 +560,7 @@ async def test_secrets_for_an_encrypted_server_go_to_no_other() -> None:
     """A server that names others of its cluster cannot make a client send them in the clear."""
     tried: list[object] = []
     session = Session(ClientIdentity(token="the-token"), connection.now_ms(), chance=lambda: 0.0)
-    session._addresses.present = "ws://127.0.0.1:9"
+    session.addresses.present = "ws://127.0.0.1:9"
     loop = connection.ConnectionLoop("wss://127.0.0.1:9", session, tried.append)
     await loop._attempt()
     (lost,) = tried

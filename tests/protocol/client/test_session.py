@@ -1038,7 +1038,7 @@ def _welcome(peer: ScriptedServer, hello: Hello, **fields: object) -> None:
 
 def _come_with_ticket(peer: ScriptedServer, **fields: object) -> None:
     """Connect to the session's redirect, with the ticket and nothing else."""
-    assert peer.session.address == THERE
+    assert peer.session.addresses.present == THERE
     assert peer.session.connect_at <= peer.now
     peer.connect()
     hello = peer.expect_request(Hello, ticket=REDIRECT.ticket, name=None, resume=None, token=None)
@@ -1064,7 +1064,7 @@ def test_the_secret_of_the_first_welcome_stays_good(online: ScriptedServer) -> N
     assert online.session.welcome.resume == "a-secret-for-coming-back"
     online.disconnect()
     online.connect()
-    assert online.session.address == THERE
+    assert online.session.addresses.present == THERE
     online.expect_request(Hello, resume="a-secret-for-coming-back", ticket=None)
 
 
@@ -1081,11 +1081,11 @@ def test_a_server_that_is_gone_is_looked_for_at_the_others(online: ScriptedServe
     online.send(_elsewhere(online.expect_request(Join)))
     _come_with_ticket(online, nodes=["ws://b", "ws://c"])
     online.disconnect()
-    tried = [online.session.address]
+    tried = [online.session.addresses.present]
     for _ in range(4):
         online.now = online.session.connect_at
         online.disconnect(None, "refused")
-        tried.append(online.session.address)
+        tried.append(online.session.addresses.present)
     assert tried == [THERE, None, "ws://b", "ws://c", None]
 
 
@@ -1099,7 +1099,7 @@ def test_a_server_that_lets_nobody_in_is_passed_over(online: ScriptedServer) -> 
         re=online.expect_request(Hello).id, code=Code.UNAVAILABLE, message="it stands by"
     )
     online.send(refused)
-    assert online.session.address == "ws://b"
+    assert online.session.addresses.present == "ws://b"
 
 
 def test_a_ticket_is_shown_again_where_its_player_is_not_known_yet(peer: ScriptedServer) -> None:
@@ -1118,11 +1118,11 @@ def test_who_is_never_let_in_where_it_was_sent_asks_at_home_again(online: Script
     """The server there has lost its database, and the one here has not heard of it yet."""
     online.disconnect()
     for _ in range(MOST_HOPS + 1):
-        assert online.session.address is None
+        assert online.session.addresses.present is None
         online.connect()
         online.send(_elsewhere(online.expect_request(Hello)))
         for _ in range(MOST_TRIES):
-            assert online.session.address == THERE
+            assert online.session.addresses.present == THERE
             online.connect()
             hello = online.expect_request(Hello, ticket=REDIRECT.ticket)
             online.send(Refused(re=hello.id, code=Code.UNAVAILABLE, message="it stands by"))
@@ -1137,7 +1137,7 @@ def test_a_ticket_that_comes_too_late_sends_its_player_home(peer: ScriptedServer
     peer.connect()
     hello = peer.expect_request(Hello)
     peer.send(Refused(re=hello.id, code=Code.UNAUTHORIZED, message="too old"))
-    assert peer.session.address is None
+    assert peer.session.addresses.present is None
     peer.accept_hello()
     assert peer.session.state is SessionState.ONLINE
 
@@ -1211,7 +1211,7 @@ def test_a_seat_is_followed_from_where_hello_was_sent_to_by_who_did_not_know_bet
     onward = Redirect(url="ws://onward.example.org", ticket="a-ticket-to-onward")
     moved = Refused(re=rejoin.id, code=Code.ELSEWHERE, message="it moved", redirect=onward)
     peer.send(moved)
-    assert peer.session.address == "ws://onward.example.org"
+    assert peer.session.addresses.present == "ws://onward.example.org"
     peer.connect()
     _welcome(peer, peer.expect_request(Hello, ticket="a-ticket-to-onward"))
     again = peer.expect_request(Rejoin, match="m1")
