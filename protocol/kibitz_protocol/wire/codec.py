@@ -11,10 +11,11 @@ are explained.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
-from pydantic_core import from_json, to_json
+from pydantic_core import ErrorDetails, from_json, to_json
 
 from kibitz_protocol.wire.explain import explain
 from kibitz_protocol.wire.messages import ClientMessage, Hello, ServerMessage
@@ -63,12 +64,19 @@ _ANSWER = TypeAdapter(_Answer)
 
 
 class DecodeError(ValueError):
-    """An invalid message; `request` is the id in it, or 0."""
+    """An invalid message.
 
-    def __init__(self, code: Code, message: str, request: int = 0) -> None:
+    `request` is the id in it, or 0. `unknown` names its unknown fields if nothing else is wrong
+    with it, and none of them is in an object inside it.
+    """
+
+    def __init__(
+        self, code: Code, message: str, request: int = 0, unknown: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.request = request
+        self.unknown = unknown
 
 
 def decode_request(data: bytes | bytearray | str) -> ClientMessage:
@@ -81,7 +89,7 @@ def decode_request(data: bytes | bytearray | str) -> ClientMessage:
     try:
         return _CLIENT_VALIDATOR.validate_json(data, strict=True)  # type: ignore[no-any-return]
     except ValidationError as error:
-        raise _refuse(error, data, _request_id(data)) from None
+        raise _refuse(error, data, _request_id(data), outer=2) from None
 
 
 def decode_hello(data: bytes | bytearray) -> Hello:
@@ -102,7 +110,27 @@ def decode_hello(data: bytes | bytearray) -> Hello:
     try:
         return _HELLO.validate_json(data, strict=True)
     except ValidationError as error:
-        raise _refuse(error, data, _request_id(data)) from None
+        raise _refuse(error, data, _request_id(data), outer=1) from None
+
+
+def ignore_unknown(data: bytes | bytearray, error: DecodeError, *, newer: bool) -> ClientMessage:
+    """Read a request that was refused with `error` without its unknown fields, or raise `error`.
+
+    Only a client of a newer version (`newer`, or a hello that says so) may send unknown fields, so
+    that it can use an older server. Such a field is never ignored in a request that sets terms
+    (`Request.sets_terms`), nor in an object inside a request: it may be a limit or a condition that
+    the client relies on.
+    """
+    if not error.unknown:
+        raise error
+    try:
+        message = _CLIENT.validate_json(data, strict=True, extra="ignore")
+    except ValidationError:  # a hello without a type
+        raise error from None
+    newer = newer or (isinstance(message, Hello) and message.is_newer)
+    if not newer or message.sets_terms:
+        raise error
+    return message
 
 
 def decode_server_message(data: bytes | bytearray | str) -> ServerMessage:
@@ -168,18 +196,28 @@ def _refuse_wide(data: bytes | bytearray | str) -> None:
         parts += [inner for inner in inside if type(inner) is dict or type(inner) is list]
 
 
-def _refuse(error: ValidationError, data: bytes | bytearray | str, request: int) -> DecodeError:
+def _refuse(
+    error: ValidationError, data: bytes | bytearray | str, request: int, outer: int = 0
+) -> DecodeError:
+    """Return the refusal; places of the message's own fields have `outer` parts, 0 for none."""
     count = error.error_count()
     if count > MAX_EXPLAINED:
         problem = f"{count} things are wrong with this message: compare it with docs/protocol"
         return DecodeError(Code.MALFORMED, problem, request)
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    errors = error.errors(include_url=False, include_context=False, include_input=False)
+    first = errors[0]
     # A type inside the message, such as that of a seat, is a part of it like any other.
     unknown = first["type"] == "union_tag_invalid" and not first["loc"]
     named = unknown and isinstance(from_json(data)["type"], str)
-    return DecodeError(
-        Code.UNKNOWN_TYPE if named else Code.MALFORMED, explain(error, data), request
-    )
+    code = Code.UNKNOWN_TYPE if named else Code.MALFORMED
+    return DecodeError(code, explain(error, data), request, _unknown_fields(errors, outer))
+
+
+def _unknown_fields(errors: Sequence[ErrorDetails], outer: int) -> tuple[str, ...]:
+    """Return the names of unknown fields, if that is all that is wrong and none is nested."""
+    if any(each["type"] != "extra_forbidden" or len(each["loc"]) != outer for each in errors):
+        return ()
+    return tuple(str(each["loc"][-1]) for each in errors)
 
 
 def _request_id(data: bytes | bytearray | str) -> int:

@@ -95,6 +95,8 @@ class Request(Strict):
     """Whether clients send it before they take a seat, so that its round trip matters."""
     of_entrants: ClassVar[bool] = False
     """Whether an entrant of an event may send it."""
+    sets_terms: ClassVar[bool] = False
+    """Whether it sets the terms of matches, so that no field of it is ever ignored."""
 
     id: RequestId
 
@@ -145,8 +147,13 @@ class Hello(Request):
         "turn",
         description="which messages, besides those of a whole match, bring the view: the own turns;"
         " every event too; none, for a program that follows the rules by itself; or as a drawing,"
-        " for one that knows no rules: a stage, paints and picks",
+        " for one that knows no rules: a stage, patches and picks",
     )
+
+    @property
+    def is_newer(self) -> bool:
+        """Whether the client speaks a newer version than any of `VERSIONS`."""
+        return max(self.versions) > VERSIONS[-1]
 
 
 class ListGames(Request):
@@ -203,6 +210,7 @@ class Host(Request):
 
     cost = 5
     unrepeatable = "would open a second lobby"
+    sets_terms = True
 
     type: Literal["host"] = "host"
     settings: LobbySettings
@@ -234,6 +242,7 @@ class Seek(Request):
     cost = 5
     repeatable = "answered with the lobby of the seek that it began"
     of_players = True
+    sets_terms = True
 
     type: Literal["seek"] = "seek"
     terms: SeekTerms
@@ -307,6 +316,7 @@ class Arrange(Request):
     answer = "arranged"
     cost = 2
     repeatable = "a tag is played once, and answered with how it stands"
+    sets_terms = True
 
     type: Literal["arrange"] = "arrange"
     lobby: Key
@@ -516,6 +526,11 @@ class Answer(Tolerant):
     """A message that ends a request; `re` is the request's id, 0 if that was unreadable."""
 
     re: int
+    ignored: list[str] | None = Field(
+        None,
+        description="fields of the request that this server does not know and has ignored; only for"
+        " clients that said in `hello` that they speak a newer version",
+    )
 
 
 class Limits(Tolerant):

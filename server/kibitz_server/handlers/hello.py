@@ -70,6 +70,7 @@ class HelloHandler:
         peer.capabilities = hello.capabilities
         peer.instance = hello.instance
         peer.views = hello.views
+        peer.newer = hello.is_newer
         peer.token = admission.token
         peer.entrant = admission.entrant
         self._connections.greeted(peer, admission.identity)
@@ -112,6 +113,7 @@ class HelloHandler:
         ]
         values: dict[str, object] = {
             "re": request,
+            "ignored": None,
             "type": "welcome",
             "version": version,
             "player": key,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal
 
-from kibitz_protocol.wire.frames import done_frame
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.visibility import WantedViews
 from kibitz_server.match.commands import Refuse
@@ -156,12 +155,10 @@ class PlayedMove(HeldAnswer):
 
     def __call__(self) -> None:
         news, player, request, view = self._news, self._player, self.number, self._view
-        news.publish(view, self._line, player, done_frame(request, view.entry.seq))
-        player.unanswered.discard(request)
+        news.publish(view, self._line, player, player.done_frame(request, view.entry.seq))
         news.metrics.move_ms[news.durable_at - self._arrived] += 1
 
 
 def answer_move(peer: Peer, request: int, seq: int) -> None:
     """Answer a resent move."""
-    peer.unanswered.discard(request)
-    peer.send_queue.send(done_frame(request, seq))
+    peer.send_queue.send(peer.done_frame(request, seq))

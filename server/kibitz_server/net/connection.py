@@ -42,7 +42,7 @@ from typing import cast
 from websockets.frames import CloseCode as Standard
 from websockets.frames import Opcode
 
-from kibitz_protocol.wire.codec import DecodeError, decode_hello, decode_request
+from kibitz_protocol.wire.codec import DecodeError, decode_hello, decode_request, ignore_unknown
 from kibitz_protocol.wire.messages import ClientMessage, Move
 from kibitz_protocol.wire.refusals import CloseCode, Code
 from kibitz_protocol.wire.values import MAX_HELLO
@@ -239,21 +239,29 @@ class Connection(asyncio.Protocol):
     def _handle_text(self, payload: bytes | bytearray) -> None:
         peer = self.peer
         try:
-            # Before hello nothing else is validated, so strangers cost little.
-            message = decode_hello(payload) if peer.identity is None else decode_request(payload)
+            message, ignored = self._decode(payload)
         except DecodeError as error:
             self.in_turn(partial(self._refuse_malformed, payload, error))
             return
         if type(message) is not Move:
-            self.in_turn(partial(self._handle_request, message, len(payload) >> 12))
+            self.in_turn(partial(self._handle_request, message, ignored, len(payload) >> 12))
         elif not peer.over_limit or peer.charge(1, message.id):
-            peer.unanswered.add(message.id)
+            peer.unanswered[message.id] = ignored
             self._context.handler.move(peer, message)
 
-    def _handle_request(self, message: ClientMessage, pages: int) -> None:
+    def _decode(self, payload: bytes | bytearray) -> tuple[ClientMessage, tuple[str, ...]]:
+        """Return a request, and the names of its fields that are ignored."""
+        try:
+            # Before hello nothing else is validated, so strangers cost little.
+            decode = decode_hello if self.peer.identity is None else decode_request
+            return decode(payload), ()
+        except DecodeError as error:
+            return ignore_unknown(payload, error, newer=self.peer.newer), error.unknown
+
+    def _handle_request(self, message: ClientMessage, ignored: tuple[str, ...], pages: int) -> None:
         peer, context = self.peer, self._context
         if peer.charge(message.cost + pages * context.rate_limits.size, message.id):
-            peer.unanswered.add(message.id)
+            peer.unanswered[message.id] = ignored
             if message.of_players and peer.identity is not None and not self._plays:
                 self._plays = True
                 context.timeouts.begin_measuring(peer)

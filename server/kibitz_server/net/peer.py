@@ -19,10 +19,12 @@ from typing import Protocol
 
 from websockets.frames import CloseCode as Standard
 
+from kibitz_protocol.wire.frames import done_frame
 from kibitz_protocol.wire.messages import (
     Answer,
     Capabilities,
     ClientMessage,
+    Done,
     Move,
     Redirect,
     Refused,
@@ -125,6 +127,7 @@ class Peer:
         "is_unread",
         "leaving",
         "local",
+        "newer",
         "over_limit",
         "proxied",
         "rate_limiter",
@@ -173,19 +176,29 @@ class Peer:
         """The bot's capabilities, from its hello."""
         self.instance: str | None = None
         """The name of its program, a secret between it and the server."""
+        self.newer = False
+        """Whether its hello announced a newer version of the protocol than the server's."""
         self.views: WantedViews = "turn"
         """The messages that carry the view of a match, from its hello."""
         self.subscriptions: dict[str, Subscription] = {}
         """The matches and lobbies to notify when this connection is lost, by key."""
-        self.unanswered: set[int] = set()
-        """The requests that the handler has and that are not answered yet."""
+        self.unanswered: dict[int, tuple[str, ...]] = {}
+        """The requests that the handler has and that are not answered yet, with the names of their
+        fields that were ignored."""
 
     # --- answers and news -------------------------------------------------------------------
 
     def answer(self, message: Answer) -> None:
         """Send the answer to a request."""
-        self.unanswered.discard(message.re)
+        if ignored := self.unanswered.pop(message.re, None):
+            message = message.model_copy(update={"ignored": list(ignored)})
         self.send_queue.send(message_frame(message))
+
+    def done_frame(self, request: int, seq: int) -> bytes:
+        """Return the answer to a move, which counts as given."""
+        if ignored := self.unanswered.pop(request, None):
+            return message_frame(Done(re=request, seq=seq, ignored=list(ignored)))
+        return done_frame(request, seq)
 
     def send(self, message: ServerMessage) -> None:
         """Send news that must not be dropped."""

@@ -157,7 +157,7 @@ async def test_every_request_is_answered_once_whatever_it_names(
         told = await answers(caller, list(requests))
         named = {TYPES[id - 100]: count for id, count in told.items()}
         assert named == dict.fromkeys(TYPES, 1)
-        assert all(peer.unanswered == set() for peer in world.server.directory.connections.peers)
+        assert all(peer.unanswered == {} for peer in world.server.directory.connections.peers)
     assert [each.message for each in caplog.records if each.levelno >= logging.WARNING] == []
 
 

@@ -156,7 +156,7 @@ async def test_a_request_after_a_close_that_was_lost_is_not_told_that_the_lobby_
         patch.setattr(room_module, "_encode", raising)
         assert not before.command(Close(gathering.ada.player))
     assert before.engine.state.phase == "closed"
-    peer.unanswered.add(500)
+    peer.unanswered[500] = ()
     assert not before.command(Ready(gathering.bob.player), peer, 500)
     async with asyncio.timeout(10):
         answer = await gathering.bob.next("refused")

@@ -729,7 +729,7 @@ def test_a_log_that_cannot_be_written_is_told_to_nobody() -> None:
     play = Scenario()
     play.begin()
     peer = play.lines["p0"].peer
-    peer.unanswered |= {9, 10}
+    peer.unanswered |= {9: (), 10: ()}
     play.move(0, id=9)
     play.log_store.lines["m1"].pop()
     play.log_store.fail(WriteFailed("disk full"))
@@ -755,7 +755,7 @@ def test_a_match_is_never_ahead_of_its_log(
     play.begin()
     play.move(0, id=1)
     peer = play.lines["p1"].peer
-    peer.unanswered |= {2, 3}
+    peer.unanswered |= {2: (), 3: ()}
     with monkeypatch.context() as patch:
         patch.setattr(runner_module, "encode_entry", lambda entry: 1 // 0)
         play.move(1, id=2)
@@ -808,8 +808,8 @@ def test_who_waits_for_a_lost_entry_is_told_to_ask_again() -> None:
     play.move(0)
     watcher = play.connect(Player(player="w", name="w", kind="human"))
     back = play.another(1)
-    watcher.peer.unanswered.add(7)
-    back.peer.unanswered.add(8)
+    watcher.peer.unanswered[7] = ()
+    back.peer.unanswered[8] = ()
 
     def ask() -> None:
         requests.watch(play.runner, watcher.peer, 7)

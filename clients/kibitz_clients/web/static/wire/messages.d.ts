@@ -55,6 +55,11 @@ export type Arrange = {
  */
 export type Arranged = {
   re: number;
+  /**
+   * fields of the request that this server does not know and has ignored; only for clients that
+   * said in `hello` that they speak a newer version
+   */
+  ignored?: string[];
   type: "arranged";
   matches: (MatchBrief | null)[];
 };
@@ -220,6 +225,11 @@ export type Conduct = {
  */
 export type Done = {
   re: number;
+  /**
+   * fields of the request that this server does not know and has ignored; only for clients that
+   * said in `hello` that they speak a newer version
+   */
+  ignored?: string[];
   type: "done";
   seq?: number;
   lobby?: string;
@@ -274,6 +284,11 @@ export type Event = {
 /** Answer to history. `more` means that the match has entries after the last one given. */
 export type EventList = {
   re: number;
+  /**
+   * fields of the request that this server does not know and has ignored; only for clients that
+   * said in `hello` that they speak a newer version
+   */
+  ignored?: string[];
   type: "events";
   match: string;
   /**
@@ -374,6 +389,11 @@ export type GameLine = {
 
 export type GameList = {
   re: number;
+  /**
+   * fields of the request that this server does not know and has ignored; only for clients that
+   * said in `hello` that they speak a newer version
+   */
+  ignored?: string[];
   type: "games";
   games: GameLine[];
   /** house bots that the server can start */
@@ -430,7 +450,7 @@ export type Hello = {
   /**
    * which messages, besides those of a whole match, bring the view: the own turns; every event too;
    * none, for a program that follows the rules by itself; or as a drawing, for one that knows no
-   * rules: a stage, paints and picks
+   * rules: a stage, patches and picks
    */
   views?: "turn" | "every" | "none" | "drawn";
 };
@@ -533,6 +553,11 @@ export type LadderTable = {
 
 export type Ladders = {
   re: number;
+  /**
+   * fields of the request that this server does not know and has ignored; only for clients that
+   * said in `hello` that they speak a newer version
+   */
+  ignored?: string[];
   type: "ladders";
   games: LadderTable[];
 };
@@ -659,6 +684,11 @@ export type LobbyClosed = {
 /** A page of the open lobbies. */
 export type LobbyList = {
   re: number;
+  /**
+   * fields of the request that this server does not know and has ignored; only for clients that
+   * said in `hello` that they speak a newer version
+   */
+  ignored?: string[];
   type: "lobbies";
   lobbies: LobbyBrief[];
   /** whether another page follows */
@@ -776,6 +806,11 @@ export type MatchEnded = {
 /** A page of the running matches; the last one has the finished matches too. */
 export type MatchList = {
   re: number;
+  /**
+   * fields of the request that this server does not know and has ignored; only for clients that
+   * said in `hello` that they speak a newer version
+   */
+  ignored?: string[];
   type: "matches";
   matches: MatchBrief[];
   /** whether another page follows */
@@ -948,6 +983,11 @@ export type Redirect = {
 /** The request was not carried out and nothing has changed. */
 export type Refused = {
   re: number;
+  /**
+   * fields of the request that this server does not know and has ignored; only for clients that
+   * said in `hello` that they speak a newer version
+   */
+  ignored?: string[];
   type: "refused";
   code: Code;
   message: string;
@@ -997,6 +1037,11 @@ export type Replaced = {
 
 export type Reported = {
   re: number;
+  /**
+   * fields of the request that this server does not know and has ignored; only for clients that
+   * said in `hello` that they speak a newer version
+   */
+  ignored?: string[];
   type: "reported";
   report: MatchReport;
 };
@@ -1321,6 +1366,11 @@ export type Wall = {
 /** Answer to wall: the matches that are watched now, and why the others are not. */
 export type Walled = {
   re: number;
+  /**
+   * fields of the request that this server does not know and has ignored; only for clients that
+   * said in `hello` that they speak a newer version
+   */
+  ignored?: string[];
   type: "walled";
   watching: string[];
   refused: NotWatched[];
@@ -1339,6 +1389,11 @@ export type Watch = {
  */
 export type Welcome = {
   re: number;
+  /**
+   * fields of the request that this server does not know and has ignored; only for clients that
+   * said in `hello` that they speak a newer version
+   */
+  ignored?: string[];
   type: "welcome";
   version: number;
   player: string;
