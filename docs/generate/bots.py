@@ -10,6 +10,7 @@ from docs.generate.markdown import between, table
 from docs.generate.strength import challenger, kind_of
 from kibitz.text import bot_catalog
 from kibitz_arena.report import formatting
+from kibitz_bots import levels
 from kibitz_bots.catalog import PERSONALITIES, AnyParameter, Personality
 from kibitz_bots.catalog.personality import EngineSpec
 from kibitz_games.core.game import Game
@@ -35,6 +36,13 @@ bot of its game where each was measured against that one, or else in the event t
 [Strength](../strength.md) has the tables of these events, with intervals. [How the bots
 search](../explanation/search.md) explains the algorithms, and [What the experts
 know](../explanation/experts.md) the bots that know one game."""
+LEVELS = """## Levels
+
+The pages offer these levels to a person who plays against the computer. `python -m
+benchmarks.levels --write` plays 200 games of each level against the one below, in pairs with the
+seats swapped, and stores the scores. A level should score 60% to 80%. Where fewer games are named,
+the score is a first measurement that may be far off.
+"""
 NOTHING = "–"
 
 
@@ -46,7 +54,27 @@ def page(games: Mapping[str, Game], results: Mapping[str, CaseResult]) -> str:
         bots = [*group]
         parts += [f"## {games[game].info.title}\n", _bots(bots, games[game], scores)]
         parts += [*_evaluations(bots), *_parameters(bots)]
-    return "\n".join(parts)
+    return "\n".join([*parts, LEVELS, _levels(games)])
+
+
+def _levels(games: Mapping[str, Game]) -> str:
+    """Return the table of the levels against people."""
+    rows = [
+        [
+            games[game].info.title,
+            str(seats),
+            str(number),
+            f"`{level.bot}`",
+            NOTHING if level.score is None else formatting.percent(level.score, 1),
+            str(level.games) if level.games else NOTHING,
+            f"{level.commit} {level.date}".strip() or NOTHING,
+        ]
+        for game, by_seats in levels.table().games.items()
+        for seats, ladder in by_seats.items()
+        for number, level in enumerate(ladder, 1)
+    ]
+    head = ("game", "seats", "level", "bot", "score against the level below", "games", "measured")
+    return table(head, rows)
 
 
 def game_page(text: str, game: str) -> str:

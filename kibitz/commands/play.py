@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from kibitz.browser import show_page
+from kibitz.local.computer_match import play_computer
 from kibitz.local.match_series import (
     AT_ONCE,
     MatchSeries,
@@ -27,7 +28,7 @@ from kibitz.options.program import Program, program_of_word, trailing_program
 from kibitz.output import echo, echo_json, ignore, tell
 from kibitz.process.event_loop import interrupted, run
 from kibitz_bots.adapters.external_program import WithProgram, program_options
-from kibitz_bots.number_types import SEED
+from kibitz_bots.number_types import COUNT, SEED
 
 
 @click.command(cls=WithProgram, short_help="Play bots against each other on this machine.")
@@ -48,6 +49,9 @@ from kibitz_bots.number_types import SEED
     help="Where the records go.",
 )
 @click.option("--db", type=OutputPath(), help="Keep the server's database here.")
+@click.option(
+    "--level", type=COUNT, default=1, show_default=True, help="Level of the computer, without BOTS."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @program_options
 @options_match.isolation_option
@@ -59,12 +63,15 @@ def play(
     pairs: tuple[str, ...],
     records: Path,
     db: Path | None,
+    level: int,
     as_json: bool,
     watch: bool,
     quiet: bool,
     **given: Any,
 ) -> None:
     """Play GAME between BOTS: house bots like chinese-checkers/random, or files like mybot.py.
+
+    Without BOTS you play against the computer in the terminal, at a level from 1 on.
 
     Every bot is a process of its own on a private server. Prints who won and why, and where the
     records are. The status is 1 when a bot crashed, lost on time, or anything else ended as it
@@ -76,12 +83,16 @@ def play(
     joins KIBITZ_LOBBY.
 
     \b
+    kibitz play connect-four --level 3
     kibitz play chinese-checkers mybot.py chinese-checkers/greedy-hand --games 10
     kibitz play line-nim line-nim/random --stdio -- node bot.js
     kibitz play five-in-a-row "gomocup:./one" "gomocup:./two --fast"
     kibitz play chinese-checkers:size=3 chinese-checkers/random mybot.py mybot.py --tc 10+0.1
     """
     plan = _plan(game, bots, pairs, given)
+    if not plan.bots:
+        play_computer(plan.game, level, given["tc"])
+        return
     check(plan)
     if not quiet and (note := options_match.unbalanced_note(game.name, given["each"])):
         tell(note)

@@ -155,6 +155,12 @@ SETTINGS = (
         help="Who may connect without a token.",
     ),
     Setting(
+        name="public-boards",
+        param="public_boards",
+        kind=click.BOOL,
+        help="Let everybody watch without a name, whoever may play.",
+    ),
+    Setting(
         name="guests-from",
         param="guests_from",
         kind=click.STRING,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kibitz.process.parent_death import child_command
-from kibitz_protocol.wire.messages import BotParameter, HouseBotLine
+from kibitz_bots.levels import table
+from kibitz_protocol.wire.messages import BotLevel, BotParameter, HouseBotLine
 
 if TYPE_CHECKING:
     from kibitz_bots.catalog import AnyParameter, Personality
@@ -56,7 +57,16 @@ def _line(bot: Personality) -> HouseBotLine:
         seats=list(bot.seats),
         summary=bot.summary,
         parameters=list(map(_parameter, bot.parameters)),
+        levels=list(_levels(bot)),
     )
+
+
+def _levels(bot: Personality) -> Iterator[BotLevel]:
+    for seats, ladder in table().games.get(bot.game, {}).items():
+        for number, level in enumerate(ladder, 1):
+            name, _, parameters = level.bot.partition(":")
+            if name == bot.name:
+                yield BotLevel(level=number, seats=seats, parameters=parameters)
 
 
 def _parameter(parameter: AnyParameter) -> BotParameter:

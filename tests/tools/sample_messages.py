@@ -273,6 +273,7 @@ NEWS: Final[tuple[messages.ServerMessage, ...]] = (
                         summary="makes the play repeatable",
                     )
                 ],
+                levels=[messages.BotLevel(level=1, seats=2)],
             )
         ],
     ),

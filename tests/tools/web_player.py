@@ -24,6 +24,10 @@ PATIENCE_S = 40.0
 
 async def come_in(page: Page, name: str) -> None:
     """Sign in as a guest, and see the page that was asked for."""
+    button = page.locator("#header").get_by_role("button", name="Sign in")
+    await button.or_(page.get_by_role("button", name="Play as guest")).first.wait_for()
+    if await button.is_visible():
+        await button.click()
     await page.get_by_label("Your name").fill(name)
     await page.get_by_role("button", name="Play as guest").click()
     await expect(page.locator("#header .who")).to_have_text(name)
@@ -57,7 +61,7 @@ async def host(
     for seat in range(1, seats):
         form = page.locator(".seat-form").nth(seat)
         if bot is None:
-            await form.get_by_label(f"Who sits on seat {seat + 1}").select_option("open")
+            await form.get_by_label(f"Player in seat {seat + 1}").select_option("open")
         else:
             await form.get_by_label("House bot").select_option(f"{game}/{bot}")
     await page.get_by_role("button", name="Open the lobby").click()
@@ -65,7 +69,9 @@ async def host(
     return urlsplit(page.url).path.rpartition("/")[2]
 
 
-async def play(page: Page, rng: random.Random, *, keyboard: bool = False) -> int:
+async def play(
+    page: Page, rng: random.Random, *, keyboard: bool = False, touch: bool = False
+) -> int:
     """Play a match to its end; return how often a cell was picked."""
     picked = 0
     deadline = time.monotonic() + PATIENCE_S
@@ -74,7 +80,7 @@ async def play(page: Page, rng: random.Random, *, keyboard: bool = False) -> int
         await ready.wait_for(state="attached")
         if await page.locator(RESULT).count():
             return picked
-        picked += await (_press(page, rng) if keyboard else _click(page, rng))
+        picked += await (_press(page, rng) if keyboard else _click(page, rng, touch=touch))
     raise AssertionError(f"the match did not end in {PATIENCE_S:g} s: {await page.title()}")
 
 
@@ -90,12 +96,12 @@ TARGET = """([selector, chance]) => {
 """Choose a cell or a button that may be clicked now, and return where it is."""
 
 
-async def _click(page: Page, rng: random.Random) -> int:
-    """Click one of the cells that light up, or of the buttons beside the board."""
+async def _click(page: Page, rng: random.Random, *, touch: bool) -> int:
+    """Click or tap one of the cells that light up, or of the buttons beside the board."""
     place = await page.evaluate(TARGET, [f"{LEGAL}, {ACTIONS}", rng.random()])
     if place is None:
         return 0
-    await page.mouse.click(*place)
+    await (page.touchscreen.tap(*place) if touch else page.mouse.click(*place))
     return 1
 
 

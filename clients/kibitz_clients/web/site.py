@@ -34,7 +34,7 @@ _CONTENT_TYPES: Final = {
 }
 """The types of files that are served; others of the folder, such as declarations, are not."""
 APP_PATHS: Final = re.compile(
-    r"/(?:host|wall|event|ladder|sign-in|(?:lobby|match)/[A-Za-z0-9_-]{1,64})?"
+    r"/(?:play|host|wall|event|ladder|sign-in|(?:lobby|match)/[A-Za-z0-9_-]{1,64})?"
 )
 _IMPORT: Final = re.compile(
     rb'^(?:import|export)\b[^"\';]*?\bfrom\s+"(\.[^"]+)"|^import\s+"(\.[^"]+)"', re.MULTILINE

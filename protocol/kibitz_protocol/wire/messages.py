@@ -97,6 +97,8 @@ class Request(Strict):
     """Whether an entrant of an event may send it."""
     sets_terms: ClassVar[bool] = False
     """Whether it sets the terms of matches, so that no field of it is ever ignored."""
+    of_viewers: ClassVar[bool] = False
+    """Whether a viewer, who has no name, may send it: only requests that read."""
 
     id: RequestId
 
@@ -121,7 +123,10 @@ class Capabilities(Strict):
 
 
 class Hello(Request):
-    """Identify the player. `token` names an account, `resume` a guest who reconnects."""
+    """Identify the player. `token` names an account, `resume` a guest who reconnects.
+
+    A viewer needs none of them: it watches and reads, and can do nothing else.
+    """
 
     answer = "welcome"
     cost = 2
@@ -134,6 +139,11 @@ class Hello(Request):
     resume: Secret | None = None
     ticket: Secret | None = Field(
         None, description="lets a player in, once, who was sent here by another server (`redirect`)"
+    )
+    viewer: bool = Field(
+        False,
+        description="comes only to watch, without a name; counts where no name, token, resume or"
+        " ticket is given",
     )
     kind: Literal["bot", "human"] = "bot"
     agent: Line = Field("", description="name and version of the client program")
@@ -160,6 +170,7 @@ class ListGames(Request):
     answer = "games"
     cost = 4
     repeatable = "only reads"
+    of_viewers = True
 
     type: Literal["list_games"] = "list_games"
 
@@ -170,6 +181,7 @@ class ListLobbies(Request):
     answer = "lobbies"
     cost = 2
     repeatable = "only reads"
+    of_viewers = True
 
     type: Literal["list_lobbies"] = "list_lobbies"
     after: Seq = Field(0, description="`last` of the page before")
@@ -183,6 +195,7 @@ class ListMatches(Request):
     answer = "matches"
     cost = 2
     repeatable = "only reads"
+    of_viewers = True
 
     type: Literal["list_matches"] = "list_matches"
     lobby: Key | None = None
@@ -198,6 +211,7 @@ class AskLadder(Request):
     answer = "ladders"
     cost = 4
     repeatable = "only reads"
+    of_viewers = True
 
     type: Literal["ladder"] = "ladder"
     game: GameName | None = None
@@ -328,6 +342,7 @@ class Watch(Request):
 
     cost = 2
     repeatable = "answered with the present state"
+    of_viewers = True
 
     type: Literal["watch"] = "watch"
     match: Key
@@ -343,6 +358,7 @@ class Wall(Request):
     answer = "walled"
     cost = 2
     repeatable = "the same matches are watched again"
+    of_viewers = True
 
     type: Literal["wall"] = "wall"
     matches: list[Key] = Field(max_length=MAX_WALL, fail_fast=True)
@@ -356,6 +372,7 @@ class Subscribe(Request):
 
     cost = 2
     repeatable = "answered with the present state"
+    of_viewers = True
 
     type: Literal["subscribe"] = "subscribe"
     topic: Literal["hall"]
@@ -363,6 +380,7 @@ class Subscribe(Request):
 
 class Unsubscribe(Request):
     repeatable = "who is told nothing is told nothing"
+    of_viewers = True
 
     type: Literal["unsubscribe"] = "unsubscribe"
     topic: Literal["hall"]
@@ -370,6 +388,7 @@ class Unsubscribe(Request):
 
 class Unwatch(Request):
     repeatable = "not watching is not watching"
+    of_viewers = True
 
     type: Literal["unwatch"] = "unwatch"
     match: Key
@@ -478,6 +497,7 @@ class History(Request):
     answer = "events"
     cost = 4
     repeatable = "only reads"
+    of_viewers = True
 
     type: Literal["history"] = "history"
     match: Key
@@ -559,6 +579,7 @@ class Welcome(Answer):
     limits: Limits
     seats: list[Key] = Field(description="unfinished matches where this player has a seat")
     lobbies: list[Key] = Field(description="lobbies where this player is a member")
+    viewer: bool = Field(False, description="whether this connection may only watch and read")
     nodes: list[str] = Field(
         default_factory=list,
         description="websocket addresses of other servers of the same cluster, for coming back when"
@@ -638,6 +659,14 @@ class BotParameter(Tolerant):
     summary: str
 
 
+class BotLevel(Tolerant):
+    """A level at which a house bot plays against people; level 1 is the weakest of its game."""
+
+    level: int = Field(ge=1)
+    seats: int
+    parameters: str = Field("", description="what follows the bot's name and a colon")
+
+
 class HouseBotLine(Tolerant):
     """A house bot that may sit in a lobby, with its parameters."""
 
@@ -647,6 +676,9 @@ class HouseBotLine(Tolerant):
     )
     summary: str
     parameters: list[BotParameter]
+    levels: list[BotLevel] = Field(
+        default_factory=list, description="the levels of its game that it plays, if any"
+    )
 
 
 class GameList(Answer):

@@ -6,6 +6,7 @@
     a token            an account                  its token
     a ticket           a player sent here by       its credentials at the other node
                        another node (`tickets`)
+    `viewer`           a viewer, who only watches       nothing: it is a new one each time
     the organizer's    the guest or account of     the same, with the secret beside it
     secret as token    `resume`, a new guest of
                        the name, or a viewer
@@ -35,11 +36,13 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_server.accounts.identity import (
     TOKEN_PREFIX,
+    VIEWER_PREFIX,
     Identity,
     digest_of,
     identity_of,
     new_key,
     new_secret,
+    new_viewer,
     row_of,
 )
 from kibitz_server.accounts.names import BadName, claim, house_name, skeleton
@@ -131,6 +134,8 @@ class Accounts:
         self._store = store
         self._players = store.players
         self._guests = guests
+        self.public_boards = False
+        """Whether viewers come from everywhere; otherwise from where guests may."""
         self._busy = busy
         self._by_secret: dict[bytes, Identity] = {}
         self._by_skeleton: dict[str, Identity] = {}
@@ -194,6 +199,10 @@ class Accounts:
                 Code.UNAUTHORIZED,
                 "this server belongs to an event, and lets in its entrants and its organizer only",
             )
+        if hello.viewer and hello.name is None:
+            if not (invited or self.public_boards):
+                self._require_guests(local)
+            return Admission(new_viewer(), "")
         if not invited:
             self._require_guests(local)
         elif room is not None and room <= 0:
@@ -290,6 +299,9 @@ class Accounts:
             key = self._tickets.player(ticket)
         except BadTicket as error:
             raise Denied(Code.UNAUTHORIZED, str(error)) from None
+        if key.startswith(VIEWER_PREFIX):
+            self._tickets.use_up(ticket)
+            return new_viewer()
         row = self._players.by_key(key)
         if row is None:  # the other node wrote it a moment ago, or it was deleted since
             raise Denied(Code.UNAVAILABLE, "this node does not know you yet")

@@ -12,6 +12,7 @@ from kibitz_protocol.wire.unchecked import construct
 from kibitz_server.storage.interface import PlayerRow
 
 TOKEN_PREFIX = "kb_"
+VIEWER_PREFIX = "v"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +22,18 @@ class Identity:
     player: Player
     account: bool
     skeleton: str | None
+    viewer: bool = False
+    """Whether it only watches: it has no name of its own, and the server never saves it."""
 
     @property
     def key(self) -> str:
         return self.player.player
+
+
+def new_viewer() -> Identity:
+    """Return the identity of one connection that only watches."""
+    player = Player(player=new_key(VIEWER_PREFIX), name="viewer", kind="human")
+    return Identity(player, account=False, skeleton=None, viewer=True)
 
 
 def identity_of(row: PlayerRow) -> Identity:
@@ -47,7 +56,10 @@ def row_of(identity: Identity) -> PlayerRow:
 
 
 def new_key(prefix: str) -> str:
-    """Return a player's key: ``g`` for a guest, ``h`` for a house bot, ``a`` for an account."""
+    """Return a player's key.
+
+    ``g`` is for a guest, ``h`` for a house bot, ``a`` for an account, ``v`` for a viewer.
+    """
     return prefix + secrets.token_hex(8)
 
 

@@ -62,6 +62,8 @@ class Config:
     """The URL at which clients reach this node, such as ``wss://a.example.org``, with its path."""
     guests: Guests = "loopback"
     """The clients that need no token: those on the same machine, all, or none."""
+    public_boards: bool = False
+    """Whether everybody may watch without a name; otherwise only clients that may be guests."""
     organizer: Annotated[str, Field(min_length=32)] | None = field(default=None, repr=False)
     """The secret of the organizer whose own server this is. Only connections that send it as their
     token may make guests or watch. All others are entrants, who only play their seats."""

@@ -206,6 +206,7 @@ async def _start(
         rules=rules,
         operators=config.operators,
     )
+    directory.accounts.public_boards = config.public_boards
     metrics.gauges = directory.gauges
     context = _peer_context(config, directory, metrics, timeouts, turns, site)
     try:

@@ -88,7 +88,7 @@ class HelloHandler:
         """
         others, player = self._directory.others, admission.identity.key
         sent = hello.ticket is not None and lobby_of(hello.ticket) in self._directory.lobbies
-        known = admission.fresh or sent
+        known = admission.fresh or admission.identity.viewer or sent
         house = admission.identity.player.kind == "house"
         if others is None or known or house or self._directory.registry.is_busy(player):
             return False
@@ -128,6 +128,7 @@ class HelloHandler:
                 for lobby in lobbies
                 if lobby.durable_view is not None and key in lobby.durable_view.members
             ],
+            "viewer": identity.viewer,
             "nodes": self._directory.other_urls(),
         }
         peer.answer(construct(Welcome, values))

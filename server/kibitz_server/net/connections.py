@@ -251,6 +251,8 @@ class Connections:
     def greeted(self, peer: Peer, identity: Identity) -> None:
         """Note the identity of a connection."""
         peer.greeted(identity)
+        if identity.viewer:  # nothing can ask for it as a player, and its address pays
+            return
         now, rate = self._loop.time(), self._account_rate(identity.key)
         peer.rate_limiter.share(self._account_buckets.acquire(identity.key, now, rate))
         self._by_player.setdefault(identity.key, []).append(peer)

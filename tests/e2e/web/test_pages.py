@@ -17,7 +17,7 @@ from tests.tools.web_player import YOURS, come_in, host, play
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 FIRST_LOAD_BYTES = 200_000
-PLACES = ["/", "/host", "/ladder", "/wall", "/event"]
+PLACES = ["/", "/play", "/host", "/ladder", "/wall", "/event"]
 """Pages that need nothing to be there."""
 UNATTENDED = ("/wall", "/event")
 LOOKS = [("dark", DESKTOP), ("light", PHONE)]
@@ -55,15 +55,37 @@ async def test_a_page_with_nothing_going_on(
 
 async def test_signing_in(open_page: OpenPage, shoot: Shoot) -> None:
     page = await open_page("/")
-    await page.get_by_label("Your name").wait_for()
+    await page.locator("#header").get_by_role("button", name="Sign in").click()
+    await expect(page.get_by_label("Your name")).not_to_have_value("")
     await shoot(page, "sign-in")
     await checked(page)
     await page.get_by_label("Your name").fill("no/name")
     await page.get_by_role("button", name="Play as guest").click()
-    await expect(page.get_by_role("alert")).to_contain_text("name")
+    await expect(page.get_by_role("alert").first).to_contain_text("name")
     await come_in(page, "grace h")
     await page.reload()
     await expect(page.locator("#header .who")).to_have_text("grace h")
+
+
+async def test_the_front_page_shows_live_boards_without_a_name(
+    open_page: OpenPage, shoot: Shoot
+) -> None:
+    ada = await open_page("/host?game=line-nim")
+    await come_in(ada, "ada shown")
+    await host(ada, "line-nim", {}, seats=2)
+    await ada.wait_for_url("**/match/*")
+    page = await open_page("/", size=PHONE)
+    card = page.locator(".match-card", has_text="ada shown")
+    await expect(card.locator("kibitz-board svg")).to_be_visible()
+    await expect(page.locator("#header .who")).to_be_empty()
+    await shoot(page, "hall-viewer-phone")
+    await checked(page)
+    await card.click()
+    await expect(page.locator(".match-title")).to_contain_text("ada shown")
+    await expect(page.get_by_placeholder("Say something…")).to_have_count(0)
+    await page.goto("/lobby/no-such-lobby")
+    await expect(page.get_by_role("button", name="Join")).to_be_visible()
+    await checked(page)
 
 
 async def test_a_long_name_is_clipped_in_the_head_of_a_page(

@@ -49,8 +49,8 @@ async def test_two_people_play_each_other_and_a_third_watches_from_the_middle(
     lobby = await host(ada, "connect-four", {}, seats=2, bot=None)
     grace = await open_page(f"/lobby/{lobby}", size=PHONE)
     await come_in(grace, "grace")
-    await grace.get_by_role("button", name="Take a seat").click()
-    await grace.get_by_role("button", name="I am ready").click()
+    await grace.get_by_role("button", name="Join").click()
+    await grace.get_by_role("button", name="Ready").click()
     await asyncio.gather(*(page.wait_for_url("**/match/*") for page in (ada, grace)))
     # Two moves, and the third page comes into the middle of the match.
     for _ in range(2):

@@ -9,6 +9,7 @@ import pytest
 from kibitz.process.house_bots import BOT_MEMORY_MIB, LocalBotLauncher
 from kibitz_bots.catalog import PERSONALITIES, Parameter
 from kibitz_bots.catalog.personality import EngineSpec
+from kibitz_bots.levels import table
 
 COMPILING_MIB = 400
 """The resident memory of a bot that compiles a search and holds no table yet."""
@@ -98,3 +99,17 @@ def test_the_tables_of_a_bot_leave_room_in_its_memory(name: str) -> None:
 )
 def test_a_parameter_that_cannot_be_is_said_with_its_own_error(spec: str, sentence: str) -> None:
     assert sentence in (LocalBotLauncher().flaw(spec) or "")
+
+
+def test_a_server_tells_at_which_levels_a_bot_plays() -> None:
+    told = {
+        (bot.name.partition("/")[0], line.seats, line.level): f"{bot.name}:{line.parameters}"
+        for bot in LocalBotLauncher().bots()
+        for line in bot.levels
+    }
+    assert told == {
+        (game, seats, number): level.bot if ":" in level.bot else f"{level.bot}:"
+        for game, by_seats in table().games.items()
+        for seats, ladder in by_seats.items()
+        for number, level in enumerate(ladder, 1)
+    }

@@ -17,6 +17,7 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.accounts import Accounts, Admission, Denied, Guests
 from kibitz_server.accounts.identity import Identity, row_of
 from kibitz_server.accounts.names import BadName, skeleton
+from kibitz_server.accounts.tickets import Tickets
 from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.group_commit import Statement
@@ -26,10 +27,14 @@ from kibitz_server.storage.sqlite.store import SQLiteStore
 
 
 class AccountsScenario:
-    def __init__(self, path: Path, guests: Guests = "loopback") -> None:
+    def __init__(
+        self, path: Path, guests: Guests = "loopback", *, public_boards: bool = False
+    ) -> None:
         self.store = SQLiteStore(path, asyncio.get_running_loop())
         self.busy: set[str] = set()
-        self.accounts = Accounts(self.store, guests, self.busy.__contains__)
+        self.tickets = Tickets(time.monotonic)
+        self.accounts = Accounts(self.store, guests, self.busy.__contains__, self.tickets)
+        self.accounts.public_boards = public_boards
 
     def hello(self, name: str | None = None, *, local: bool = True, **fields: object) -> Admission:
         hello = Hello.model_validate({"id": 1, "versions": [1], "name": name, **fields})
@@ -168,6 +173,44 @@ async def test_who_may_be_a_guest(path: Path, guests: Guests, local: bool, allow
     else:
         assert denied(lambda: desk.hello("Ada", local=local))[0] is Code.UNAUTHORIZED
     await desk.store.close()
+
+
+@pytest.mark.parametrize(
+    ("guests", "local", "public_boards", "allowed"),
+    [
+        ("loopback", True, False, True),
+        ("loopback", False, False, False),
+        ("anyone", False, False, True),
+        ("nobody", True, False, False),
+        ("nobody", False, True, True),
+    ],
+)
+async def test_who_may_be_a_viewer(
+    path: Path, guests: Guests, local: bool, public_boards: bool, allowed: bool
+) -> None:
+    desk = AccountsScenario(path, guests, public_boards=public_boards)
+    if allowed:
+        admission = desk.hello(viewer=True, local=local)
+        assert admission.identity.viewer
+        assert (admission.fresh, admission.resume) == (False, "")
+    else:
+        assert denied(lambda: desk.hello(viewer=True, local=local))[0] is Code.UNAUTHORIZED
+    await desk.store.close()
+
+
+async def test_a_name_makes_a_guest_also_of_a_client_that_would_only_watch(
+    desk: AccountsScenario,
+) -> None:
+    assert not desk.hello("Ada", viewer=True).identity.viewer
+
+
+async def test_a_viewer_follows_a_ticket_to_another_node(desk: AccountsScenario) -> None:
+    viewer = desk.hello(viewer=True)
+    desk.tickets.synchronize(bytes(32), "life", 0)
+    ticket = desk.tickets.issue(viewer.identity.key, "life", "lobby")
+    assert ticket is not None
+    assert desk.hello(ticket=ticket).identity.viewer
+    assert denied(lambda: desk.hello(ticket=ticket))[0] is Code.UNAUTHORIZED
 
 
 async def test_a_token_made_beside_the_running_server_counts_at_once(

@@ -1,4 +1,4 @@
-"""An entrant on an event's own server may do what playing its seats needs, and nothing else."""
+"""An entrant on an event's own server may play its seats, and a viewer may read; nothing else."""
 
 from __future__ import annotations
 
@@ -18,6 +18,20 @@ from tests.tools.sample_messages import REQUESTS
 SECRET = "the secret of the organizer, that nobody else has"
 ALLOWED = {"join", "leave", "ready", "rejoin", "move", "resign", "leave_match", "note", "comment"}
 """All that an entrant may ask for besides hello; every other type is refused as `unauthorized`."""
+
+OF_VIEWERS = {
+    "list_games",
+    "list_lobbies",
+    "list_matches",
+    "ladder",
+    "watch",
+    "wall",
+    "unwatch",
+    "subscribe",
+    "unsubscribe",
+    "history",
+}
+"""All that a viewer may ask for besides hello."""
 
 
 class Event:
@@ -75,6 +89,62 @@ async def event(tmp_path: Path) -> AsyncIterator[Event]:
 
 def test_the_rights_are_those_that_are_tested_here() -> None:
     assert {request.type for request in REQUESTS if request.of_entrants} | {"move"} == ALLOWED
+    assert {request.type for request in REQUESTS if request.of_viewers} == OF_VIEWERS
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TYPES if kind != "hello"])
+async def test_a_viewer_may_read_and_do_nothing_else(tmp_path: Path, kind: str) -> None:
+    async with (
+        running(Config(db=tmp_path / "k.db"), GAMES) as server,
+        connected(server.url) as ada,
+        connected(server.url) as bob,
+        connected(server.url) as viewer,
+    ):
+        await ada.hello("ada")
+        await bob.hello("bob")
+        lobby = (await ada.ask("host", settings=settings()))["lobby"]
+        for each in (ada, bob):
+            await each.ask("join", lobby=lobby)
+            await each.ask("ready", lobby=lobby)
+        match = (await ada.next("match_started"))["match"]["match"]
+        welcome = await viewer.ask("hello", versions=[1], viewer=True)
+        assert (welcome["viewer"], welcome["resume"], welcome["seats"]) == (True, "", [])
+        if kind == "history":  # of a running match that is watched
+            await viewer.ask("watch", match=match)
+        directory = server.directory
+        before = len(directory.lobbies), len(directory.matches)
+        key = lobby if "lobby" in MODELS[kind].model_fields else match
+        answer = await viewer.ask(kind, **fields(kind, key))
+        if kind in OF_VIEWERS:
+            assert answer["type"] == MODELS[kind].answer
+        elif kind == "move":  # it needs a seat, which a viewer never has
+            assert answer["type"] == "refused"
+        else:
+            assert (answer["type"], answer["code"]) == ("refused", "unauthorized")
+            assert "viewer" in answer["message"]
+        assert before == (len(directory.lobbies), len(directory.matches))
+        assert welcome["player"] not in directory.connections.players
+
+
+async def test_a_viewer_receives_snapshots_the_wall_and_the_hall(tmp_path: Path) -> None:
+    async with (
+        running(Config(db=tmp_path / "k.db"), GAMES) as server,
+        connected(server.url) as ada,
+        connected(server.url) as bob,
+        connected(server.url) as viewer,
+    ):
+        await ada.hello("ada")
+        await bob.hello("bob")
+        lobby = (await ada.ask("host", settings=settings()))["lobby"]
+        for each in (ada, bob):
+            await each.ask("join", lobby=lobby)
+            await each.ask("ready", lobby=lobby)
+        match = (await ada.next("match_started"))["match"]["match"]
+        await viewer.ask("hello", versions=[1], viewer=True)
+        await viewer.ask("subscribe", topic="hall")
+        assert [each["match"] for each in (await viewer.next("hall"))["matches"]] == [match]
+        assert (await viewer.ask("wall", matches=[match]))["watching"] == [match]
+        assert (await viewer.next("snapshot"))["why"] == "watching"
 
 
 @pytest.mark.parametrize("kind", [kind for kind in TYPES if kind != "hello"])
@@ -200,3 +270,13 @@ async def test_a_seat_that_is_kept_by_key_goes_to_nobody_else(
             assert claimed["code"] == "name_taken"
             await host.ask("close", lobby=lobby)
             await wait_until(lambda: not server.directory.registry.is_expected(player))
+
+
+@pytest.mark.parametrize("public_boards", [False, True])
+async def test_an_operator_opens_the_boards_of_a_server_without_guests(
+    tmp_path: Path, public_boards: bool
+) -> None:
+    config = Config(db=tmp_path / "k.db", guests="nobody", public_boards=public_boards)
+    async with running(config, GAMES) as server, connected(server.url) as viewer:
+        answer = await viewer.ask("hello", versions=[1], viewer=True)
+        assert answer["type"] == ("welcome" if public_boards else "refused")

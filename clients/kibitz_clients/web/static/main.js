@@ -1,6 +1,7 @@
 // Boots the application: the connection, the header, and the page of the present address.
 
 import { at, here, websocketAddress } from "./parts/address.js";
+import { Attention } from "./parts/attention.js";
 import { h, fill } from "./parts/dom.js";
 import { header } from "./parts/header.js";
 import { Theme } from "./parts/theme.js";
@@ -19,6 +20,8 @@ export class App {
   invite = "";
   /** @type {Refusal | null} why the server did not let this player in */
   refusal = null;
+  /** The lobby whose next match this player wants to see as soon as it begins. */
+  awaited = "";
   /** @type {(page: string) => void} is told which page is shown */
   moved = () => {};
   #status = /** @type {HTMLElement} */ (document.getElementById("status"));
@@ -29,6 +32,7 @@ export class App {
   constructor(connection) {
     this.connection = connection;
     this.theme = new Theme(storageOrNone("localStorage"));
+    this.attention = new Attention(storageOrNone("localStorage"));
     this.games = new Games(connection);
     this.lobbies = new Lobbies();
     this.matches = new Matches(connection);
@@ -78,16 +82,12 @@ export class App {
     }
   }
 
-  /** Come to the server, and show the page; or the sign-in where it wants to know who this is. */
+  /** Come to the server, and show the page; or the sign-in where it admits no viewers. */
   async enter() {
-    if (!this.connection.knowsWho) {
-      await this.router.show("sign_in");
-      return;
-    }
     try {
       await this.connection.open();
       this.refusal = null;
-      await this.router.show(here() === "/sign-in" ? "hall" : undefined);
+      await this.router.show(here() === "/sign-in" && !this.connection.isViewer ? "hall" : undefined);
     } catch (error) {
       this.refusal = error instanceof Refusal ? error : null;
       await this.router.show("sign_in");
@@ -116,24 +116,34 @@ function storageOrNone(which) {
   }
 }
 
+const OFFLINE = "You are offline. The page goes on by itself when the network is back.";
+
 /** @param {App} app */
 function followConnection(app) {
   const { connection } = app;
   connection.addEventListener("state", () => {
     const { state, error, retryAt } = connection;
     if (state === "away" && retryAt) {
-      app.say("The connection is lost. Trying again…", "bad", button("Try now", () => connection.retryNow()));
+      app.say(navigator.onLine ? "The connection is lost. Trying again…" : OFFLINE, "bad", button("Try now", () => connection.retryNow()));
     } else if (state === "online") {
       app.hush();
     } else if (state === "ended" && error?.code === "replaced") {
       app.say(`Stopped here: ${error.message}.`, "bad", button("Go on here", () => app.enter()));
     }
   });
-  addEventListener("online", () => connection.retryNow());
+  addEventListener("offline", () => app.say(OFFLINE, "bad"));
+  addEventListener("online", () => {
+    if (connection.state === "online") app.hush();
+    else connection.retryNow();
+  });
   app.matches.addEventListener("started", (event) => {
     const model = /** @type {CustomEvent<MatchModel>} */ (event).detail;
     const path = `/match/${model.id}`;
-    if (here() === `/lobby/${model.snapshot?.lobby}`) void app.navigate(path);
+    const { lobby } = model.snapshot ?? {};
+    if (here() === `/lobby/${lobby}` || (lobby && app.awaited === lobby)) {
+      app.awaited = "";
+      void app.navigate(path);
+    }
     else if (here() !== path) {
       app.say("Your match has begun.", "good", h("a", { href: at(path) }, "Go to the board"));
     }
@@ -154,17 +164,16 @@ function fixIcon() {
   if (icon) icon.href = new URL(icon.href).href;
 }
 
-/** Pages for unattended screens: each window signs in as a guest of its own. */
+/** Pages for unattended screens, which take no part in what other windows do. */
 const UNATTENDED = ["/wall", "/event"];
 
 fixIcon();
 const { token, invite } = takeFragment();
 const unattended = UNATTENDED.includes(here());
-const guest = unattended ? { name: `screen-${Math.random().toString(36).slice(2, 8)}` } : {};
 const app = new App(
   new Connection({
     url: websocketAddress(),
-    hello: token ? { token } : guest,
+    hello: token ? { token } : {},
     storage: unattended ? storageOrNone("sessionStorage") : storageOrNone("localStorage"),
   }),
 );

@@ -9,6 +9,7 @@ import { at, here, pathAt } from "./parts/address.js";
 
 const ROUTES = /** @type {const} */ ([
   [/^\/$/, "hall"],
+  [/^\/play$/, "play"],
   [/^\/host$/, "host"],
   [/^\/lobby\/(?<code>[A-Za-z0-9_-]{1,64})$/, "lobby"],
   [/^\/match\/(?<id>[A-Za-z0-9_-]{1,64})$/, "match"],
@@ -18,6 +19,7 @@ const ROUTES = /** @type {const} */ ([
   [/^\/sign-in$/, "sign_in"],
 ]);
 
+const PLAYERS_ONLY = new Set(["host"]);
 const YOUNG_MS = 10_000;
 
 /**
@@ -65,7 +67,7 @@ export class Router {
    */
   async show(instead) {
     const turn = ++this.#turn;
-    const route = instead ? { page: instead, params: {} } : match(here());
+    const route = instead ? { page: instead, params: {} } : this.#admitted(match(here()));
     this.#leave();
     this.#leave = () => {};
     this.page = route?.page ?? "";
@@ -95,6 +97,15 @@ export class Router {
       console.error(error);
       this.#explain("This page could not be shown", error instanceof Error ? error.message : "");
     }
+  }
+
+  /**
+   * Return the route, or the sign-in in its place where a viewer may do nothing.
+   * @param {Route | null} route
+   */
+  #admitted(route) {
+    const denied = route && PLAYERS_ONLY.has(route.page) && this.app.connection.isViewer;
+    return denied ? { page: "sign_in", params: {} } : route;
   }
 
   /**

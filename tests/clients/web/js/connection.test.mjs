@@ -99,6 +99,30 @@ test("who was here before comes with the secret, and with a token comes as its o
   assert.deepEqual([other.token, other.resume], ["a-token", undefined]);
 });
 
+test("without a name or a secret it comes as a viewer, who signs in on a new socket", async () => {
+  const { made, storage } = connection({});
+  const opened = made.open();
+  const hello = FakeSocket.last.welcomes({ viewer: true, name: "viewer", resume: "" });
+  assert.deepEqual([hello.viewer, hello.name], [true, undefined]);
+  await opened;
+  assert.deepEqual([made.isViewer, storage.kept.size], [true, 0]);
+  const viewing = FakeSocket.last;
+  const lost = assert.rejects(made.request({ type: "list_games" }), (error) => error.code === "closed");
+  const signed = made.signIn({ name: "ada" });
+  await lost;
+  assert.notEqual(FakeSocket.last, viewing);
+  assert.deepEqual([FakeSocket.last.welcomes().name, (await signed).name, made.isViewer], ["ada", "ada", false]);
+});
+
+test("a viewer whose connection breaks comes back as a viewer", async () => {
+  const { made } = connection({});
+  void made.open();
+  FakeSocket.last.welcomes({ viewer: true, name: "viewer", resume: "" });
+  FakeSocket.last.onclose({ code: 1006, reason: "" });
+  mock.timers.tick(6_000);
+  assert.equal(FakeSocket.last.welcomes().viewer, true);
+});
+
 test("answers find their requests, in any order, and refusals reject", async () => {
   const { made } = connection();
   void made.open();

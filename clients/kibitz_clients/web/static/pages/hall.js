@@ -34,8 +34,9 @@ export async function show(root, app) {
   matches.element.append(more);
   fill(root,
     h("div", { class: "row" },
-      h("h1", { class: "grow" }, `Welcome, ${app.connection.welcome?.name ?? "friend"}`),
-      h("a", { class: "button primary", href: at("/host") }, "Host a lobby")),
+      h("h1", { class: "grow" }, 
+        app.connection.isViewer ? "Play, or watch" : `Welcome, ${app.connection.welcome?.name}`),
+      h("a", { class: "button", href: at("/host") }, "Host a lobby")),
     mine,
     h("section", { "aria-labelledby": "games-head" },
       h("h2", { id: "games-head" }, "Play"),
@@ -107,9 +108,9 @@ function gameTile(game) {
   const seats = least === most ? `${most} players` : `${least} to ${most} players`;
   return h("li", { class: "card tile" },
     h("h3", null, game.title),
-    h("p", { class: "muted grow" }, game.summary),
+    h("p", { class: "muted grow game-summary" }, game.summary),
     h("div", { class: "row" },
-      h("a", { class: "button grow-none", href: at(`/host?game=${game.name}`) }, "Play",
+      h("a", { class: "button primary", href: at(`/play?game=${game.name}`) }, "Play",
         h("span", { class: "visually-hidden" }, ` ${game.title}`)),
       h("span", { class: "muted small-text" }, seats)));
 }

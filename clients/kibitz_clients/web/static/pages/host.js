@@ -205,18 +205,18 @@ function number(text, usual, least, most) {
 /** The fields for access, spectators and the start. */
 function accessFields() {
   const joinable = choice("Who may join", [
-    ["open", "anyone"], ["invite", "who has the invite link"], ["closed", "only the players named"],
+    ["open", "anyone"], ["invite", "anyone with the invite link"], ["closed", "only the named players"],
   ]);
   const listed = check("Shown in the hall", true);
   const watchable = check("Spectators may enter the lobby", true);
   const mode = choice("What spectators see of a match", [
-    ["public", "what everybody knows"], ["referee", "everything"], ["shoulder", "what one seat sees"],
+    ["public", "what all players see"], ["referee", "everything"], ["shoulder", "what one seat sees"],
     ["off", "nothing"],
   ]);
   const seat = number("Seat whose view they see", 1, 1, 16);
   const late = number("Moves that they see it late", 0, 0, 1000);
   const comments = choice("Who sees comments during a match", [
-    ["after", "nobody before the end"], ["spectators", "those who watch"],
+    ["after", "nobody until the end"], ["spectators", "spectators"],
     ["everybody", "the players too"], ["none", "nobody: there are none"],
   ]);
   const rated = check("Rated: counts on the ladder. For accounts, with a clock and the usual options", false);
@@ -253,8 +253,8 @@ function accessFields() {
  */
 function conductFields(list) {
   const grace = number("Seconds that a lost seat is kept", 60, 0, 86_400);
-  const standIn = choice("Who plays on for a player who stays away", [
-    ["", "nobody: the seat loses"],
+  const standIn = choice("Substitute for a disconnected player", [
+    ["", "none: the seat loses"],
     ...(list.bots ?? []).map((bot) => /** @type {[string, string]} */ ([bot.name, bot.name])),
   ]);
   const illegal = number("Illegal moves until a seat loses", 10, 1, 1000);

@@ -2,7 +2,9 @@
 
 import { at, link as linkTo, serverAddress } from "../parts/address.js";
 import { loadBoards, Thumbnails } from "../parts/boards.js";
-import { h, fill, labelled } from "../parts/dom.js";
+import { copyable } from "../parts/copyable.js";
+import { h, fill } from "../parts/dom.js";
+import { guestForm } from "../parts/guest_form.js";
 import { KeyedList } from "../parts/keyed.js";
 import { matchCard, matchLine } from "../parts/match_cards.js";
 import { counted, kindMark } from "../parts/names.js";
@@ -37,10 +39,40 @@ const ENDS = {
  */
 export async function show(root, app, { code }) {
   document.title = `Lobby ${code} - kibitz`;
+  if (app.connection.isViewer) {
+    showDoor(root, app, code);
+    return undefined;
+  }
   await Promise.all([app.games.list(), loadBoards()]);
   const page = new LobbyPage(root, app, code);
   await page.enter();
   return () => page.leave();
+}
+
+/**
+ * What a viewer sees of a lobby: the way in, as a guest, and the boards.
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @param {string} code
+ */
+function showDoor(root, app, code) {
+  const { form } = guestForm(app, {
+    title: "Join as a guest", submit: "Join", then: async () => {
+      try {
+        await app.connection.request({ type: "join", lobby: code, invite: app.invite || undefined });
+        await app.connection.request({ type: "ready", lobby: code });
+      } catch (error) {
+        app.sayError(error); // full, for one: then it is watched
+      }
+      await app.router.show();
+    },
+  });
+  fill(root,
+    h("h1", null, "You are invited to a lobby"),
+    h("p", { class: "lead" }, `Choose a name and take a seat in lobby ${code}.`),
+    h("div", { class: "pair" }, form),
+    h("p", null, h("a", { href: at(`/wall?lobby=${code}`), target: "_self" }, "Watch its boards"), " · ",
+      h("a", { href: at("/") }, "To the hall")));
 }
 
 class LobbyPage {
@@ -161,7 +193,7 @@ class LobbyPage {
       h("p", { class: "lead" }, refusal.message),
       refusal.hint && h("p", { class: "muted" }, refusal.hint),
       h("div", { class: "row" },
-        watch && h("button", { class: "primary", onclick: join }, "Take a seat"),
+        watch && h("button", { class: "primary", onclick: join }, "Join"),
         h("a", { class: "button", href: at("/") }, "To the hall")));
   }
 
@@ -215,16 +247,16 @@ class LobbyPage {
     const sure = (/** @type {string} */ text, /** @type {Asked} */ message, /** @type {string} */ question) =>
       h("button", { type: "button", class: "danger", onclick: () => { if (confirm(question)) void this.#do(message); } }, text);
     const leaving = view.state === "running"
-      ? "A programme is running. Who leaves loses the matches that are played. Leave?" : "Leave the lobby?";
+      ? "A programme is running. If you leave, you lose your running matches. Leave?" : "Leave the lobby?";
     const focused = document.activeElement?.textContent;
     fill(this.parts.actions,
       mine && h("a", { class: "button primary", href: at(`/match/${mine.match}`) }, "Go to your board"),
-      may.join && button("Take a seat", { type: "join", invite: this.#invite || undefined }, "primary"),
+      may.join && button("Join", { type: "join", invite: this.#invite || undefined }, "primary"),
       may.ready && (member?.ready
-        ? button("Not ready after all", { type: "ready", ready: false })
-        : button("I am ready", { type: "ready" }, "primary")),
+        ? button("Not ready", { type: "ready", ready: false })
+        : button("Ready", { type: "ready" }, "primary")),
       may.start && !waitsFor(view) && button("Start now", { type: "start" }, "primary"),
-      may.rematch && button("Rematch, with the seats rotated", { type: "rematch" }, "primary"),
+      may.rematch && button("Play again, with the seats rotated", { type: "rematch" }, "primary"),
       member && sure("Leave", { type: "leave" }, leaving),
       may.close && sure("Close the lobby", { type: "close" }, "Close the lobby? Matches that run are finished first."),
       h("span", { class: "muted" }, waitsFor(view)));
@@ -346,7 +378,7 @@ function clockText(control) {
 function emptySeat(spec) {
   if (spec.kind === "reserved") return `kept for ${spec.name}`;
   if (spec.kind === "house") return `${spec.personality} is on its way…`;
-  return "open to anybody";
+  return "open to anyone";
 }
 
 /** @param {Record<string, unknown>} options */
@@ -357,30 +389,4 @@ function optionsText(options) {
 /** @param {number} value */
 function round(value) {
   return Math.round(value * 100) / 100;
-}
-
-/**
- * A line of text with a button that copies it.
- * @param {string} label
- * @param {string} text
- * @param {App} app
- */
-function copyable(label, text, app) {
-  const input = h("input", { readonly: true, value: text, class: "grow", onfocus: () => input.select() });
-  const copy = async () => {
-    input.select();
-    try {
-      await navigator.clipboard.writeText(text); // is there on TLS and on this machine only
-    } catch {
-      if (!document.execCommand("copy")) {
-        app.say("This browser does not let pages copy; the text is selected.", "bad");
-        return;
-      }
-    }
-    app.say("Copied.", "good");
-  };
-  const field = labelled(label, input);
-  field.append(h("div", { class: "row nowrap" }, input,
-    h("button", { type: "button", class: "small", onclick: () => void copy(), "aria-label": `Copy: ${label}` }, "Copy")));
-  return field;
 }

@@ -2,13 +2,16 @@
 
 import { at, link as linkTo } from "../parts/address.js";
 import { define } from "../board/board.js";
-import { ask } from "../parts/dialogs.js";
+import { copyable } from "../parts/copyable.js";
+import { ask, read } from "../parts/dialogs.js";
 import { fill, h } from "../parts/dom.js";
 import { finishedSnapshot } from "../parts/finished.js";
 import { Follower } from "../parts/follower.js";
 import { ordinal, resultText } from "../parts/results.js";
 import { showRules } from "../parts/rules.js";
+import { download, pngOf, svgText } from "../parts/share.js";
 import { Viewer } from "../parts/viewer.js";
+import { rights } from "../wire/lobby_seat.js";
 
 /** @typedef {import("../main.js").App} App */
 /** @typedef {import("../wire/connection.js").Refusal} Refusal */
@@ -31,6 +34,8 @@ export async function show(root, app, params) {
 class MatchPage {
   /** The turn whose picks the board has. @type {YourTurn | null} */
   #shown = null;
+  /** The turn that the player was called to. @type {YourTurn | null} */
+  #called = null;
   /** A move is on its way. */
   #sent = false;
   #wanted = plyOfAddress();
@@ -43,10 +48,12 @@ class MatchPage {
     this.viewer = new Viewer();
     this.viewer.liveClocks = true;
     this.follower = new Follower(app, this.model);
-    this.viewer.talk.offer((text) => this.#request({ type: "comment", match: id, text }));
+    if (!app.connection.isViewer) this.viewer.talk.offer((text) => this.#request({ type: "comment", match: id, text }));
     this.title = h("div", { class: "match-title" });
     this.turnLine = h("p", { class: "turn-line", "aria-live": "polite" });
     this.actions = h("div", { class: "match-actions" });
+    this.result = h("div", null);
+    fill(this.viewer.head, this.result);
     fill(this.viewer.below, this.turnLine);
     fill(this.viewer.foot, this.actions);
     fill(root, this.title, this.viewer.root);
@@ -63,6 +70,7 @@ class MatchPage {
     this.follower.close();
     this.model.removeEventListener("change", this.change);
     this.model.removeEventListener("refused", this.refused);
+    this.app.lobbies.removeEventListener("change", this.change);
     this.app.matches.close(this.model.id);
   }
 
@@ -76,6 +84,7 @@ class MatchPage {
 
   #listen() {
     this.model.addEventListener("change", this.change);
+    this.app.lobbies.addEventListener("change", this.change); // such as that it may be played again
     this.model.addEventListener("refused", this.refused);
     this.follower.addEventListener("course", () => this.#course());
     this.follower.addEventListener("step", () => this.viewer.extended());
@@ -131,8 +140,9 @@ class MatchPage {
     viewer.board.setAttribute("label", `${title} board`);
     viewer.liveClocks = !result;
     this.#drawTitle(title);
-    fill(viewer.head, result && h("p", { class: "result", role: "status" },
+    fill(this.result, result && h("p", { class: "result", role: "status" },
       resultText(result, model.seats, this.app.games.endings(model.game))));
+    if (result && !viewer.head.contains(this.actions)) viewer.head.append(this.actions);
     if (result || model.snapshot.spectating.comments === "none") viewer.talk.end();
     this.#drawActions(title);
     this.#picks();
@@ -154,24 +164,47 @@ class MatchPage {
     const { model } = this;
     const { lobby } = model.snapshot ?? {};
     const playing = model.you !== null && !model.result;
-    const key = JSON.stringify([playing, Boolean(model.result), lobby, this.#mayRematch()]);
+    const key = JSON.stringify([playing, Boolean(model.result), lobby, this.#mayPlayAgain()]);
     if (this.actions.dataset.key === key) return;
     this.actions.dataset.key = key;
+    if (playing) this.viewer.foot.append(this.app.attention.root);
+    else this.app.attention.root.remove();
     fill(this.actions,
       playing && button("Resign", () => this.#give("resign", `Give this match of ${title} up?`, "Resign"), "danger"),
       playing && button("Leave", () => this.#give("leave_match",
         "Leave this match for good? Your seat is lost.", "Leave"), "danger"),
-      this.#mayRematch() && button("Rematch", () => this.#request({ type: "rematch", lobby: String(lobby) })),
+      this.#mayPlayAgain() && button("Play again", () => this.#playAgain(String(lobby)), "primary"),
+      model.result && model.you !== null && h("a", { class: "button", href: this.#otherLevel() }, "Another level"),
       lobby && h("a", { class: "button", href: at(`/lobby/${lobby}`) }, "Lobby"),
       model.result && h("a", {
         class: "button", href: at(`/records/${encodeURIComponent(model.id)}.jsonl`), download: true,
       }, "Download the record"),
-      button("Copy link", () => this.#copyLink()));
+      button("Share", () => this.#share()));
   }
 
-  #mayRematch() {
+  /** Play the same again, with the seats rotated; the board of the next match comes by itself. @param {string} lobby */
+  async #playAgain(lobby) {
+    this.app.awaited = lobby;
+    if (this.#rights()?.rematch) await this.#request({ type: "rematch", lobby });
+    await this.#request({ type: "ready", lobby }).catch(() => {}); // the lobby of a seek has counted it already
+  }
+
+  /** Where another level is chosen, for the next seat. */
+  #otherLevel() {
+    const { game, you, seats } = this.model;
+    return at(`/play?game=${game}&seats=${seats.length}&seat=${((you ?? 0) + 1) % seats.length}`);
+  }
+
+  /** Whether this player may ask for the same again, or agree to it. */
+  #mayPlayAgain() {
+    const may = this.#rights();
+    return Boolean(this.model.result && may && (may.rematch || (may.ready && !may.member?.ready)));
+  }
+
+  #rights() {
     const lobby = this.app.lobbies.views.get(this.model.snapshot?.lobby ?? "");
-    return Boolean(lobby && lobby.state === "finished" && lobby.host === this.app.connection.welcome?.player);
+    const { welcome } = this.app.connection;
+    return lobby && welcome ? rights(lobby, welcome.player, welcome.name) : null;
   }
 
   /** Say whose turn it is. @param {string} title */
@@ -183,6 +216,8 @@ class MatchPage {
       : yours ? (viewer.playback.following ? "Your turn" : "Your turn: go to the newest position")
         : this.#sent ? "Sent…" : name ? `${name} is to move` : "";
     if (this.turnLine.textContent !== text) this.turnLine.textContent = text;
+    if (yours && model.turn !== this.#called) this.app.attention.call(title);
+    this.#called = model.turn;
     this.turnLine.toggleAttribute("data-yours", yours);
     document.title = `${yours ? "● Your turn: " : ""}${title} - kibitz`;
   }
@@ -251,15 +286,22 @@ class MatchPage {
     showRules(this.model.game, title).catch((error) => this.app.sayError(error));
   }
 
-  async #copyLink() {
-    const { playback, course } = this.viewer;
-    const link = linkTo(`/match/${this.model.id}?ply=${course.plyAt(playback.index)}`);
-    try {
-      await navigator.clipboard.writeText(link);
-      this.app.say("The link to this position is copied.", "good");
-    } catch {
-      this.app.say(`The link to this position: ${link}`);
-    }
+  /** Offer the link to this position, and its picture. */
+  #share() {
+    const { playback, course, board } = this.viewer;
+    const ply = course.plyAt(playback.index);
+    const link = linkTo(`/match/${this.model.id}?ply=${ply}`);
+    const drawing = board.querySelector("svg");
+    const name = `${this.model.id}-${ply}`;
+    const text = () => svgText(/** @type {SVGSVGElement} */ (drawing), getComputedStyle(document.body).backgroundColor);
+    const picture = (/** @type {string} */ type, /** @type {() => Promise<Blob>} */ make) => button(`Picture (${type})`, () =>
+      make().then((blob) => download(blob, `${name}.${type.toLowerCase()}`), (error) => this.app.sayError(error)));
+    read("Share", h("div", { class: "stack" },
+      h("h2", null, "Share this position"),
+      copyable(`Link to ply ${ply}`, link, this.app),
+      drawing && h("div", { class: "row" },
+        picture("PNG", () => pngOf(text())),
+        picture("SVG", async () => new Blob([text()], { type: "image/svg+xml" })))));
   }
 }
 

@@ -2,7 +2,8 @@
 
 import { here } from "../parts/address.js";
 import { h, fill } from "../parts/dom.js";
-import { Refusal } from "../wire/connection.js";
+import { guestForm } from "../parts/guest_form.js";
+import { refusalText } from "../parts/refusals.js";
 
 /** @typedef {import("../main.js").App} App */
 
@@ -12,22 +13,12 @@ import { Refusal } from "../wire/connection.js";
  */
 export async function show(root, app) {
   document.title = "Sign in - kibitz";
-  const name = h("input", {
-    id: "name", name: "name", autocomplete: "nickname", maxlength: 32, required: true,
-    "aria-describedby": "name-help", placeholder: "ada",
-  });
+  const onwards = () => app.router.show(here() === "/sign-in" ? "hall" : undefined);
+  const guest = guestForm(app, { title: "Guest", submit: "Play as guest", then: onwards });
   const token = h("input", {
     id: "token", name: "token", type: "password", autocomplete: "current-password", minlength: 8,
   });
   const trouble = h("p", { class: "trouble", role: "alert" });
-  const byName = h(
-    "form", { class: "card stack" },
-    h("h2", null, "Guest"),
-    h("label", { for: "name" }, "Your name"),
-    name,
-    h("p", { id: "name-help", class: "muted" }, "Other players see it. This browser keeps you signed in."),
-    h("button", { class: "primary" }, "Play as guest"),
-  );
   const byToken = h(
     "form", { class: "card stack" },
     h("h2", null, "Account"),
@@ -39,32 +30,21 @@ export async function show(root, app) {
   fill(
     root,
     h("h1", null, "Sign in"),
-    h("p", { class: "lead" }, "Play against bots and people, host a lobby, or watch live matches."),
+    h("p", { class: "lead" }, "Play against bots and people, or host a lobby."),
     trouble,
-    h("div", { class: "pair" }, byName, byToken),
+    h("div", { class: "pair" }, guest.form, byToken),
   );
-  if (app.refusal) fill(trouble, explain(app.refusal));
-
-  /** @param {import("../wire/connection.js").Credentials} who */
-  const enter = async (who) => {
-    fill(trouble);
-    try {
-      await app.connection.signIn(who);
-      app.refusal = null;
-      await app.router.show(here() === "/sign-in" ? "hall" : undefined);
-    } catch (error) {
-      fill(trouble, error instanceof Refusal ? explain(error) : String(error));
-    }
-  };
-  byName.addEventListener("submit", (event) => {
-    event.preventDefault();
-    void enter({ name: name.value.trim() });
-  });
+  if (app.refusal) fill(trouble, refusalText(app.refusal));
   byToken.addEventListener("submit", (event) => {
     event.preventDefault();
-    void enter({ token: tokenIn(token.value) });
+    fill(trouble);
+    app.connection.signIn({ token: tokenIn(token.value) }).then(() => {
+      app.refusal = null;
+      return onwards();
+    }).catch((error) => fill(trouble, refusalText(error)));
   });
-  name.focus();
+  guest.input.focus();
+  guest.input.select();
 }
 
 /**
@@ -74,9 +54,4 @@ export async function show(root, app) {
 export function tokenIn(text) {
   const link = /#(?:.*&)?token=([^&]+)/.exec(text);
   return link ? decodeURIComponent(link[1]) : text.trim();
-}
-
-/** @param {Refusal} refusal */
-function explain(refusal) {
-  return refusal.hint ? `${refusal.message} (${refusal.hint})` : refusal.message;
 }

@@ -22,11 +22,14 @@ const NUMBERS = /** @type {const} */ ([
   ["period_ms", "Seconds of a period", 1_000],
 ]);
 
-/** @returns {{element: HTMLElement, value: () => TimeControl}} */
-export function clockForm() {
+/**
+ * @param {string} chosen the text of the usual control that is chosen at first; none has another one
+ * @returns {{element: HTMLElement, value: () => TimeControl}}
+ */
+export function clockForm(chosen = CHOSEN) {
   const usual = h("select", null,
     h("option", { value: "none" }, "No clock"),
-    USUAL.map(([text], i) => h("option", { value: i, selected: text === CHOSEN }, text)),
+    USUAL.map(([text], i) => h("option", { value: i, selected: text === chosen }, text)),
     h("option", { value: "own" }, "Something else…"));
   const inputs = NUMBERS.map(([name, text, unit]) => ({
     name, text, unit,

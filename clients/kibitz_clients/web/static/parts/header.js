@@ -30,20 +30,21 @@ export function header(root, app) {
   const links = PLACES.map(([page, href, text]) => h("a", { href: at(href), "data-page": page }, text));
   const light = h("span", { class: "light", role: "img" });
   const who = h("span", { class: "who" });
+  const signIn = h("button", { type: "button", class: "small", hidden: true }, "Sign in");
   const signOut = h("button", { type: "button", class: "quiet small", hidden: true }, "Sign out");
   const look = h("button", { type: "button", class: "quiet small" });
   fill(
     root,
     h("a", { class: "brand", href: at("/"), "aria-label": "kibitz, to the hall" }, logo(), "kibitz"),
     h("nav", { "aria-label": "Pages" }, links),
-    h("div", { class: "corner" }, light, who, signOut, look),
+    h("div", { class: "corner" }, light, who, signIn, signOut, look),
   );
 
   const drawLook = () => {
     const other = theme.look === "dark" ? "light" : "dark";
     look.textContent = other === "light" ? "☀" : "☾";
-    look.setAttribute("aria-label", `Change to ${other} colours`);
-    look.title = `Change to ${other} colours`;
+    look.setAttribute("aria-label", `Change to ${other} colors`);
+    look.title = `Change to ${other} colors`;
   };
   const drawWho = () => {
     const lost = connection.retryAt > 0;
@@ -51,18 +52,22 @@ export function header(root, app) {
     light.dataset.state = lost ? "lost" : connection.state;
     light.setAttribute("aria-label", text);
     light.title = text;
-    who.textContent = who.title = connection.welcome?.name ?? "";
-    signOut.hidden = !connection.welcome;
+    const viewer = connection.isViewer;
+    who.textContent = who.title = viewer ? "" : (connection.welcome?.name ?? "");
+    signIn.hidden = !connection.welcome?.viewer;
+    signOut.hidden = viewer;
   };
   look.addEventListener("click", () => theme.toggle());
   theme.addEventListener("change", drawLook);
   connection.addEventListener("state", drawWho);
+  signIn.addEventListener("click", () => void app.router.show("sign_in"));
   signOut.addEventListener("click", () => {
     const playing = app.matches.seated.length > 0;
     const question = "You have a seat in a running match, and cannot come back to it. Sign out?";
     if (playing && !confirm(question)) return;
     connection.signOut();
-    void app.navigate("/sign-in");
+    history.pushState(null, "", at("/"));
+    void app.enter();
   });
   drawLook();
   drawWho();

@@ -47,6 +47,15 @@ export function stepText(step, turn, names) {
   }
 }
 
+/**
+ * A move in a sentence: "Ada played e4."
+ * @param {Step} step
+ * @param {readonly string[]} names of the players
+ */
+export function lastText(step, names) {
+  return `${seatName(step.entry.seat ?? 0, names)} played ${stepText(step, true, names)}.`;
+}
+
 /** @param {Entry} entry */
 function playerName(entry) {
   const player = /** @type {{name?: string} | undefined} */ (entry.player);

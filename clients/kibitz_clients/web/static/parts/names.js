@@ -24,6 +24,15 @@ export function nameBesideMark({ name, kind }) {
   return kind === "house" ? name.replace(/^house /, "") : name;
 }
 
+const MANNERS = ["Bold", "Brisk", "Calm", "Clever", "Eager", "Gentle", "Jolly", "Keen", "Lucky", "Merry", "Quick", "Quiet"];
+const CREATURES = ["Badger", "Crane", "Falcon", "Fox", "Gecko", "Hare", "Heron", "Lynx", "Otter", "Owl", "Raven", "Seal"];
+
+/** Return a name for a guest who has not chosen one, such as "Quick Otter 42". */
+export function suggestedName() {
+  const one = (/** @type {string[]} */ words) => words[Math.floor(Math.random() * words.length)];
+  return `${one(MANNERS)} ${one(CREATURES)} ${10 + Math.floor(Math.random() * 90)}`;
+}
+
 /** How many characters at the end of a name are kept, since versions are there. */
 const TAIL = 4;
 

@@ -1,5 +1,16 @@
 // Refusals as text for the person who fills in a form.
 
+import { Refusal } from "../wire/connection.js";
+
+/**
+ * Return what went wrong, and what to do about it.
+ * @param {unknown} error
+ */
+export function refusalText(error) {
+  const text = error instanceof Error ? error.message : String(error);
+  return error instanceof Refusal && error.hint ? `${text} (${error.hint})` : text;
+}
+
 /**
  * A refusal in the words of the form: no paths of messages, no flags of commands.
  * @param {string} message

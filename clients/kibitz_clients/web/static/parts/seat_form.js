@@ -25,7 +25,7 @@ export class SeatForm {
     const id = `seat-${++forms}`;
     this.title = h("h3", null);
     this.kind = h("select", { id },
-      [["me", `me (${me})`], ["open", "anybody who comes"], ["house", "a house bot"], ["reserved", "a player by name"]]
+      [["me", `me (${me})`], ["open", "anyone"], ["house", "a house bot"], ["reserved", "one player, by name"]]
         .map(([value, text]) => h("option", { value, selected: value === kind }, text)));
     this.label = h("label", { for: id, class: "visually-hidden" });
     this.name = h("input", { maxlength: 32, placeholder: "name", "aria-label": "Name of the player" });
@@ -72,7 +72,7 @@ export class SeatForm {
    */
   place(seat, removable) {
     this.title.textContent = `Seat ${seat + 1}`;
-    this.label.textContent = `Who sits on seat ${seat + 1}`;
+    this.label.textContent = `Player in seat ${seat + 1}`;
     this.removal.hidden = !removable;
     this.removal.setAttribute("aria-label", `Remove seat ${seat + 1}`);
   }

@@ -1,6 +1,7 @@
 // The dark or light theme: the system's, until the person chooses one.
 
 /** @typedef {"dark"|"light"} Look */
+/** @typedef {Pick<Storage, "getItem"|"setItem">} Store */
 
 const KEY = "kibitz.theme";
 
@@ -8,7 +9,7 @@ export class Theme extends EventTarget {
   #store;
   #system = matchMedia("(prefers-color-scheme: light)");
 
-  /** @param {Pick<Storage, "getItem"|"setItem">} store */
+  /** @param {Store} store */
   constructor(store) {
     super();
     this.#store = store;

@@ -6,7 +6,7 @@ import { svg } from "../board/svg.js";
 import { Course } from "./course.js";
 import { readings, Seats } from "./clocks.js";
 import { fill, h } from "./dom.js";
-import { commentText } from "./move_text.js";
+import { commentText, lastText } from "./move_text.js";
 import { Moves } from "./moves.js";
 import { Playback, SPEEDS } from "./playback.js";
 import { Talk } from "./talk.js";
@@ -72,6 +72,7 @@ export class Viewer {
     this.place = h("span", { class: "place" });
     this.linesBox = h("input", { type: "checkbox", checked: true, onchange: () => this.#lines() });
     this.linesLabel = h("label", { class: "lines-switch", hidden: true }, this.linesBox, " expected moves");
+    this.last = h("p", { class: "last-move muted" });
     /** Below the board, for who shows more there. */
     this.below = h("div", { class: "below-board" });
     /** Above the players, for who shows more there. */
@@ -80,7 +81,7 @@ export class Viewer {
     this.foot = h("div", { class: "side-foot" });
     this.root = h(
       "div", { class: "viewer" },
-      h("div", { class: "board-column" }, this.board, this.below, this.#controls()),
+      h("div", { class: "board-column" }, this.board, this.last, this.below, this.#controls()),
       h("div", { class: "side" }, this.head, this.seats.root, this.said, this.graphBox,
         this.moves.root, this.talk.root, this.notes, this.foot),
     );
@@ -209,6 +210,7 @@ export class Viewer {
   #lines() {
     const move = this.course.moveAt(this.playback.index);
     const comment = move?.entry.comment;
+    this.last.textContent = move ? lastText(move, this.names) : "";
     this.said.textContent = comment
       ? `${this.names[move?.entry.seat ?? 0] ?? "bot"}: ${commentText(comment)}` : "";
     const line = this.linesBox.checked ? comment?.line?.slice(1) ?? [] : [];

@@ -153,6 +153,11 @@ export class Connection extends EventTarget {
     return this.#current.name === "away" ? this.#current.retryAt : 0;
   }
 
+  /** Whether this is nobody in particular, who may only watch. */
+  get isViewer() {
+    return this.welcome?.viewer ?? !this.knowsWho;
+  }
+
   /** Whether there are credentials for hello. */
   get knowsWho() {
     return Boolean(this.#hello.token || this.#hello.name || this.#secret.value);
@@ -172,12 +177,14 @@ export class Connection extends EventTarget {
   }
 
   /**
-   * Sign in: with a name as a guest, or with an account's token.
+   * Sign in: with a name as a guest, with an account's token, or with neither as a viewer. A session
+   * of before ends.
    * @param {Credentials} hello
    */
   signIn(hello) {
     this.#secret.forget();
     this.#hello = hello;
+    this.#end(new Refusal("closed", "signing in"));
     return this.open();
   }
 
@@ -274,7 +281,7 @@ export class Connection extends EventTarget {
     const { name, token } = this.#hello;
     const resume = token ? null : this.#secret.value;
     const { ticket } = this.#addresses;
-    const who = ticket ? { ticket } : token ? { token } : resume ? { resume } : { name };
+    const who = ticket ? { ticket } : token ? { token } : resume ? { resume } : name ? { name } : { viewer: true };
     const timer = setTimeout(() => this.#lost(0, "no answer to hello"), HELLO_MS);
     this.#enter("connected", {
       name: "greeting", socket, notBefore, helloId, resumed: Boolean(resume), timer,
@@ -399,7 +406,8 @@ export class Connection extends EventTarget {
   }
 
   /**
-   * Pass a refusal on, or resend a rate-limited request later if that is harmless.
+   * Pass a refusal on, or resend later what the server had no room for or could not write, if that
+   * is harmless.
    * @param {Online} online
    * @param {Pending} pending
    * @param {Refused} refused
@@ -411,8 +419,9 @@ export class Connection extends EventTarget {
       this.#follow(refused.redirect);
       return;
     }
-    const again = refused.code === "rate_limited" && REPEATABLE.has(pending.message.type);
-    if (again) {
+    const { type } = pending.message;
+    const lost = refused.code === "unavailable" && type === "move"; // the server reads its log again
+    if (lost || (refused.code === "rate_limited" && REPEATABLE.has(type))) {
       online.throttle.drain(refused.retry_after_ms ?? 1_000, performance.now());
       pending.sent = false;
       this.#send();
@@ -457,7 +466,7 @@ export class Connection extends EventTarget {
     this.#addresses.admitted(welcome.nodes ?? []);
     const secret = welcome.resume || this.#hello.token;
     if (secret) this.#secret.keep(secret); // admitted by a ticket, the player keeps the earlier one
-    this.#hello = { name: welcome.kind === "human" ? welcome.name : undefined };
+    this.#hello = welcome.kind === "human" && !welcome.viewer ? { name: welcome.name } : {};
     const { messages_per_second, burst } = welcome.limits;
     const throttle = new Throttle(messages_per_second, burst, performance.now());
     throttle.take(COSTS.hello ?? 1, performance.now());

@@ -100,6 +100,14 @@ export type AskReport = {
   seat?: number;
 };
 
+/** A level at which a house bot plays against people; level 1 is the weakest of its game. */
+export type BotLevel = {
+  level: number;
+  seats: number;
+  /** what follows the bot's name and a colon */
+  parameters?: string;
+};
+
 /** A parameter that may follow a house bot's name: ``game/name:depth=4,time=0.2``. */
 export type BotParameter = {
   name: string;
@@ -428,7 +436,10 @@ export type HallNews = {
   matches_in_all: number;
 };
 
-/** Identify the player. `token` names an account, `resume` a guest who reconnects. */
+/**
+ * Identify the player. `token` names an account, `resume` a guest who reconnects. A viewer needs
+ * none of them: it watches and reads, and can do nothing else.
+ */
 export type Hello = {
   id: number;
   type: "hello";
@@ -438,6 +449,8 @@ export type Hello = {
   resume?: string;
   /** lets a player in, once, who was sent here by another server (`redirect`) */
   ticket?: string;
+  /** comes only to watch, without a name; counts where no name, token, resume or ticket is given */
+  viewer?: boolean;
   kind?: "bot" | "human";
   /** name and version of the client program */
   agent?: string;
@@ -486,6 +499,8 @@ export type HouseBotLine = {
   seats: number[];
   summary: string;
   parameters: BotParameter[];
+  /** the levels of its game that it plays, if any */
+  levels?: BotLevel[];
 };
 
 /** A seat that the server fills with a bot process of its own. */
@@ -1406,6 +1421,8 @@ export type Welcome = {
   seats: string[];
   /** lobbies where this player is a member */
   lobbies: string[];
+  /** whether this connection may only watch and read */
+  viewer?: boolean;
   /**
    * websocket addresses of other servers of the same cluster, for coming back when this one is gone
    */

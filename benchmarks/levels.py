@@ -1,0 +1,114 @@
+"""Measure the levels at which the computer plays people: ``python -m benchmarks.levels``.
+
+Each level plays the one below it. A pair of games has the same seed: in the first game the higher
+level has the even seats and the lower one the odd seats, in the second they have changed. The score
+is the share of comparisons of an upper with a lower seat that the upper one wins, a tie counting
+half. ``--write`` keeps it in `levels.json`, with the number of games, the commit and the date.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+
+from kibitz_bots import levels
+from kibitz_bots.levels import Level
+from kibitz_bots.running.inprocess import play_locally
+from kibitz_games.core.position import Position
+
+TARGET = (0.6, 0.8)
+"""The share that a level should score against the one below."""
+Play = Callable[[str, Sequence[str], int], Position]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure the levels of the games that are named, of all without any."""
+    options = _parser().parse_args(argv)
+    table = levels.table()
+    unknown = sorted({*options.games} - {*table.games})
+    if unknown:
+        print(f"Error: no levels of {', '.join(unknown)}", file=sys.stderr)
+        return 2
+    for game in options.games or table.games:
+        for seats, ladder in table.games[game].items():
+            if options.seats not in (None, seats):
+                continue
+            table.games[game][seats] = measured(game, seats, ladder, options.number, _play)
+            if options.write:
+                text = table.model_dump_json(indent=1, exclude_defaults=True)
+                levels.FILE.write_text(text + "\n", encoding="utf-8")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.levels", description=__doc__)
+    parser.add_argument("games", nargs="*", metavar="GAME", help="all without any")
+    parser.add_argument("--number", type=int, default=200, help="games of a pair of levels")
+    parser.add_argument("--seats", type=int, help="only with so many seats")
+    parser.add_argument("--write", action="store_true", help="keep the scores")
+    return parser
+
+
+def measured(
+    game: str, seats: int, ladder: Sequence[Level], number: int, play: Play
+) -> tuple[Level, ...]:
+    """Return the levels with their scores, and print them."""
+    commit, date = _commit(), time.strftime("%Y-%m-%d")
+    lines = [Level(bot=ladder[0].bot)]
+    for lower, upper in pairwise(ladder):
+        began = time.perf_counter()
+        pairs = max(1, number // 2)
+        results = [
+            score_of(play(game, seated(upper.bot, lower.bot, seats, first), seed), first)
+            for seed in range(pairs)
+            for first in (0, 1)
+        ]
+        score = round(sum(results) / len(results), 3)
+        line = Level(bot=upper.bot, score=score, games=2 * pairs, commit=commit, date=date)
+        lines.append(line)
+        note = "" if TARGET[0] <= score <= TARGET[1] else "  (outside 60-80%)"
+        seconds = time.perf_counter() - began
+        print(f"{game} {seats}: {upper.bot} {score:.1%} against {lower.bot}"
+              f" in {2 * pairs} games, {seconds:.0f} s{note}", flush=True)  # fmt: skip
+    return tuple(lines)
+
+
+def seated(upper: str, lower: str, seats: int, first: int) -> list[str]:
+    """Return the bots in seat order: the upper ones in every second seat, from `first` on."""
+    return [upper if seat % 2 == first else lower for seat in range(seats)]
+
+
+def score_of(end: Position, first: int) -> float:
+    """Return the upper bots' share of their comparisons with the lower ones; see the module."""
+    outcome = end.outcome
+    assert outcome is not None, "a finished play has an outcome"
+    uppers = outcome.ranks[first::2]
+    lowers = outcome.ranks[1 - first :: 2]
+    return _mean(0.5 * ((one < other) + (one <= other)) for one in uppers for other in lowers)
+
+
+def _mean(shares: Iterable[float]) -> float:
+    values = list(shares)
+    return sum(values) / len(values)
+
+
+def _play(game: str, bots: Sequence[str], seed: int) -> Position:
+    named = [_seeded(bot, seed * len(bots) + seat) for seat, bot in enumerate(bots)]
+    return play_locally(game, *named, seed=seed)
+
+
+def _seeded(bot: str, seed: int) -> str:
+    return f"{bot}{',' if ':' in bot else ':'}seed={seed}"
+
+
+def _commit() -> str:
+    words = ["git", "rev-parse", "--short=12", "HEAD"]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,225 @@
+"""A person's first minute: from the address to the first own move, by mouse, keys and touch."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.e2e.web.conftest import OpenPage, Shoot
+from tests.e2e.web.test_pages import checked
+from tests.e2e.web.test_play import go_to
+from tests.tools.browser import DESKTOP
+from tests.tools.web_player import LEGAL, RESULT, YOURS, play
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SMALL: Final = (390, 844)
+MOST_CLICKS: Final = 3
+"""From the address to the first own move, that one included."""
+COUNT_CLICKS: Final = """() => {
+  const count = () => { sessionStorage.clicks = Number(sessionStorage.clicks || 0) + 1; };
+  addEventListener("click", (event) => { if (event.detail) count(); }, true);
+}"""
+WAYS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "mouse": {"size": DESKTOP},
+    "touch": {"size": SMALL, "has_touch": True, "is_mobile": True},
+}
+
+NOTE_NOTIFICATIONS: Final = """() => {
+  window.notes = [];
+  Object.defineProperty(document, "hidden", { get: () => true });
+  window.Notification = class {
+    static permission = "granted";
+    constructor(title) { window.notes.push(title); }
+  };
+}"""
+
+
+async def begin(page: Page, way: str, game: str) -> None:
+    """Begin a match as a guest at level 1, by the first buttons that are there."""
+    links = page.get_by_role("link", name=f"Play {game}")
+    start = page.get_by_role("button", name="Start", exact=True)
+    if way == "keys":
+        await links.wait_for()
+        await go_to(page, links)
+        await page.keyboard.press("Enter")
+        await start.wait_for()
+        await go_to(page, start)
+        await page.keyboard.press("Enter")
+    else:
+        for button in (links, start):
+            await (button.tap() if way == "touch" else button.click())
+    await page.wait_for_url("**/match/*")
+    await page.locator(YOURS).wait_for()
+
+
+async def test_the_first_own_move_takes_three_clicks(open_page: OpenPage, shoot: Shoot) -> None:
+    page = await open_page("/")
+    await page.evaluate(COUNT_CLICKS)
+    await shoot(page, "first-hall")
+    await begin(page, "mouse", "Connect Four")
+    await page.locator(LEGAL).first.click()
+    await expect(page.locator(".place")).to_contain_text("of 2")
+    assert int(await page.evaluate("() => sessionStorage.clicks")) <= MOST_CLICKS
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_guest_plays_level_1_by_pointer(
+    open_page: OpenPage, shoot: Shoot, way: str
+) -> None:
+    page = await open_page("/", **WAYS[way])
+    await begin(page, way, "Connect Four")
+    await shoot(page, f"first-match-{way}")
+    await checked(page)
+    assert await play(page, random.Random(1), touch=way == "touch") > 0
+    await shoot(page, f"first-match-over-{way}")
+    await checked(page)
+
+
+async def test_a_guest_plays_level_1_by_keys(open_page: OpenPage) -> None:
+    page = await open_page("/")
+    await begin(page, "keys", "Line-Nim")
+    assert await play(page, random.Random(2), keyboard=True) > 0
+
+
+@pytest.mark.parametrize("size", [DESKTOP, SMALL], ids=["desktop", "phone"])
+async def test_the_form_to_play(open_page: OpenPage, shoot: Shoot, size: tuple[int, int]) -> None:
+    page = await open_page("/play?game=chinese-checkers", size=size)
+    await expect(page.get_by_label("Your name")).not_to_have_value("")
+    await page.get_by_label("Players").select_option("3")
+    await page.get_by_label("2", exact=True).check()
+    await shoot(page, f"play-{size[0]}")
+    await checked(page)
+
+
+async def test_a_name_that_is_taken_can_be_changed(open_page: OpenPage) -> None:
+    page = await open_page("/play?game=connect-four")
+    await page.get_by_label("Your name").fill("no/name")
+    await page.get_by_role("button", name="Start", exact=True).click()
+    await expect(page.get_by_role("alert")).to_contain_text("name")
+    await page.get_by_label("Your name").fill("a better name")
+    await page.get_by_role("button", name="Start", exact=True).click()
+    await page.wait_for_url("**/match/*")
+    await expect(page.locator("#header .who")).to_have_text("a better name")
+
+
+async def finished(open_page: OpenPage, **context: Any) -> Page:
+    """Return the page of a match that a guest has played to its end at level 1."""
+    page = await open_page("/play?game=line-nim", **context)
+    await page.get_by_role("button", name="Start", exact=True).click()
+    await page.wait_for_url("**/match/*")
+    await play(page, random.Random(3))
+    return page
+
+
+async def test_play_again_swaps_the_seats(open_page: OpenPage, shoot: Shoot) -> None:
+    page = await finished(open_page)
+    before = page.url
+    (name,) = await page.locator("#header .who").all_inner_texts()
+    await shoot(page, "after-the-game")
+    await page.get_by_role("button", name="Play again").click()
+    await page.wait_for_url(
+        lambda url: "/match/" in url and url.partition("?")[0] != before.partition("?")[0]
+    )
+    await page.locator(YOURS).wait_for()
+    await expect(page.locator(".match-title .muted")).to_contain_text(f"– {name}")
+    await play(page, random.Random(4))
+    await page.get_by_role("link", name="Another level").click()
+    await page.get_by_label("2", exact=True).check()
+    await page.get_by_role("button", name="Start", exact=True).click()
+    await page.wait_for_url("**/match/*")
+    await page.locator(YOURS).wait_for()
+    await expect(page.locator(".match-title .muted")).to_contain_text(f"{name} –")
+
+
+async def test_a_position_is_shared_as_a_link_and_as_a_picture(
+    open_page: OpenPage, tmp_path: Path
+) -> None:
+    page = await finished(open_page)
+    await page.get_by_role("button", name="To the start").click()
+    await page.get_by_role("button", name="One move on").click()
+    await page.get_by_role("button", name="Share").click()
+    link = await page.get_by_label("Link to ply 1", exact=True).input_value()
+    assert link.endswith("?ply=1")
+    for kind, beginning in (("PNG", b"\x89PNG\r\n"), ("SVG", b"<svg")):
+        async with page.expect_download() as coming:
+            await page.get_by_role("button", name=f"Picture ({kind})").click()
+        download = await coming.value
+        assert download.suggested_filename.endswith(f"-1.{kind.lower()}")
+        await download.save_as(tmp_path / f"board.{kind}")
+        content = (tmp_path / f"board.{kind}").read_bytes()
+        assert content.startswith(beginning)
+        assert len(content) > 2_000
+    await checked(page)
+    stranger = await open_page(link.removeprefix(page.url.partition("/match/")[0]))
+    await expect(stranger.locator(".place")).to_contain_text("ply 1 of")
+
+
+async def test_a_friend_joins_by_a_link_and_both_play_again(
+    open_page: OpenPage, shoot: Shoot
+) -> None:
+    ada = await open_page("/play?game=line-nim")
+    await ada.get_by_label("Your name").fill("ada invites")
+    await ada.get_by_role("button", name="Play a friend").click()
+    link = await ada.get_by_label("Link to this lobby", exact=True).input_value()
+    friend = await open_page(link, **WAYS["touch"])
+    await friend.get_by_label("Your name").fill("a friend")
+    await shoot(friend, "invited-phone")
+    await checked(friend)
+    await friend.get_by_role("button", name="Join").tap()
+    await play_both(ada, friend, 1)
+    first = ada.url.partition("?")[0]
+    await ada.get_by_role("button", name="Play again").click()
+    await friend.get_by_role("button", name="Play again").tap()
+    for page in (ada, friend):
+        await page.wait_for_url(lambda url: "/match/" in url and not url.startswith(first))
+        await page.locator(RESULT).wait_for(state="detached")
+    await play_both(ada, friend, 2)
+
+
+async def play_both(ada: Page, friend: Page, seed: int) -> None:
+    """Play a match of two people to its end."""
+    for page in (ada, friend):
+        await page.wait_for_url("**/match/*")
+    plays = play(ada, random.Random(seed)), play(friend, random.Random(-seed), touch=True)
+    await asyncio.gather(*plays)
+
+
+async def test_it_is_said_when_it_is_ones_turn_and_how_the_last_move_was(
+    open_page: OpenPage, shoot: Shoot
+) -> None:
+    page = await open_page("/play?game=connect-four", permissions=["notifications"])
+    await page.get_by_role("button", name="Start", exact=True).click()
+    await page.wait_for_url("**/match/*")
+    await page.locator(YOURS).wait_for()
+    assert (await page.title()).startswith("● Your turn")
+    sound = page.get_by_role("button", name="Sound")
+    await expect(sound).to_have_attribute("aria-pressed", "false")
+    notify = page.get_by_role("button", name="Notify me")
+    await expect(notify).to_have_attribute("aria-pressed", "false")
+    await notify.click()
+    await expect(notify).to_have_attribute("aria-pressed", "true")
+    await page.evaluate(NOTE_NOTIFICATIONS)
+    await page.locator(LEGAL).first.click()
+    await expect(page.locator(".last-move")).to_have_text(
+        re.compile(r"house random \d+ played [a-g]\d?\.")
+    )
+    await page.wait_for_function("() => window.notes.length === 1")
+    await shoot(page, "match-last-move")
+
+
+async def test_a_page_that_is_offline_says_so_and_goes_on_by_itself(open_page: OpenPage) -> None:
+    page = await open_page("/", pardoned=("ERR_INTERNET_DISCONNECTED",))
+    status = page.locator("#status")
+    await page.context.set_offline(True)
+    await expect(status).to_contain_text("You are offline")
+    await page.context.set_offline(False)
+    await expect(status).to_be_empty()
+    await expect(page.locator(".light")).to_have_attribute("data-phase", "open")
