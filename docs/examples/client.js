@@ -1,0 +1,175 @@
+// A client for any game, from the protocol alone: it joins a lobby, plays random legal actions, and
+// follows the lobby, the hall and the drawing of each of its matches. It needs Node.js 22.
+//
+//     node client.js ws://127.0.0.1:8765 LOBBY NAME
+//
+// It writes a line of JSON when a match begins or ends, and at the end all that it has followed.
+"use strict";
+
+class Connection {
+  #socket;
+  #id = 0;
+  #unanswered = new Map();
+
+  /** Connect to a server; `onNews` gets every message that answers no request. */
+  constructor(url, onNews) {
+    this.onNews = onNews;
+    this.#socket = new WebSocket(url);
+    this.closed = new Promise((resolve) => this.#socket.addEventListener("close", resolve));
+    this.#socket.addEventListener("message", (event) => this.#receive(JSON.parse(event.data)));
+  }
+
+  async open() {
+    await new Promise((resolve, reject) => {
+      this.#socket.addEventListener("open", resolve, { once: true });
+      this.#socket.addEventListener("error", () => reject(new Error("no server answers")), { once: true });
+    });
+  }
+
+  /** Send a request; resolves to its answer, and rejects if the server refuses it. */
+  ask(type, fields = {}) {
+    this.#id += 1;
+    const id = this.#id;
+    this.#socket.send(JSON.stringify({ type, id, ...fields }));
+    return new Promise((resolve, reject) => this.#unanswered.set(id, { resolve, reject }));
+  }
+
+  close() {
+    this.#socket.close();
+  }
+
+  #receive(message) {
+    const waiting = this.#unanswered.get(message.re);
+    if (waiting === undefined) {
+      if (message.re === undefined) this.onNews(message);
+      return;
+    }
+    this.#unanswered.delete(message.re);
+    if (message.type === "refused") waiting.reject(new Error(`${message.code}: ${message.message}`));
+    else waiting.resolve(message);
+  }
+}
+
+/** Apply a JSON Merge Patch. */
+function apply(target, patch) {
+  if (!isObject(patch)) return patch;
+  const next = isObject(target) ? { ...target } : {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete next[name];
+    else next[name] = apply(next[name], value);
+  }
+  return next;
+}
+
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+class Player {
+  lobby = null;
+  hall = null;
+  /** For each match its drawing, and the number of the last entry that the drawing shows. */
+  matches = new Map();
+
+  constructor(url, lobby, name) {
+    this.key = lobby;
+    this.name = name;
+    this.connection = new Connection(url, (message) => this.#follow(message));
+    this.over = new Promise((resolve) => { this.end = resolve; });
+  }
+
+  async play() {
+    const { connection } = this;
+    await connection.open();
+    // `drawn` brings drawings, and lists the legal actions of every game.
+    const hello = { versions: [1], name: this.name, kind: "bot", agent: "client.js", views: "drawn" };
+    await connection.ask("hello", hello);
+    await connection.ask("subscribe", { topic: "hall" });
+    await connection.ask("join", { lobby: this.key });
+    await connection.ask("ready", { lobby: this.key });
+    await Promise.race([this.over, connection.closed]);
+    const stages = Object.fromEntries([...this.matches].map(([key, match]) => [key, match.stage]));
+    write({ lobby: this.lobby, hall: this.hall, stages });
+    connection.close();
+  }
+
+  #follow(message) {
+    switch (message.type) {
+      case "hall":
+        this.hall = message;
+        break;
+      case "hall_changed":
+        this.hall = apply(this.hall, message.patch);
+        break;
+      case "lobby":
+        this.lobby = message.lobby;
+        break;
+      case "lobby_changed":
+        this.#patchLobby(message.lobby, message.patch);
+        break;
+      case "match_started":
+        this.#patchLobby(message.lobby, { live: { [message.match.match]: message.match } });
+        break;
+      case "match_ended":
+        this.#patchLobby(message.lobby, { live: { [message.match.match]: null } });
+        break;
+      case "lobby_closed":
+        this.end();
+        break;
+      default:
+        this.#followMatch(message);
+    }
+    const listed = this.hall?.lobbies[this.key];
+    if (this.lobby?.state === "finished" && listed?.state === "finished") this.end();
+  }
+
+  #patchLobby(key, patch) {
+    if (this.lobby?.lobby === key) this.lobby = apply(this.lobby, patch);
+  }
+
+  #followMatch(message) {
+    const key = message.match;
+    const match = this.matches.get(key);
+    if (message.type === "snapshot") {
+      this.matches.set(key, { seq: message.seq, stage: message.stage, lost: false });
+      if (message.why === "started") write({ begins: key, seat: message.you });
+    } else if (message.type === "event" && match) {
+      this.#followEvent(match, message);
+    } else if (message.type === "your_turn") {
+      this.#move(message);
+    } else if (message.type === "finished" && match) {
+      match.stage = message.stage ?? match.stage;
+      write({ ends: key, cause: message.result.cause });
+    }
+  }
+
+  #followEvent(match, { match: key, entry, patch }) {
+    if (match.lost || entry.seq <= match.seq) return;
+    if (entry.seq > match.seq + 1) { // An event was lost: a snapshot brings the present state.
+      match.lost = true;
+      this.connection.ask("rejoin", { match: key }).catch(report);
+      return;
+    }
+    match.seq = entry.seq;
+    if (patch) match.stage = apply(match.stage, patch);
+  }
+
+  #move({ match, ply, picks }) {
+    const { action } = picks[Math.floor(Math.random() * picks.length)];
+    this.connection.ask("move", { match, ply, action }).catch(report);
+  }
+}
+
+function write(line) {
+  console.log(JSON.stringify(line));
+}
+
+function report(error) {
+  console.error(error.message);
+}
+
+const [url, lobby, name] = process.argv.slice(2);
+new Player(url, lobby, name).play().catch((error) => {
+  report(error);
+  process.exitCode = 1;
+});
