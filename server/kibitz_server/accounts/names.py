@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 
 from confusable_homoglyphs.categories import alias
@@ -238,7 +238,13 @@ def _confusables() -> Mapping[str, str]:
         for sibling in (char.lower(), char.upper()):
             if len(sibling) == 1 and not (classes.latin(char) and classes.latin(sibling)):
                 classes.join(char, sibling)
-    return {char: classes.spelling(char) for char in list(classes) if len(char) == 1}
+    return {
+        char: spelling
+        for members in classes.distinct()
+        for spelling in [classes.spelling(members)]
+        for char in members
+        if len(char) == 1
+    }
 
 
 def _without_direction_marks(text: str) -> str:
@@ -252,8 +258,9 @@ class _ConfusableClasses:
     def __init__(self) -> None:
         self._class: dict[str, set[str]] = {}
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._class)
+    def distinct(self) -> Collection[set[str]]:
+        """Return every class once."""
+        return {id(members): members for members in self._class.values()}.values()
 
     def join(self, one: str, other: str) -> None:
         ours, theirs = self._of(one), self._of(other)
@@ -267,9 +274,8 @@ class _ConfusableClasses:
         """Return whether the class has a Latin letter or a digit, alone or with marks."""
         return any(char.isascii() for member in self._of(text) for char in member)
 
-    def spelling(self, text: str) -> str:
-        """Return the class's longer text, each character by its own class, or its least one."""
-        members = self._of(text)
+    def spelling(self, members: Iterable[str]) -> str:
+        """Return the longer text of a class, each character by its own class, or its least one."""
         longer = min((member for member in members if len(member) > 1), default="")
         if not longer:
             return _representative(members)
