@@ -15,7 +15,7 @@ COPY kibitz kibitz
 COPY docs/games docs/games
 COPY docs/examples docs/examples
 RUN pip install --no-cache-dir -c constraints.txt hatchling \
- && pip install --no-cache-dir -c constraints.txt --no-build-isolation '.[postgres]'
+ && pip install --no-cache-dir -c constraints.txt --no-build-isolation '.[all,postgres]'
 
 # House bots start with their machine code ready.
 ENV KIBITZ_CACHE=/var/cache/kibitz

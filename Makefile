@@ -133,12 +133,12 @@ clean:
 $(VENV)/.run: pyproject.toml constraints.txt $(VENV)/.home $(FORCE)
 	@echo 'installing kibitz into $(VENV)'
 	@$(PIP) hatchling editables
-	@$(PIP) --no-build-isolation -e .
+	@$(PIP) --no-build-isolation -e '.[all]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run
 	@echo 'installing the developer tools into $(VENV)'
-	@$(PIP) --no-build-isolation -e '.[dev,environments,pictures]'
+	@$(PIP) --no-build-isolation -e '.[all,dev,environments,pictures]'
 	@touch $@
 
 # What checks the pages and comes from npm; where there is no npm, those checks are skipped.
@@ -151,7 +151,7 @@ $(WEB_TOOLS): $(WEB_CHECKS)/package.json
 
 $(VENV)/.docs: $(VENV)/.run
 	@echo 'installing the builder of the documents into $(VENV)'
-	@$(PIP) --no-build-isolation -e '.[docs]'
+	@$(PIP) --no-build-isolation -e '.[all,docs]'
 	@touch $@
 
 $(VENV)/.home: $(FORCE)

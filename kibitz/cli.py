@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from kibitz import output
+from kibitz import extras, output
 from kibitz.process import interrupts
 from kibitz.process.interrupts import EXIT_INTERRUPTED
 from kibitz_protocol import printable
@@ -105,7 +105,10 @@ class Commands(click.Group):
         """Import one command."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(COMMANDS[cmd_name][0])
+        try:
+            module = importlib.import_module(COMMANDS[cmd_name][0])
+        except ModuleNotFoundError as error:
+            raise extras.missing(cmd_name, error) or error from None
         if (
             signal.getsignal(signal.SIGINT) is interrupts.leave
         ):  # from here on the command can clean up
@@ -130,7 +133,10 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; turn errors that a person can mend into a sentence."""
         with _explained():
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            except ModuleNotFoundError as error:
+                raise extras.missing(ctx.invoked_subcommand or "", error) or error from None
 
 
 @contextlib.contextmanager
@@ -162,7 +168,7 @@ def _sentence(error: BaseException) -> str | None:
         return _sentence(error.exceptions[0]) if len(error.exceptions) == 1 else None
     import sqlite3
 
-    from kibitz_games.core.game import GameError
+    from kibitz_games.core.model import GameError
     from kibitz_protocol.client.errors import KibitzError, RefusedError, UnreachableError
     from kibitz_protocol.wire.recordfile import RecordError
     from kibitz_server.storage.errors import StoreError

@@ -179,7 +179,7 @@ class Turn(Generic[ViewT]):
         """Whether the rules of the game are installed here."""
         from kibitz_games.core import registry
 
-        return self.game in registry.names()
+        return registry.can_load(self.game)
 
     @functools.cached_property
     def view(self) -> ViewT:

@@ -17,6 +17,7 @@ Every command ends with one of these, unless the second table says otherwise:
 | 0 | The command did what you asked. |
 | 1 | The command failed. One sentence on stderr says why. A traceback means a bug. |
 | 2 | The command line is wrong: an unknown option, a value out of range, a missing file. |
+| 69 | A package is missing that the command needs; the sentence names the extra to install. |
 | 129 | The terminal of the terminal client is gone. |
 | 130 | You pressed Ctrl-C, even if the command could finish its work. |
 | 141 | The program that read the output has ended, such as `head`. |
@@ -75,6 +76,7 @@ OF_CONSTANTS: Final[Mapping[str, tuple[str, str]]] = {
 """The command and the meaning of each constant in the sources."""
 OF_EVERY_COMMAND: Final = frozenset(
     {
+        "kibitz/extras.py:EXIT_MISSING",
         "kibitz/process/interrupts.py:EXIT_INTERRUPTED",
         "bots/kibitz_bots/process.py:EXIT_INTERRUPTED",
         "clients/kibitz_clients/tui/hangup.py:EXIT_HANGUP",

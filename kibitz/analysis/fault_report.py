@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from kibitz.builtin_games import load_games
+from kibitz.builtin_games import find_game
 from kibitz_protocol import printable
 from kibitz_protocol.atomic_write import write_atomically
 from kibitz_protocol.wire.recordfile import Record, read_record
@@ -19,7 +19,7 @@ def build_report(record: Record, seat: int | None = None) -> MatchReport:
     """Return the report of a record. Raises `ValueError` if it cannot be made."""
     from kibitz_server.match import report as match_report
 
-    game = load_games("plain").get(record.setup.game)
+    game = find_game(record.setup.game)
     if game is None:
         raise ValueError(f"no game {record.setup.game!r} here")
     return match_report.match_report(game, record.setup, record.entries, seat)

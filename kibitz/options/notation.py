@@ -88,11 +88,11 @@ def format_value(value: Any) -> str:
 
 def _options_of(game: str) -> type[BaseModel] | None:
     """Return the model of a game's options, None if the game is not known here."""
-    from kibitz_games.compiled import kernels
+    from kibitz_games.compiled import mode
     from kibitz_games.core import registry
 
-    kernels.set_mode("plain")
-    return registry.get(game).Options if game in registry.names() else None
+    mode.set_mode("plain")
+    return registry.get(game).Options if registry.can_load(game) else None
 
 
 def parse_seats(text: str) -> list[SeatSpec]:

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from kibitz.builtin_games import load_games
+from kibitz.builtin_games import find_game
 from kibitz.text import result_tables
 from kibitz_clients.matches.fetch import fetch_record, save_record
 from kibitz_clients.matches.timeline import MatchInfo
@@ -202,7 +202,7 @@ class LobbyProgress:
     def _describe_end(self, brief: MatchBrief) -> str:
         if brief.result is None:
             return f"match {brief.number} ends unfinished"
-        game = load_games("plain").get(brief.game)
+        game = find_game(brief.game)
         summary = descriptions.result_summary(MatchInfo.from_brief(brief), brief.result, game)
         places = tables.placing_text(brief.seats, brief.result)
         return f"match {brief.number} ends: {summary} ({places})"

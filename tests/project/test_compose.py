@@ -178,7 +178,7 @@ def test_the_cluster_is_waited_for_in_its_order() -> None:
 
 
 def test_the_image_has_the_driver_of_the_clusters_database() -> None:
-    assert "'.[postgres]'" in DOCKERFILE
+    assert "'.[all,postgres]'" in DOCKERFILE
 
 
 def test_one_port_everywhere() -> None:

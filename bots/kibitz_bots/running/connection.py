@@ -168,9 +168,9 @@ def _warm_up(bot: Bot, programme: Sequence[ProgrammeItem]) -> None:
     The new objects are permanent: no garbage collection walks over them in a turn.
     """
     if not bot.jit:
-        from kibitz_games.compiled import kernels
+        from kibitz_games.compiled import mode
 
-        kernels.set_mode("plain")
+        mode.set_mode("plain")
     from kibitz_bots.running import warmup as bots_warmup
 
     bots_warmup.warm_up(bot, programme)

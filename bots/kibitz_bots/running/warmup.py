@@ -7,11 +7,14 @@ this is loaded on the first call, which should not use clock time.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kibitz_bots.sdk import Bot
 from kibitz_games.core import registry
-from kibitz_games.core.game import Game
 from kibitz_protocol.wire.lobbies import ProgrammeItem
+
+if TYPE_CHECKING:
+    from kibitz_games.core.game import Game
 
 
 def warm_up(bot: Bot, programme: Sequence[ProgrammeItem]) -> None:
@@ -27,7 +30,7 @@ def exercise_rules(programme: Sequence[ProgrammeItem], games: Sequence[str]) -> 
     `games` are those of the bot, all if empty.
     """
     for item in programme:
-        if item.game in registry.names() and (not games or item.game in games):
+        if registry.can_load(item.game) and (not games or item.game in games):
             _exercise(registry.get(item.game), item)
 
 

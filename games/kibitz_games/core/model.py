@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import to_json
 from typing_extensions import TypeVar
 
-State: TypeAlias = np.record
+if TYPE_CHECKING:  # bots without numpy import the errors and the base of the models
+    import numpy as np
+
+State: TypeAlias = "np.record"
 Features: TypeAlias = "np.ndarray[Any, np.dtype[np.float32]]"
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 

@@ -12,13 +12,17 @@ Importing this module imports no game. The first `get` settles the mode of the p
 from __future__ import annotations
 
 import functools
+import importlib.util
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kibitz_games.core.game import Game, GameError
+from kibitz_games.core.model import GameError
+
+if TYPE_CHECKING:
+    from kibitz_games.core.game import Game
 
 GROUP = "kibitz.games"
 BUILT_IN: Mapping[str, str] = {
@@ -39,11 +43,16 @@ def names() -> tuple[str, ...]:
     return tuple(_entries())
 
 
+def can_load(name: str) -> bool:
+    """Return whether the rules of a game are installed here; all rules need numpy."""
+    return name in names() and importlib.util.find_spec("numpy") is not None
+
+
 def get(name: str, version: int | None = None) -> Game:
     """Return the game of this name, with the rules of a version or with the present ones.
 
     Raises `GameError` for an unknown name, for a name that several packages use, and for a package
-    that does not load.
+    that does not load; `ModuleNotFoundError` where numpy is not installed.
     """
     game = _load(name)
     return game if version is None else game.at_version(version)
@@ -83,12 +92,16 @@ def _load(name: str) -> Game:
     try:
         return _checked(entry.load(), name)
     except Exception as error:  # foreign code may raise anything
+        if isinstance(error, ModuleNotFoundError) and error.name == "numpy":
+            raise
         reason = f"{type(error).__name__}: {error}"
         message = f"the game {name!r} of the package {_package(entry)} does not load: {reason}"
         raise GameError(message) from error
 
 
 def _checked(game: Any, name: str) -> Game:
+    from kibitz_games.core.game import Game
+
     if not isinstance(game, Game):
         raise TypeError(f"expected a game, not {game!r}")
     if game.info.name != name:

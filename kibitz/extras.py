@@ -1,0 +1,54 @@
+"""The extras of the installation: which packages they bring, and which command needs which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import click
+
+EXIT_MISSING: Final = 69
+"""The exit status of a command whose packages are not installed (EX_UNAVAILABLE of sysexits.h)."""
+OPTIONAL: Final = frozenset(
+    {
+        *("numpy", "uvloop", "prometheus_client", "segno", "openskill"),
+        *("numba", "cmaes", "sgfmill", "textual", "networkx", "yaml", "jinja2"),
+    }
+)
+"""The packages that the extras for commands install, as they are imported."""
+_COMMANDS: Final[Mapping[str, str]] = {
+    "search": "analyse bisect bot branch doctor pbrain retry shadow train",
+    "terminal": "export join lobbies matches mcp replay report verify watch",
+    "arena": "arena ladder",
+    "server,search,terminal": "demo",
+}
+"""The commands that need other extras than `server`."""
+_EXTRA_OF: Final = {name: extra for extra, names in _COMMANDS.items() for name in names.split()}
+
+
+def extra_of(command: str) -> str:
+    """Return the extras that a command needs, as pip takes them in brackets."""
+    return _EXTRA_OF.get(command, "server")
+
+
+def commands() -> set[str]:
+    """Return the commands that need other extras than most."""
+    return set(_EXTRA_OF)
+
+
+class MissingExtra(click.ClickException):
+    """A command needs a package that is not installed."""
+
+    exit_code = EXIT_MISSING
+
+    def __init__(self, command: str, package: str) -> None:
+        super().__init__(
+            f"kibitz {command} needs {package}, which is not installed: "
+            f"pip install 'kibitz[{extra_of(command)}]'"
+        )
+
+
+def missing(command: str, error: ModuleNotFoundError) -> MissingExtra | None:
+    """Return what to tell of a failed import; None if no extra brings the package."""
+    package = (error.name or "").partition(".")[0]
+    return MissingExtra(command, package) if package in OPTIONAL else None
