@@ -109,7 +109,7 @@ def play(
 
     opened = show_page if watch else ignore
     told = ignore if quiet else tell
-    played = run(play_series(plan, records, db, told, opened=opened, ended=ended))
+    played = run(play_series(plan, records, db, told, web=watch, opened=opened, ended=ended))
     sys.exit(1 if played.trouble else 0)
 
 

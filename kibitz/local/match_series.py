@@ -14,6 +14,7 @@ from asyncio.subprocess import Process
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -26,7 +27,7 @@ from kibitz.process.child import child_process, log_tail
 from kibitz.process.event_loop import draining
 from kibitz.process.isolation.backends import TRUSTED, BackendError, Isolation, Wish, choose
 from kibitz.process.isolation.launch import Launch
-from kibitz.process.private_server import PrivateServer, private_server
+from kibitz.process.private_server import PrivateServer, server_in_this_process
 from kibitz.text import result_tables
 from kibitz.text.lobby_progress import LobbyProgress
 from kibitz_protocol.client.client import Client
@@ -36,6 +37,9 @@ from kibitz_protocol.wire.records import Cause, Conduct
 from kibitz_server.accounts.names import BadName, claim, skeleton
 from kibitz_server.housebots.process import secret_descriptor
 from kibitz_server.housebots.wait_exit import wait_exit
+
+if TYPE_CHECKING:
+    from kibitz_server.net.site import Site
 
 SEAT_GRACE_MS = 5_000
 """How long the seat of a bot whose process is gone is kept: it will not reconnect."""
@@ -158,15 +162,17 @@ async def play_series(
     db: Path | None,
     tell: Tell,
     *,
+    web: bool,
     opened: Callable[[str], None],
     ended: Callable[[SeriesOutcome], Awaitable[None]],
 ) -> SeriesOutcome:
     """Play it on a private server; `records` exists; `tell` gets the lines.
 
-    `opened` gets the page of the lobby, and `ended` the outcome, while the server's pages are still
-    up.
+    `opened` gets the page of the lobby, and `ended` the outcome, while the server is still up;
+    there are pages with `web` only.
     """
-    async with private_server(db, closed=True) as server, _client(server) as client:
+    served = server_in_this_process(plan.game.name, db, site=_pages() if web else None)
+    async with served as server, _client(server) as client:
         players = await _register(plan, server)
         lobby = (await client.host(plan.settings([each.key for each in players]))).lobby
         assert lobby is not None
@@ -182,6 +188,15 @@ async def play_series(
         played.leave_reports()
         await ended(played)
         return played
+
+
+def _pages() -> Site:
+    """Return the pages for browsers."""
+    from kibitz.local.event_site import EventSite
+    from kibitz.text import rule_pages
+    from kibitz_clients.web.site import web_site
+
+    return EventSite(web_site(rules=rule_pages.fragments())).file
 
 
 def _client(server: PrivateServer) -> Client:

@@ -1,4 +1,8 @@
-"""A server process on a free port with its own database, for the length of a block."""
+"""A server on a free port with its own database, for the length of a block.
+
+`private_server` starts a process. `server_in_this_process` needs none: a series of matches between
+bots keeps a server so little busy that a process for it costs more than it plays.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,18 @@ import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ValidationError
 
+from kibitz.builtin_games import find_game
 from kibitz.process.child import child_process, log_tail
 from kibitz.process.parent_death import child_command
 from kibitz_server.accounts.identity import new_secret
 from kibitz_server.housebots.process import secret_descriptor
+
+if TYPE_CHECKING:
+    from kibitz_server.net.site import Site
 
 START_SECONDS = 60.0
 """How long a server may take to start; a second is usual, more where machine code is compiled."""
@@ -89,6 +98,29 @@ async def private_server(
         ) as process:
             assert process.stdout is not None
             yield PrivateServer(await _read_address(process.stdout, log), directory, organizer)
+
+
+@contextlib.asynccontextmanager
+async def server_in_this_process(
+    game: str, db: Path | None = None, *, site: Site | None = None
+) -> AsyncIterator[PrivateServer]:
+    """Run a closed server for one game on this event loop; without `db` its database is temporary.
+
+    The rules run as Python: a ply takes a millisecond at most, and nothing is compiled first.
+    """
+    from kibitz_server.app import Config, running
+
+    organizer = new_secret()
+    with tempfile.TemporaryDirectory(prefix="kibitz-") as temporary:
+        directory = Path(temporary)
+        path = db or directory / "kibitz.db"
+        rules = find_game(game)
+        if rules is None:
+            raise AssertionError(f"the command line has checked the game {game!r}")
+        config = Config(port=0, db=path, unlimited=True, notes=True, organizer=organizer)
+        async with running(config, {game: rules}, site=site) as server:
+            address = ServerAddress(url=server.url, http_url=server.http_url, db=str(path))
+            yield PrivateServer(address, directory, organizer)
 
 
 async def _read_address(stdout: asyncio.StreamReader, log: Path) -> ServerAddress:

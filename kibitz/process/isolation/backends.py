@@ -35,10 +35,13 @@ HOW: Final[dict[Tool, str]] = {
 }
 """The sentences about entrants."""
 _TRIAL = """
-import json, os, sys
-import kibitz_bots.process, kibitz_bots.running.connection, kibitz.process.parent_death
-import numpy, websockets
+import importlib.util, json, os, sys
+import kibitz.process.parent_death, pydantic_core
 said = json.loads(sys.argv[1])
+for name in ("kibitz_bots", "kibitz_protocol", "kibitz_games", "kibitz_search", "websockets"):
+    spec = importlib.util.find_spec(name)
+    if spec is None or not os.access(spec.origin, os.R_OK):
+        sys.exit(f"the package {name} cannot be read by another user")
 for path in said["seen"]:
     if not os.access(path, os.R_OK):
         sys.exit(f"{path} cannot be read by another user")
