@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import gc
 import json
 import logging
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from kibitz_server.app import Config, Server
 
 PORT = 8765
+MAX_PORT = 65535
 DATABASE = Path(platformdirs.user_data_dir("kibitz", appauthor=False)) / "kibitz.db"
 """The default path of the database."""
 
@@ -111,7 +113,7 @@ SETTINGS = (
     Setting(
         name="port",
         param="port",
-        kind=click.IntRange(0, 65535),
+        kind=click.IntRange(0, MAX_PORT),
         default=PORT,
         help="Port to listen on; 0: a free one.",
     ),
@@ -280,6 +282,13 @@ SETTINGS = (
         help="Serve no pages for browsers.",
     ),
     Setting(
+        name="log-level",
+        param="log_level",
+        kind=click.Choice(["debug", "info", "warning", "error"]),
+        default="warning",
+        help="The least level of messages on stderr; info has joins, matches and refusals.",
+    ),
+    Setting(
         name="unlimited",
         param="unlimited",
         kind=click.BOOL,
@@ -287,7 +296,7 @@ SETTINGS = (
     ),
 )
 """Every setting of a server that the command line, the environment and the file have."""
-PROCESS_SETTINGS = frozenset({"pace", "bot_memory", "bot_cpu", "no_web"})
+PROCESS_SETTINGS = frozenset({"pace", "bot_memory", "bot_cpu", "no_web", "log_level"})
 """Those that are not for the server itself but for what the command puts beside it."""
 
 
@@ -346,6 +355,7 @@ def serve(
     bot_memory: int,
     bot_cpu: int | None,
     no_web: bool,
+    log_level: str,
     as_json: bool,
     event: Path | None,
     organizer_fd: int | None,
@@ -369,7 +379,7 @@ def serve(
     if organizer_fd is not None:
         values["organizer"] = _inherited_secret(organizer_fd)
     config = make_config(values, file)
-    _log()
+    _log(log_level)
     house = LocalBotLauncher(
         pace, options_match.limit_arguments(None, bot_cpu, resident_mib=bot_memory)
     )
@@ -386,6 +396,10 @@ def serve(
         )
     except StoreError as error:
         raise click.ClickException(str(error)) from None
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise click.ClickException(_port_in_use(config.host, config.port)) from None
     context.exit(EXIT_INTERRUPTED if ended_by == signal.SIGINT else 0)
 
 
@@ -399,11 +413,11 @@ def _inherited_secret(descriptor: int) -> str:
         raise click.BadParameter(message, param_hint="--organizer-fd") from None
 
 
-def _log() -> None:
-    """Log to stderr what is worth a warning, a line for each message whatever is in it."""
+def _log(level: str) -> None:
+    """Log to stderr from a level on, a line for each message whatever is in it."""
     handler = logging.StreamHandler()
     handler.setFormatter(printable.LogFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
-    logging.basicConfig(handlers=[handler], level=logging.WARNING)
+    logging.basicConfig(handlers=[handler], level=level.upper())
 
 
 def _config_values(context: click.Context, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -464,6 +478,20 @@ def _unknown(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[s
                 yield f"{path}{key}: expected a table of keys"
 
 
+def _port_in_use(host: str, port: int) -> str:
+    near = port + 1 if port < MAX_PORT else port - 1
+    other = f"`kibitz serve --port {near}` uses another one, and --port 0 a free one"
+    return f"port {port} of {host} is in use, perhaps by another server; {other}"
+
+
+_GUESTS = {
+    "loopback": "guests on this machine; all others need a token (`kibitz token`, --guests)",
+    "anyone": "anyone, without a token",
+    "nobody": "accounts with a token only (`kibitz token`)",
+}
+"""The players whom each value of `guests` lets in."""
+
+
 def _check_advice(file: Path) -> str:
     return f"; `kibitz db check {shlex.quote(str(file))}` tells which, and why"
 
@@ -475,12 +503,14 @@ def _serve(config: Config, *, web: bool, as_json: bool) -> Any:
         if as_json:
             echo_json(json.dumps(where | {"damaged": damaged}))
         else:
-            echo(f"kibitz is at {server.url}; its matches are kept in {config.db}")
+            rows = {"address": server.url}
+            if web:
+                rows["browser"] = f"{server.http_url}/"
+            rows |= {"players": _GUESTS[config.guests], "data": str(config.db)}
             if damaged:
                 more = "" if isinstance(config.db, PostgresURL) else _check_advice(config.db)
-                echo(f"set aside as damaged: {damaged} of its matches and lobbies{more}")
-            if web:
-                echo(f"in a browser: {server.http_url}/")
-            echo("open a lobby with `kibitz host`, look around with `kibitz watch`")
+                rows["damaged"] = f"{damaged} matches and lobbies are set aside{more}"
+            rows["stop"] = "Ctrl-C; the next start resumes every match"
+            echo("\n".join(["kibitz serves", *(f"  {key:<8} {rows[key]}" for key in rows)]))
 
     return told

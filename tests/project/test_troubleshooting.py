@@ -12,14 +12,13 @@ from kibitz_protocol.wire.refusals import Code
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "how-to" / "troubleshooting.md"
-OF_THE_SYSTEM = {"Error: [Errno 98] Address already in use"}
 """Messages that the operating system words."""
 _ROW = re.compile(r"^\| `([^`]+)`", re.MULTILINE)
 _CODE = re.compile(r"^([a-z_]+): ")
 
 
 def messages() -> list[str]:
-    return [found for found in _ROW.findall(PAGE.read_text()) if found not in OF_THE_SYSTEM]
+    return _ROW.findall(PAGE.read_text())
 
 
 def texts() -> Iterator[str]:

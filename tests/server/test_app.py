@@ -104,6 +104,32 @@ def scribble(path: Path) -> None:
 # --- draining ---------------------------------------------------------------------------------
 
 
+async def test_joins_matches_and_refusals_are_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "kibitz")
+    async with (
+        running(Config(db=tmp_path / "k.db"), GAMES) as server,
+        connected(server.url) as ada,
+        connected(server.url) as bob,
+    ):
+        await ada.ask("hello", versions=[1], resume="nobody has this secret")
+        for client, name in ((ada, "ada"), (bob, "bob")):
+            await client.hello(name)
+        lobby = await seated(server.url, [ada, bob])
+        turn = await ada.next("your_turn")
+        await ada.ask("resign", match=turn["match"])
+        await bob.next("finished")
+    logged = [record.getMessage() for record in caplog.records if record.levelname == "INFO"]
+    assert [line for line in logged if line.endswith(" connected")][:2] == [
+        "bot ada connected",
+        "bot bob connected",
+    ]
+    assert any(line.startswith("refused a newcomer: unauthorized: ") for line in logged)
+    assert f"match {lobby}-1-1 of {turn['game']} began: ada, bob" in logged
+    assert f"match {lobby}-1-1 ended after 0 plies: resign" in logged
+
+
 async def test_a_drain_says_farewell_and_the_match_goes_on_after_it(tmp_path: Path) -> None:
     config = Config(db=tmp_path / "k.db")
     async with (

@@ -409,6 +409,7 @@ class Directory:
         self.registry.remove_match(match)
         self.substitutes.match_over(match)
         self._metrics.ended(result.cause)
+        LOG.info("match %s ended after %d plies: %s", match.key, result.plies, result.cause)
         self.registry.keep_finished(match)
         brief = match.shown.brief()
         self.registry.note_finished(brief, listed=match.listed)

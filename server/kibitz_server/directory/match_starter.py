@@ -78,6 +78,8 @@ class MatchStarter:
                     match.command(Return(seat, takeover=True))
 
     def _tell_of_start(self, match: MatchRunner, brief: MatchBrief) -> None:
+        names = ", ".join(player.name for player in brief.seats)
+        LOG.info("match %s of %s began: %s", brief.match, brief.game, names)
         lobby = self._registry.lobby_of(match)
         if lobby is not None:
             lobby.match_started(brief)

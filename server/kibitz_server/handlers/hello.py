@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Final
 
 from kibitz_protocol.wire.messages import VERSIONS, Hello, Limits, Welcome
@@ -18,6 +19,7 @@ from kibitz_server.net.connections import Quotas
 from kibitz_server.net.peer import RETRY_AFTER_MS, Peer
 from kibitz_server.net.rate_limit import UNLIMITED, Rate, RateLimiter
 
+LOG = logging.getLogger("kibitz.handlers")
 RETRY_SOON_MS: Final = 300
 """The retry delay in milliseconds while a node waits for news of another one."""
 
@@ -131,6 +133,7 @@ class HelloHandler:
             "viewer": identity.viewer,
             "nodes": self._directory.other_urls(),
         }
+        LOG.info("%s %s connected", identity.player.kind, identity.player.name)
         peer.answer(construct(Welcome, values))
         for lobby in lobbies:
             if lobby.engine.state.is_insider(key):

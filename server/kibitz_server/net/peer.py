@@ -217,6 +217,8 @@ class Peer:
     ) -> None:
         """Answer that a request was not carried out."""
         self._context.metrics.refused(code)
+        name = "a newcomer" if self.identity is None else self.identity.player.name
+        LOG.info("refused %s: %s: %s", name, code, message)
         self.answer(
             Refused(
                 re=request,

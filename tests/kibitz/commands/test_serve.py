@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import socket
 from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,13 +28,13 @@ from kibitz_server.storage.location import PostgresURL
 def test_each_message_of_the_log_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """This holds for any text: others write names, refusals and error messages."""
     handlers: list[logging.Handler] = []
-    monkeypatch.setattr("logging.basicConfig", lambda handlers, level: added(handlers, level))
 
-    def added(given: list[logging.Handler], level: int) -> None:
-        assert level == logging.WARNING
-        handlers.extend(given)
+    def added(*, level: str, **given: list[logging.Handler]) -> None:
+        assert level == "INFO"
+        handlers.extend(given["handlers"])
 
-    _log()
+    monkeypatch.setattr("logging.basicConfig", added)
+    _log("info")
     assert handlers
     assert all(isinstance(each.formatter, printable.LogFormatter) for each in handlers)
 
@@ -70,7 +71,7 @@ def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
     assert "other.db' is no SQLite database" in done.output
 
 
-@pytest.mark.parametrize(("damaged", "lines"), [(0, 2), (3, 3)])
+@pytest.mark.parametrize(("damaged", "lines"), [(0, 5), (3, 6)])
 def test_a_start_says_how_much_is_set_aside(
     damaged: int, lines: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -81,8 +82,8 @@ def test_a_start_says_how_much_is_set_aside(
     told = capsys.readouterr().out.splitlines()
     assert len(told) == lines
     if damaged:
-        assert told[1] == (
-            "set aside as damaged: 3 of its matches and lobbies;"
+        assert told[4] == (
+            "  damaged  3 matches and lobbies are set aside;"
             " `kibitz db check 'my games.db'` tells which, and why"
         )
     serving._serve(config, web=False, as_json=True)(server)
@@ -94,7 +95,35 @@ def test_a_start_says_where_its_page_is(web: bool, capsys: pytest.CaptureFixture
     directory = SimpleNamespace(quarantine=SimpleNamespace(count=0))
     server = SimpleNamespace(url="ws://x", http_url="http://x", directory=directory)
     serving._serve(make_config({"db": "my games.db"}, None), web=web, as_json=False)(server)
-    assert ("in a browser: http://x/" in capsys.readouterr().out.splitlines()) == web
+    assert ("  browser  http://x/" in capsys.readouterr().out.splitlines()) == web
+
+
+@pytest.mark.parametrize(
+    ("guests", "expected"),
+    [("loopback", "guests on this machine"), ("anyone", "anyone"), ("nobody", "accounts with")],
+)
+def test_a_start_says_who_may_come_and_how_to_stop(
+    guests: str, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = SimpleNamespace(quarantine=SimpleNamespace(count=0))
+    server = SimpleNamespace(url="ws://x", http_url="http://x", directory=directory)
+    serving._serve(make_config({"db": "k.db", "guests": guests}, None), web=False, as_json=False)(
+        server
+    )
+    rows = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()[1:])
+    assert rows["players"].startswith(expected)
+    assert rows["data"] == "k.db"
+    assert rows["stop"].startswith("Ctrl-C")
+
+
+def test_a_port_in_use_is_named_with_another_one(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        words = ["serve", "--db", str(tmp_path / "k.db"), "--port", str(port), "--no-web"]
+        done = CliRunner().invoke(kibitz, words)
+    assert done.exit_code == 1
+    assert f"Error: port {port} of 127.0.0.1 is in use" in done.output
+    assert f"`kibitz serve --port {port + 1}`" in done.output
 
 
 @pytest.mark.parametrize("how", ["missing", "empty", "cut", "linked"])

@@ -35,6 +35,7 @@ VALUES: Mapping[str, Any] = {
     "notes": True,
     "no_web": True,
     "unlimited": True,
+    "log_level": "info",
     **HOUSE,
 }
 """A value of each setting as a file has it, which is not the default."""
@@ -49,13 +50,18 @@ class Started:
         self.config: Config | None = None
         self.house: tuple[Any, ...] = ()
         self.has_site = False
+        self.log_level = ""
         self.directory = directory
         monkeypatch.chdir(directory)
         monkeypatch.setattr("kibitz_server.app.run", self._run)
+        monkeypatch.setattr("kibitz.commands.serve._log", self._log)
         monkeypatch.setattr("kibitz.process.house_bots.LocalBotLauncher", self._launcher)
 
     def _run(self, config: Config, *_: object, site: object, **__: object) -> None:
         self.config, self.has_site = config, site is not None
+
+    def _log(self, level: str) -> None:
+        self.log_level = level
 
     def _launcher(self, *given: Any) -> None:
         self.house = given
@@ -74,6 +80,7 @@ class Started:
         pace, limits = self.house
         found = dict(zip(limits[::2], limits[1::2], strict=True))
         beside: dict[str, Any] = {"pace": pace, "no_web": not self.has_site}
+        beside |= {"log_level": self.log_level}
         beside |= {"bot_memory": int(found["--resident"])}
         beside |= {"bot_cpu": int(found["--cpu"]) if "--cpu" in found else None}
         for setting in SETTINGS:
@@ -183,6 +190,7 @@ WRONG: Mapping[str, Sequence[Any]] = {
     "notes": ("yes", 1),
     "no_web": ("yes", 1),
     "unlimited": (1,),
+    "log_level": ("loud", 1),
     "name": (1, True, ["a"]),
     "allow_host": ("a.example", [1]),
     "trusted_proxy": (["proxy"], "10.0.0.0/8"),
