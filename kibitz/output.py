@@ -31,6 +31,11 @@ def tell(text: str) -> None:
     echo(text, err=True)
 
 
+def retell(text: str) -> None:
+    """Write a line over the last one on stderr, which is a terminal."""
+    _write(f"\r{printable.line(text)}\x1b[K", err=True, nl=False)
+
+
 def ignore(text: str) -> None:
     """Ignore a message."""
 

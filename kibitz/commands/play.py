@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,14 +20,17 @@ from kibitz.local.match_series import (
     has_strangers,
     play_series,
     with_isolation,
+    with_opponents,
 )
 from kibitz.options import match as options_match
 from kibitz.options import notation
 from kibitz.options.notation import GameChoice
 from kibitz.options.output_path import OutputPath
 from kibitz.options.program import Program, program_of_word, trailing_program
-from kibitz.output import echo, echo_json, ignore, tell
+from kibitz.output import echo, echo_json, ignore, retell, tell
 from kibitz.process.event_loop import interrupted, run
+from kibitz.text import series_score
+from kibitz.text.lobby_progress import LobbyProgress
 from kibitz_bots.adapters.external_program import WithProgram, program_options
 from kibitz_bots.number_types import COUNT, SEED
 
@@ -55,6 +59,7 @@ from kibitz_bots.number_types import COUNT, SEED
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @program_options
 @options_match.isolation_option
+@click.option("--list", "listed", is_flag=True, help="List the matches too, without an opponent.")
 @click.option("--watch", is_flag=True, help="Show it in a browser, and stay until Ctrl-C.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not tell what happens meanwhile.")
 def play(
@@ -65,13 +70,15 @@ def play(
     db: Path | None,
     level: int,
     as_json: bool,
+    listed: bool,
     watch: bool,
     quiet: bool,
     **given: Any,
 ) -> None:
     """Play GAME between BOTS: house bots like chinese-checkers/random, or files like mybot.py.
 
-    Without BOTS you play against the computer in the terminal, at a level from 1 on.
+    Without BOTS you play against the computer in the terminal, at a level from 1 on. A bot alone
+    plays ten games against the random one, and gets its score in Elo.
 
     Every bot is a process of its own on a private server. Prints who won and why, and where the
     records are. The status is 1 when a bot crashed, lost on time, or anything else ended as it
@@ -84,6 +91,7 @@ def play(
 
     \b
     kibitz play connect-four --level 3
+    kibitz play connect-four mybot.py
     kibitz play chinese-checkers mybot.py chinese-checkers/greedy-hand --games 10
     kibitz play line-nim line-nim/random --stdio -- node bot.js
     kibitz play five-in-a-row "gomocup:./one" "gomocup:./two --fast"
@@ -93,6 +101,8 @@ def play(
     if not plan.bots:
         play_computer(plan.game, level, given["tc"])
         return
+    alone = len(plan.bots) == 1
+    plan = with_opponents(plan)
     check(plan)
     if not quiet and (note := options_match.unbalanced_note(game.name, given["each"])):
         tell(note)
@@ -102,14 +112,22 @@ def play(
     records.mkdir(parents=True, exist_ok=True)
 
     async def ended(played: SeriesOutcome) -> None:
-        _report(played, as_json=as_json)
+        if alone and not as_json:
+            _report_score(played, plan, listed=listed)
+        else:
+            _report(played, as_json=as_json)
         if watch:
             tell("the pages stay until Ctrl-C")
             await interrupted()
 
     opened = show_page if watch else ignore
     told = ignore if quiet else tell
-    played = run(play_series(plan, records, db, told, web=watch, opened=opened, ended=ended))
+    advanced = ScoreLine(plan, shown=not quiet and sys.stderr.isatty()) if alone else None
+    played = run(
+        play_series(
+            plan, records, db, told, web=watch, advanced=advanced, opened=opened, ended=ended
+        )
+    )
     sys.exit(1 if played.trouble else 0)
 
 
@@ -140,12 +158,44 @@ def _plan(
     )
 
 
+class ScoreLine:
+    """The progress of a bot's series, in one line of a terminal."""
+
+    def __init__(self, plan: MatchSeries, *, shown: bool) -> None:
+        self._name, self._games, self._shown = plan.names[0], plan.games or 1, shown
+        self._began = time.monotonic()
+
+    def __call__(self, course: LobbyProgress) -> None:
+        """Write the line again."""
+        if self._shown and (line := course.standing_of(self._name)) is not None:
+            retell(series_score.progress(line, self._games, time.monotonic() - self._began))
+            if line.played >= self._games:
+                self._shown = False
+                tell("")
+
+
+def _report_score(played: SeriesOutcome, plan: MatchSeries, *, listed: bool) -> None:
+    """Print the score of the first bot, and where the matches are."""
+    if listed and played.course.matches:
+        echo(f"{played.course.tables()}\n")
+    line = played.course.standing_of(plan.names[0])
+    if line is not None:
+        opponents = ", ".join(map(str, plan.bots[1:]))
+        echo(series_score.summary(line, opponents, plan.game.name, len(plan.bots)))
+    _report_trouble(played)
+
+
 def _report(played: SeriesOutcome, *, as_json: bool) -> None:
     """Print what came of it."""
     if as_json:
         echo_json(played.json())
     elif played.course.matches:
         echo(played.course.tables())
+    _report_trouble(played)
+
+
+def _report_trouble(played: SeriesOutcome) -> None:
+    """Tell what went wrong, and where the reports of it are."""
     for path in played.reports.values():
         tell(f"a seat was at fault: {path}")
     for sentence in played.trouble:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kibitz.analysis import fault_report
+from kibitz.builtin_games import player_counts
 from kibitz.local.player_launch import Place, is_foreign, player_launch, readable_paths
 from kibitz.options import match as options_match
 from kibitz.options.notation import GameChoice
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 SEAT_GRACE_MS = 5_000
 """How long the seat of a bot whose process is gone is kept: it will not reconnect."""
+GAMES_ALONE = 10
+"""The games of a bot that is named without an opponent."""
 AT_ONCE = 2
 """Matches at the same time, so that the bots of a small machine do not starve each other."""
 
@@ -163,10 +166,13 @@ async def play_series(
     tell: Tell,
     *,
     web: bool,
+    advanced: Callable[[LobbyProgress], None] | None = None,
     opened: Callable[[str], None],
     ended: Callable[[SeriesOutcome], Awaitable[None]],
 ) -> SeriesOutcome:
     """Play it on a private server; `records` exists; `tell` gets the lines.
+
+    With `advanced`, which is called whenever something happens, they are only those about trouble.
 
     `opened` gets the page of the lobby, and `ended` the outcome, while the server is still up;
     there are pages with `web` only.
@@ -181,7 +187,7 @@ async def play_series(
         played = SeriesOutcome(LobbyProgress(lobby))
         async with contextlib.AsyncExitStack() as stack:
             processes = await _start(plan, server, lobby, players, records, stack)
-            referee = _SeriesMonitor(client, server, played, records, tell)
+            referee = _SeriesMonitor(client, server, played, records, tell, advanced)
             await referee.follow(processes)
             await played.course.close(client)
             played.trouble += await _wait_for_bots(processes)
@@ -327,7 +333,9 @@ class _SeriesMonitor:
         played: SeriesOutcome,
         records: Path,
         tell: Tell,
+        advanced: Callable[[LobbyProgress], None] | None,
     ) -> None:
+        self._advanced = advanced
         self._client = client
         self._server = server
         self._played = played
@@ -346,7 +354,10 @@ class _SeriesMonitor:
     async def _listen(self) -> None:
         given_up = False
         async for line in self._played.course.follow(self._client):
-            self._tell(line)
+            if self._advanced is None:
+                self._tell(line)
+            else:
+                self._advanced(self._played.course)
             await self._played.course.fetch(self._server.url, self._records)
             name = next(filter(None, map(failed_to_start, self._played.course.matches)), None)
             if name is not None and not given_up:
@@ -363,6 +374,16 @@ class _SeriesMonitor:
     async def _close(self, why: str) -> None:
         self._tell(f"{why}; Ctrl-C ends at once")
         await self._played.course.close(self._client)
+
+
+def with_opponents(plan: MatchSeries) -> MatchSeries:
+    """Return the plan of a bot that was named alone: a series against random players."""
+    counts = player_counts(plan.game.name)
+    if counts is None or len(plan.bots) != 1 or 1 in counts:
+        return plan
+    opponents = [f"{plan.game.name}/random"] * (min(counts) - 1)
+    games = GAMES_ALONE if plan.games is None else plan.games
+    return replace(plan, bots=[*plan.bots, *opponents], games=games)
 
 
 def with_isolation(plan: MatchSeries, wish: Wish, records: Path, db: Path | None) -> MatchSeries:

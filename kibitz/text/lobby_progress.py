@@ -60,6 +60,10 @@ class LobbyProgress:
         """The table of the lobby's players."""
         return self.view.table() if self.view else []
 
+    def standing_of(self, name: str) -> Standing | None:
+        """Return the line of the player of this name, None before its first match has ended."""
+        return next((line for line in self.standings if line.name == name), None)
+
     def tables(self) -> str:
         """Return the matches and the standings, for a person."""
         matches = "\n".join(tables.results_table(self.matches, self.records))

@@ -60,6 +60,20 @@ def test_the_bot_of_the_readme_plays_a_match(kibitz: Kibitz) -> None:
     assert read_record(records[0]).footer is not None
 
 
+def test_a_bot_alone_gets_its_score_and_a_list_on_request(kibitz: Kibitz) -> None:
+    (kibitz.directory / "mybot.py").write_text(CRASHING.replace("< 4", "< 400"))
+    done = kibitz.run("play", "connect-four", "mybot.py", "--games", "2", "--list")
+    assert done.returncode == 0, done.stdout + done.stderr
+    listed, _, score = done.stdout.partition("Results of mybot against connect-four/random")
+    assert len(re.findall(r"^[12] +connect-four ", listed, re.M)) == 2
+    assert "Elo: " in score
+    assert "Games: 2, wins: " in score
+    assert "Time losses: 0, crashes: 0" in score
+    quiet = kibitz.run("play", "connect-four", "mybot.py", "--games", "2")
+    assert quiet.stdout.startswith("Results of mybot")
+    assert "begins" not in quiet.stderr  # no terminal, so no progress either
+
+
 def test_several_games_of_three_as_json(kibitz: Kibitz) -> None:
     words = [SMALL, GREEDY, GREEDY, RANDOM, "--games", "3", "--seed", "5", "--tc", "move=5"]
     done = kibitz.run("play", *words, "--json", "--quiet", "--records", "here")

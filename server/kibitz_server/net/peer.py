@@ -11,6 +11,7 @@ long, it aborts the connection.
 from __future__ import annotations
 
 import contextlib
+import logging
 from asyncio import AbstractEventLoop, Transport
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -48,6 +49,7 @@ from kibitz_server.net.site import Site
 from kibitz_server.net.timeouts import Timeouts
 from kibitz_server.net.turn_budget import TurnBudget
 
+LOG = logging.getLogger("kibitz.net")
 RETRY_AFTER_MS = 1000
 """Milliseconds after which a client should retry a request that failed for the moment."""
 

@@ -7,7 +7,13 @@ from click.testing import CliRunner
 from click.testing import Result as CommandResult
 
 from kibitz.commands.play import play
-from kibitz.local.match_series import MatchSeries, distinct_names, failed_to_start, has_strangers
+from kibitz.local.match_series import (
+    MatchSeries,
+    distinct_names,
+    failed_to_start,
+    has_strangers,
+    with_opponents,
+)
 from kibitz.options import match as options_match
 from kibitz.options.notation import GameChoice
 from kibitz_protocol.wire.lobbies import MatchBrief, ReservedSeat
@@ -55,6 +61,22 @@ def test_the_lobby_has_a_seat_for_each_bot_and_for_nobody_else() -> None:
     assert settings.conduct.max_illegal == Conduct().max_illegal > 1
 
 
+@pytest.mark.parametrize(
+    ("game", "bots", "games", "expected"),
+    [
+        ("connect-four", ["a.py"], None, (["a.py", "connect-four/random"], 10)),
+        ("connect-four", ["a.py"], 3, (["a.py", "connect-four/random"], 3)),
+        ("connect-four", ["a.py", "b.py"], None, (["a.py", "b.py"], None)),
+        ("go", ["a.py"], None, (["a.py"], None)),
+    ],
+)
+def test_a_bot_alone_plays_against_random_ones(
+    game: str, bots: list[str], games: int | None, expected: tuple[list[str], int | None]
+) -> None:
+    plan = with_opponents(MatchSeries(game=GameChoice(game), bots=bots, games=games))
+    assert (plan.bots, plan.games) == expected
+
+
 def test_without_a_number_of_games_the_server_makes_of_it_what_the_game_asks_for() -> None:
     plan = MatchSeries(game=GameChoice("star"), bots=["a.py", "b.py"])
     assert plan.settings(["g1", "g2"]).programme[0].games is None
@@ -73,7 +95,7 @@ def test_seats_stay_and_an_illegal_move_loses_at_once_where_that_is_asked_for() 
         (["chinese-checkers", "nosuch.py", "chinese-checkers/random"], "nosuch.py: no such file"),
         (["chinese-checkers", "chinese-checkers/randon"], "did you mean chinese-checkers/random"),
         (["go", "chinese-checkers/random"], "unknown game 'go'"),
-        (["chinese-checkers", "chinese-checkers/random"], "for 2, 3, 4, 5, 6 players, not 1"),
+        (["chinese-checkers", *["chinese-checkers/random"] * 7], "2, 3, 4, 5, 6 players, not 7"),
         (["chinese-checkers", "a.py", "--tc", "fast"], "expected a time control like"),
         (["chinese-checkers", "a.py", "--option", "size"], "expected an option like size=3"),
         (["chinese-checkers", "a.py", "--games", "0"], "0 is not in the range"),

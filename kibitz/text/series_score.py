@@ -1,0 +1,87 @@
+"""The score of one bot in a series, as tools for engines print it: progress, and a table.
+
+The Elo difference of two players follows from the score: ``400 log10(p / (1 - p))``. Its error is
+half the width of the 95% interval of the mean score, in Elo. LOS, the likelihood of superiority, is
+the normal approximation from wins and losses. A score of 0 or 1 has no finite difference.
+"""
+
+from __future__ import annotations
+
+import math
+
+from kibitz_protocol import printable
+from kibitz_protocol.wire.lobbies import Standing
+from kibitz_protocol.wire.records import Cause
+
+Z = 1.959964
+"""The quantile of the normal distribution for an interval of 95%."""
+
+
+def progress(line: Standing, games: int, seconds: float) -> str:
+    """Return the state of a series after some seconds in one line."""
+    low, high = interval(line)
+    rate = line.played / seconds if seconds else 0.0
+    left = f"{(games - line.played) / rate:.0f} s left" if rate else "no game has ended yet"
+    score = f"{share(line):.0%} ({low:.0%} to {high:.0%})" if line.played else "-"
+    name = printable.line(line.name)
+    return f"{line.played}/{games} games, {name} scores {score}, {rate:.1f} games/s, {left}"
+
+
+def share(line: Standing) -> float:
+    """Return the points per game."""
+    return line.points / line.played if line.played else 0.5
+
+
+def interval(line: Standing) -> tuple[float, float]:
+    """Return Wilson's 95% interval of the points per game."""
+    n, mean = line.played, share(line)
+    if not n:
+        return 0.0, 1.0
+    center = (mean + Z * Z / (2 * n)) / (1 + Z * Z / n)
+    half = Z * math.sqrt(mean * (1 - mean) / n + Z * Z / (4 * n * n)) / (1 + Z * Z / n)
+    return max(0.0, center - half), min(1.0, center + half)
+
+
+def elo(line: Standing) -> tuple[float, float]:
+    """Return the Elo difference and its error; both are infinite where the score is 0 or 1."""
+    n, mean = line.played, share(line)
+    if mean in (0, 1):
+        return _elo(mean), math.inf
+    square = (line.wins + line.draws / 4) / n
+    error = Z * math.sqrt(max(0.0, square - mean * mean) / n)
+    return _elo(mean), (_elo(mean + error) - _elo(mean - error)) / 2
+
+
+def _elo(score: float) -> float:
+    if score <= 0:
+        return -math.inf
+    return math.inf if score >= 1 else 400 * math.log10(score / (1 - score))
+
+
+def superiority(line: Standing) -> float:
+    """Return the likelihood that the bot is the stronger one."""
+    decided = line.wins + line.losses
+    if not decided:
+        return 0.5
+    return (1 + math.erf((line.wins - line.losses) / math.sqrt(2 * decided))) / 2
+
+
+def summary(line: Standing, opponents: str, game: str, seats: int) -> str:
+    """Return the result of a series for a person; Elo and LOS are of games of two."""
+    rows = [f"Results of {printable.line(line.name)} against {opponents} in {game}:"]
+    if seats == 2 and line.played:
+        difference, error = elo(line)
+        rows.append(f"Elo: {difference:.1f} +/- {error:.1f}, LOS: {superiority(line):.1%}")
+    low, high = interval(line)
+    rows.append(
+        f"Games: {line.played}, wins: {line.wins}, losses: {line.losses}, draws: {line.draws},"
+        f" points: {line.points:g} ({share(line):.1%}, {low:.0%} to {high:.0%})"
+    )
+    others = sum(line.causes.values()) - sum(line.causes.get(cause, 0) for cause in _NAMED)
+    faults = [f"{name}: {line.causes.get(cause, 0)}" for cause, name in _NAMED.items()]
+    rows.append(", ".join([*faults, f"other faults: {others}"]))
+    return "\n".join(rows)
+
+
+_NAMED = {Cause.TIME: "Time losses", Cause.CRASH: "crashes", Cause.ILLEGAL: "illegal moves"}
+"""The causes that a table has columns for."""
