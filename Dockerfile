@@ -22,7 +22,7 @@ ENV KIBITZ_CACHE=/var/cache/kibitz
 RUN useradd --create-home kibitz \
  && install -d -o kibitz -g kibitz /data /house /var/cache/kibitz
 USER kibitz
-RUN kibitz bots --warm
+RUN kibitz bot warm
 
 COPY docker/open-house.sh /usr/local/bin/open-house
 COPY docker/open-house.yaml /etc/kibitz/open-house.yaml

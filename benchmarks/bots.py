@@ -210,7 +210,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(_line(HEADS))
     measured = []
     for bot in bots:
-        warm = [sys.executable, "-m", "kibitz", "bots", bot.name, "--warm"]
+        warm = [sys.executable, "-m", "kibitz", "bot", "warm", bot.name]
         subprocess.run(warm, check=True, stdout=subprocess.DEVNULL)
         measured.append(asyncio.run(measure(bot, games[bot.game], options.moves)))
         print(_line(row(measured[-1])), measured[-1].trouble, flush=True)

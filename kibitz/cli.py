@@ -1,4 +1,4 @@
-"""The `kibitz` command: tables of commands, each imported only when it runs.
+"""The `kibitz` command: a table of commands, each imported only when it runs.
 
 Errors that a person can do something about end with one sentence and status 1; a mistake on
 the command line with click's usage and status 2; Ctrl-C with 130. Everything else is a bug and
@@ -8,7 +8,6 @@ shows its traceback.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import re
 import signal
 import sys
@@ -17,74 +16,57 @@ from typing import Any
 
 import click
 
-from kibitz import extras, output
+from kibitz import output
+from kibitz.command_table import CommandTable, Entry
+from kibitz.commands.nouns import NOUN_COMMANDS
 from kibitz.process import interrupts
 from kibitz.process.interrupts import EXIT_INTERRUPTED
 from kibitz_protocol import printable
 
-GROUPS: dict[str, dict[str, tuple[str, str]]] = {
-    "Play and host": {
-        "play": ("kibitz.commands.play", "Play bots against each other on this machine."),
-        "bot": ("kibitz_bots.process", "Connect a bot to a server."),
-        "join": ("kibitz.commands.join", "Take a seat in a lobby and play in the terminal."),
-        "seek": ("kibitz.commands.seek", "Find opponents for a game."),
-        "host": ("kibitz.commands.host", "Open a lobby with a programme of matches."),
-        "lobby": ("kibitz.commands.lobby", "Start, change or close a lobby that you opened."),
-        "lobbies": ("kibitz.commands.lobbies", "List the open lobbies of a server."),
-        "games": ("kibitz.commands.games", "List the games, or explain one."),
-        "bots": ("kibitz.commands.bots", "List the house bots, or explain one."),
+SECTIONS: dict[str, dict[str, Entry]] = {
+    "Play": {
+        "play": ("kibitz.commands.play:play", "Play bots against each other on this machine."),
+        "connect": ("kibitz_bots.process:connect", "Connect a bot to a server."),
+        "join": ("kibitz.commands.join:join", "Take a seat in a lobby and play in the terminal."),
+        "seek": ("kibitz.commands.seek:seek", "Find opponents for a game."),
+        "host": ("kibitz.commands.host:host", "Open a lobby with a programme of matches."),
+        "arena": ("kibitz.commands.arena:arena", "Run a tournament with ratings."),
     },
     "Watch": {
-        "demo": ("kibitz.commands.demo", "Show a server, bots and a wall of games on one screen."),
-        "watch": ("kibitz.commands.watch", "Follow matches, live or from a file."),
-        "matches": ("kibitz.commands.matches", "List the matches of a server."),
-        "shadow": (
-            "kibitz.commands.shadow",
-            "Ask a bot for its move at each turn of a live match.",
+        "demo": (
+            "kibitz.commands.demo:demo",
+            "Show a server, bots and a wall of games on one screen.",
         ),
+        "watch": ("kibitz.commands.watch:watch", "Follow matches, live or from a file."),
     },
-    "Tournaments": {
-        "arena": ("kibitz.commands.arena", "Run a tournament with ratings."),
-        "ladder": ("kibitz.commands.ladder", "Show the rating list, or keep a standing ladder."),
+    "Manage": {
+        "bot": ("kibitz.commands.nouns:bot", "List, create and check bots."),
+        "game": ("kibitz.commands.nouns:game", "List, explain and create games."),
+        "lobby": ("kibitz.commands.lobby:lobby", "List lobbies; start, change or close your own."),
+        "match": ("kibitz.commands.nouns:match", "List, shadow and abort matches of a server."),
+        "record": ("kibitz.commands.nouns:record", "Replay, draw, analyze and verify records."),
+        "ladder": ("kibitz.commands.ladder:ladder", "Show ratings, or keep a standing ladder."),
+        "token": ("kibitz.commands.token:token", "Create, list and revoke the tokens of accounts."),
+        "db": ("kibitz.commands.db:db", "Check and back up a server's database."),
     },
-    "Records": {
-        "replay": ("kibitz.commands.replay", "Step through a recorded match."),
-        "export": ("kibitz.commands.export", "Draw a record as a picture or a page."),
-        "analyse": ("kibitz.commands.analyse", "Evaluate every move of a record with a bot."),
-        "branch": ("kibitz.commands.branch", "Play on from any ply of a match with another bot."),
-        "bisect": ("kibitz.commands.bisect", "Find the move that decided a match."),
-        "verify": (
-            "kibitz.commands.verify",
-            "Check records: hashes, seeds, legality, clocks, results.",
-        ),
-        "report": ("kibitz.commands.report", "Explain why a seat dropped out of a match."),
-        "retry": ("kibitz.commands.retry", "Send a recorded turn to a bot again."),
-    },
-    "Build bots and games": {
-        "new-bot": ("kibitz.commands.new_bot", "Create a starter bot and its test."),
-        "doctor": ("kibitz.commands.doctor", "Test a bot: legal play, passes, clocks, reconnects."),
-        "train": ("kibitz.commands.train", "Train a bot with a reproducible experiment."),
-        "pbrain": ("kibitz.commands.pbrain", "Run a bot as a Gomocup engine."),
-        "mcp": ("kibitz.commands.mcp", "Let a language model play, over MCP."),
-        "new-game": ("kibitz.commands.new_game", "Create a working game to change into yours."),
-    },
-    "Operate": {
-        "serve": ("kibitz.commands.serve", "Run a server."),
-        "token": ("kibitz.commands.token", "Create, list and revoke the tokens of accounts."),
-        "abort": ("kibitz.commands.abort", "End a match without a result, as the operator."),
-        "db": ("kibitz.commands.db", "Check a server's database, and back it up."),
-        "nodes": ("kibitz.commands.nodes", "Show the nodes of a PostgreSQL database."),
+    "Run a service": {
+        "serve": ("kibitz.commands.serve:serve", "Run a server."),
+        "mcp": ("kibitz.commands.mcp:mcp", "Let a language model play, over MCP."),
+        "pbrain": ("kibitz.commands.pbrain:pbrain", "Run a bot as a Gomocup engine."),
+        "train": ("kibitz.commands.train:train", "Train a bot with a reproducible experiment."),
     },
 }
-"""The commands in the groups of the help: the module of each, and its line there."""
+"""The commands in the sections of the help.
 
-COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
+The grammar: a command of one word is a verb, or a program by its name, that runs until it is done.
+All others are a noun in the singular and a verb: `list` and `show` to look, `new` to create.
+"""
 
 START = """\
 kibitz runs board games for bots and people. Three commands to start with:
 
   kibitz demo            watch a server, its bots and six games on one screen
-  kibitz new-bot mybot   create a bot that plays, and see how to play it
+  kibitz bot new mybot   create a bot that plays, and see how to play it
   kibitz serve           run a server for others, with pages for browsers
 
 kibitz --help lists all commands.
@@ -94,36 +76,8 @@ kibitz --help lists all commands.
 _WIRE_PATH = re.compile(r"\b(?:settings|terms)(?:\.\w+)*\.(\w+):")
 
 
-class Commands(click.Group):
-    """The commands above as a click group."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands in the order of the help."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one command."""
-        if cmd_name not in COMMANDS:
-            return None
-        try:
-            module = importlib.import_module(COMMANDS[cmd_name][0])
-        except ModuleNotFoundError as error:
-            raise extras.missing(cmd_name, error) or error from None
-        if (
-            signal.getsignal(signal.SIGINT) is interrupts.leave
-        ):  # from here on the command can clean up
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        command = getattr(module, cmd_name.replace("-", "_"))
-        assert isinstance(command, click.Command)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the groups without importing any command."""
-        width = max(map(len, COMMANDS))
-        for title, group in GROUPS.items():
-            with formatter.section(title):
-                rows = [(name.ljust(width), line) for name, (_, line) in group.items()]
-                formatter.write_dl(rows)
+class Kibitz(CommandTable):
+    """The commands above, with errors as sentences."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Parse the options before the command; ``--help`` prints here."""
@@ -133,10 +87,7 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; turn errors that a person can mend into a sentence."""
         with _explained():
-            try:
-                return super().invoke(ctx)
-            except ModuleNotFoundError as error:
-                raise extras.missing(ctx.invoked_subcommand or "", error) or error from None
+            return super().invoke(ctx)
 
 
 @contextlib.contextmanager
@@ -188,7 +139,9 @@ def _sentence(error: BaseException) -> str | None:
 
 
 @click.group(
-    cls=Commands,
+    cls=Kibitz,
+    sections=SECTIONS,
+    elsewhere=NOUN_COMMANDS,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -16,19 +16,26 @@ OPTIONAL: Final = frozenset(
     }
 )
 """The packages that the extras for commands install, as they are imported."""
-_COMMANDS: Final[Mapping[str, str]] = {
-    "search": "analyse bisect bot branch doctor pbrain retry shadow train",
-    "terminal": "export join lobbies matches mcp replay report verify watch",
-    "arena": "arena ladder",
-    "server,search,terminal": "demo",
+_COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "search": (
+        *("connect", "bot check", "match shadow", "pbrain", "train"),
+        *("record analyze", "record bisect", "record branch", "record retry"),
+    ),
+    "terminal": (
+        *("join", "lobby", "match list", "mcp", "watch"),
+        *("record export", "record replay", "record report", "record verify"),
+    ),
+    "arena": ("arena", "ladder"),
+    "server,search,terminal": ("demo",),
 }
 """The commands that need other extras than `server`."""
-_EXTRA_OF: Final = {name: extra for extra, names in _COMMANDS.items() for name in names.split()}
+_EXTRA_OF: Final = {name: extra for extra, names in _COMMANDS.items() for name in names}
 
 
 def extra_of(command: str) -> str:
     """Return the extras that a command needs, as pip takes them in brackets."""
-    return _EXTRA_OF.get(command, "server")
+    noun = command.partition(" ")[0]
+    return _EXTRA_OF.get(command) or _EXTRA_OF.get(noun, "server")
 
 
 def commands() -> set[str]:

@@ -158,9 +158,9 @@ class GameSpec(ConfigModel):
     """A game and its options."""
 
     name: GameName
-    """The game's name, as ``kibitz games`` lists it."""
+    """The game's name, as ``kibitz game list`` lists it."""
     options: OptionSet = Field(default_factory=dict)
-    """Its options, as ``kibitz games NAME`` explains them."""
+    """Its options, as ``kibitz game show NAME`` explains them."""
 
 
 class PlayedConfig(ConfigModel):

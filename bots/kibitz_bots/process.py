@@ -78,6 +78,8 @@ class _Child:
 
 PR_SET_DUMPABLE = 4
 EXIT_INTERRUPTED = 130
+_ENDINGS = tuple(getattr(signal, n) for n in ("SIGTERM", "SIGHUP") if hasattr(signal, n))
+"""The signals that end a process without a person at its terminal; Windows has no SIGHUP."""
 """The exit status after Ctrl-C, as shells have it."""
 MIN_SECRET_LENGTH = 8
 """Characters of the shortest token that the protocol takes."""
@@ -169,13 +171,13 @@ OPTIONS = (
 """The options for a bot's connection and its play; hidden ones are for commands that start bots."""
 
 
-@click.command("bot", cls=WithProgram, short_help="Connect a bot to a server.")
+@click.command("connect", cls=WithProgram, short_help="Connect a bot to a server.")
 @click.argument("spec", metavar="[BOT]", required=False)
 @functools.partial(add_options, options=OPTIONS)
 @program_options
 @click.option("--game", "games", multiple=True, help="A game that the program plays; else all.")
 @click.pass_context
-def named_bot(
+def connect(
     context: click.Context, /, spec: str | None, games: tuple[str, ...], **options: Any
 ) -> None:
     """Connect BOT, a house bot like chinese-checkers/random or a file like mybot.py.
@@ -187,10 +189,10 @@ def named_bot(
     not begin.
 
     \b
-    kibitz bot mybot.py --lobby CODE
-    kibitz bot mybot.py --ladder NAME
-    kibitz bot --stdio --lobby CODE -- node bot.js
-    kibitz bot --gomocup --lobby CODE -- ./pbrain-engine
+    kibitz connect mybot.py --lobby CODE
+    kibitz connect mybot.py --ladder NAME
+    kibitz connect --stdio --lobby CODE -- node bot.js
+    kibitz connect --gomocup --lobby CODE -- ./pbrain-engine
     """
 
     def factory(stack: contextlib.ExitStack) -> BotFactory:
@@ -231,7 +233,7 @@ def main(
     given = sys.argv[1:] if argv is None else list(argv)
     printable.replace_unencodable()  # a bot may print any text
     child = _Child(around, saves=bot is not None)
-    command, context = (named_bot, child) if bot is None else (_given_bot, (bot, child))
+    command, context = (connect, child) if bot is None else (_given_bot, (bot, child))
     try:
         status: int = command.main(given, standalone_mode=False, obj=context)
     except click.ClickException as error:
@@ -346,7 +348,7 @@ async def _play(
     ladder, stop = options["ladder"], Shutdown()
     finds = ladder is not None or options["seek"] is not None
     _on_signal(stop.interrupt, signal.SIGINT)
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in _ENDINGS:
         _on_signal(stop.detach, number)
     tally = await run(
         make,
@@ -414,7 +416,8 @@ def _newcomer_setting(name: str, environment: Mapping[str, str]) -> str | None:
 
 
 def _on_signal(react: Callable[[], object], number: signal.Signals) -> None:
-    if signal.getsignal(number) is signal.SIG_IGN and number == signal.SIGHUP:
+    hangup = number not in (signal.SIGINT, signal.SIGTERM)
+    if hangup and signal.getsignal(number) is signal.SIG_IGN:
         return  # as `nohup` wants it
     with contextlib.suppress(NotImplementedError):  # no such signals on this system
         asyncio.get_running_loop().add_signal_handler(number, react)
@@ -502,7 +505,3 @@ def _log(*, verbose: bool) -> None:
     logger = logging.getLogger("kibitz_bots")
     logger.handlers[:] = [handler]
     logger.setLevel(logging.INFO if verbose else logging.WARNING)
-
-
-bot = named_bot
-"""The command `kibitz bot`."""

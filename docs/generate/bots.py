@@ -19,7 +19,7 @@ BEGIN = "<!-- bots: `python -m docs.generate` writes what is between the marks -
 END = "<!-- bots end -->"
 HEAD = """# House bots
 
-Every bot that comes with kibitz, from the catalogue that `kibitz bots` prints. Its full name is
+Every bot that comes with kibitz, from the catalogue that `kibitz bot list` prints. Its full name is
 `GAME/BOT`. Parameters follow the name after a colon, separated by commas:
 
 ```sh

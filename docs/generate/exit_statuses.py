@@ -25,7 +25,7 @@ Every command ends with one of these, unless the second table says otherwise:
 `kibitz serve` ends with 0 after SIGTERM and SIGHUP, with 130 after Ctrl-C, and with 1 if it cannot
 use its database or another server has taken the database over.
 """
-_BOT = "`bot`, and every bot that starts with `Bot.main`"
+_BOT = "`connect`, and every bot that starts with `Bot.main`"
 OF_COMMANDS: Final = (
     ("`play`, `host`, `demo`", "1", "A match ended by a crash, a timeout or another fault."),
     ("`arena`", "1", "A game ended by a fault, or the tournament stopped early."),
@@ -45,19 +45,19 @@ OF_CONSTANTS: Final[Mapping[str, tuple[str, str]]] = {
         "The tournament could not start: its file is wrong, or its bots cannot be isolated as"
         " asked.",
     ),
-    "kibitz/commands/doctor.py:EXIT_UNABLE": ("`doctor`", "The bot could not be started."),
-    "kibitz/commands/retry.py:EXIT_ILLEGAL": ("`retry`", "The bot's answer is not legal."),
+    "kibitz/commands/doctor.py:EXIT_UNABLE": ("`bot check`", "The bot could not be started."),
+    "kibitz/commands/retry.py:EXIT_ILLEGAL": ("`record retry`", "The bot's answer is not legal."),
     "kibitz/commands/bisect.py:EXIT_NONE": (
-        "`bisect`",
+        "`record bisect`",
         "The seat could not have done better from any of its turns.",
     ),
     "kibitz/options/analysis.py:EXIT_FAULT": (
-        "`analyse`, `bisect`, `branch`, `shadow`",
+        "`record analyze`, `bisect`, `branch`; `match shadow`",
         "The bot that analyzes or compares failed.",
     ),
-    "kibitz/commands/verify.py:EXIT_BAD": ("`verify`", "A record does not hold."),
+    "kibitz/commands/verify.py:EXIT_BAD": ("`record verify`", "A record does not hold."),
     "kibitz/commands/verify.py:EXIT_INCOMPLETE": (
-        "`verify`",
+        "`record verify`",
         "A record has no end. All records hold as far as they go.",
     ),
     "kibitz/process/isolation/entrypoint.py:EXIT_NOT_FOUND": (

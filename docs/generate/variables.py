@@ -26,8 +26,8 @@ FOR_USERS: Final[Mapping[str, tuple[str, str]]] = {
         " and beyond this"
         " machine only over `wss://`. `--token-file` wins.",
     ),
-    "KIBITZ_LOBBY": ("`kibitz bot`", "Lobby to join, if `--lobby` does not set it."),
-    "KIBITZ_NAME": ("`kibitz bot`", "Name of the player, if `--name` does not set it."),
+    "KIBITZ_LOBBY": ("`kibitz connect`", "Lobby to join, if `--lobby` does not set it."),
+    "KIBITZ_NAME": ("`kibitz connect`", "Name of the player, if `--name` does not set it."),
     "KIBITZ_STATE": (
         "commands that connect",
         "Directory for saved sessions. The default is the user's state directory,"
@@ -38,7 +38,7 @@ FOR_USERS: Final[Mapping[str, tuple[str, str]]] = {
         "`kibitz` (dark, the default), `kibitz-light`, or the name of a theme of Textual.",
     ),
     "KIBITZ_DB": (
-        "`serve`, `token`, `db`, `nodes`",
+        "`serve`, `token`, `db`",
         "Database of the server, a file or `postgresql://user@host/name`, if `--db` does not set"
         " it.",
     ),

@@ -92,7 +92,7 @@ def _seat_lines(seat: SeatReport, record: str) -> Iterator[str]:
 
 def retry_command(record: str, seat: int, ply: int) -> str:
     """Return the command that sends the same turn to a bot once more."""
-    words = ["kibitz", "retry", record, "--seat", str(seat + 1), "--ply", str(ply)]
+    words = ["kibitz", "record", "retry", record, "--seat", str(seat + 1), "--ply", str(ply)]
     return f"{shlex.join(words)} BOT"
 
 

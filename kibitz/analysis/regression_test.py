@@ -8,7 +8,7 @@ from pathlib import Path
 from kibitz.analysis.decisive_move import DecisiveMove
 
 _TEXT = '''\
-"""Written by `kibitz bisect`: a move that decided match {match} against seat {seat}."""
+"""Written by `kibitz record bisect`: a move that decided match {match} against seat {seat}."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ PLAYED = json.loads({played!r})
 
 def test_the_move_at_ply_{ply}_is_not_played_again() -> None:
     """It was {played_text}; after {better} the seat does better."""
-    asked = [sys.executable, "-m", "kibitz", "retry", str(RECORD), BOT]
+    asked = [sys.executable, "-m", "kibitz", "record", "retry", str(RECORD), BOT]
     asked += ["--seat", "{seat}", "--ply", "{ply}", "--all"]
     answer = subprocess.run(
         asked, cwd=RECORD.parent, capture_output=True, text=True, check=False
@@ -35,7 +35,7 @@ def test_the_move_at_ply_{ply}_is_not_played_again() -> None:
 def regression_test(decisive: DecisiveMove, match: str, record: Path, bot: str) -> str:
     """Return the text of a test of `bot`, which runs beside the file `record`.
 
-    The bot is asked with `kibitz retry`, all turns before that one first.
+    The bot is asked with `kibitz record retry`, all turns before that one first.
     """
     return _TEXT.format(
         match=match,

@@ -1,4 +1,4 @@
-"""`kibitz bisect`: the move of a seat that decided a match, and a test against its return."""
+"""`kibitz record bisect`: the move that decided a match, and a test against its return."""
 
 from __future__ import annotations
 
@@ -86,7 +86,9 @@ def _lines(decisive: DecisiveMove, judge: str, file: Path, bot: str) -> list[str
     own = decisive.result.seats[decisive.turn.seat]
     line = " ".join(decisive.line[:SHOWN_MOVES])
     more = " ..." if len(decisive.line) > SHOWN_MOVES else ""
-    again = f"kibitz retry {shlex.quote(str(file))} {shlex.quote(bot)} --seat {seat} --ply {ply}"
+    again = (
+        f"kibitz record retry {shlex.quote(str(file))} {shlex.quote(bot)} --seat {seat} --ply {ply}"
+    )
     return [
         f"ply {ply}: seat {seat} played {decisive.played}",
         f"after {decisive.better} it has place {own.rank}, score {own.score:.3f}, by {judge}:",

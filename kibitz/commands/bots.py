@@ -1,4 +1,4 @@
-"""`kibitz bots`: the house bots."""
+"""`kibitz bot list`, `show` and `warm`: the house bots."""
 
 from __future__ import annotations
 
@@ -10,33 +10,45 @@ from typing import TYPE_CHECKING
 import click
 
 from kibitz import builtin_games
+from kibitz.options.lists import json_option, print_lines
 from kibitz.output import echo
 
 if TYPE_CHECKING:
     from kibitz_bots.catalog import Personality
 
-from kibitz.options.lists import json_option, print_lines
+
+game_option = click.option("--game", metavar="GAME", help="Only those of this game.")
 
 
-@click.command(short_help="List the house bots, or explain one.")
-@click.argument("name", required=False)
-@click.option("--game", metavar="GAME", help="Only those of this game.")
-@click.option("--warm", is_flag=True, help="Compile what they need, so that they start at once.")
+@click.command("list", short_help="List the house bots.")
+@game_option
 @json_option
-def bots(name: str | None, game: str | None, warm: bool, as_json: bool) -> None:
-    """List the house bots, or explain the one called NAME: what it does, and its parameters.
+def list_bots(game: str | None, as_json: bool) -> None:
+    """List the house bots by their full names, one a line."""
+    print_lines(_bot_lines(_bots_of_game(game), explain=False, as_json=as_json), as_json=as_json)
+
+
+@click.command("show", short_help="Explain a house bot and its parameters.")
+@click.argument("name")
+@json_option
+def show_bot(name: str, as_json: bool) -> None:
+    """Explain the house bot NAME: what it does, and its parameters.
 
     A parameter follows a bot's name wherever one is written: GAME/BOT:KEY=VALUE,KEY=VALUE.
     """
+    print_lines(_bot_lines([_bot_named(name)], explain=True, as_json=as_json), as_json=as_json)
+
+
+@click.command(short_help="Compile house bots, so that they start at once.")
+@click.argument("name", required=False)
+@game_option
+def warm(name: str | None, game: str | None) -> None:
+    """Compile the house bot NAME, those of a game, or all of them, and keep the result."""
+    from kibitz.process.warmup import warm_up
+
     if name is not None and game is not None:
         raise click.UsageError("expected either one bot or --game")
-    chosen = _bots_of_game(game) if name is None else [_bot_named(name)]
-    if warm:
-        from kibitz.process.warmup import warm_up
-
-        return warm_up(echo, chosen)
-    lines = _bot_lines(chosen, explain=name is not None, as_json=as_json)
-    return print_lines(lines, as_json=as_json)
+    warm_up(echo, _bots_of_game(game) if name is None else [_bot_named(name)])
 
 
 def _bot_named(name: str) -> Personality:

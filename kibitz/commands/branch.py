@@ -1,4 +1,4 @@
-"""`kibitz branch`: games that go on from a ply of a record, with another bot at one seat."""
+"""`kibitz record branch`: games that go on from a ply of a record, with another bot at one seat."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def branch(
     a bot crashed or answered no legal move.
 
     \b
-    kibitz branch lost.jsonl --ply 12 --seat 2 --with mybot.py --others line-nim/solver
+    kibitz record branch lost.jsonl --ply 12 --seat 2 --with mybot.py --others line-nim/solver
     """
     from kibitz.analysis import branch as games_from_ply
 

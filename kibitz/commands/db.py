@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from kibitz.commands.nodes import nodes
 from kibitz.commands.serve import DATABASE, DatabaseType, db_option, require_file
 from kibitz.options.output_path import OutputPath
 from kibitz.output import echo, echo_json
@@ -17,9 +18,12 @@ from kibitz_server.storage.location import Database
 from kibitz_server.storage.sqlite.connection import known_faults
 
 
-@click.group(short_help="Check a server's database, and back it up.")
+@click.group(short_help="Check and back up a server's database.")
 def db() -> None:
     """Check a server's database or back it up, beside a running server or without one."""
+
+
+db.add_command(nodes)
 
 
 @db.command()

@@ -1,4 +1,4 @@
-"""`kibitz doctor`: put a bot through everything that a correct server may do to it."""
+"""`kibitz bot check`: put a bot through everything that a correct server may do to it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ EXIT_UNABLE = 2
 """The exit status when the examination could not begin."""
 
 
-@click.command(cls=WithProgram, short_help="Test a bot: legal play, passes, clocks, reconnects.")
+@click.command(
+    "check", cls=WithProgram, short_help="Test a bot: legal play, passes, clocks, reconnects."
+)
 @click.argument("bots", nargs=-1, metavar="[BOT]")
 @click.option("--game", "wanted", multiple=True, metavar="NAME", help="Examine it in this game.")
 @click.option("--stdio", "way", flag_value="stdio", help="PROGRAM speaks JSON lines.")
@@ -64,9 +66,9 @@ def doctor(
     passed, 1 when one failed, 2 when the examination could not begin.
 
     \b
-    kibitz doctor mybot.py
-    kibitz doctor --game line-nim -- node mybot.js --server {url} --lobby {lobby}
-    kibitz doctor --stdio --game line-nim -- ./mybot
+    kibitz bot check mybot.py
+    kibitz bot check --game line-nim -- node mybot.js --server {url} --lobby {lobby}
+    kibitz bot check --stdio --game line-nim -- ./mybot
     """
     from kibitz.builtin_games import load_games
     from kibitz.conformance.bot_process import BotCommand, BotInterface

@@ -1,4 +1,4 @@
-"""`kibitz export`: a recorded match as a picture, a moving picture, or a page that replays it."""
+"""`kibitz record export`: a recorded match as a picture or a page that replays it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kibitz games`: the games that are built in."""
+"""`kibitz game list` and `show`: the games that are installed."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kibitz import builtin_games
+from kibitz.options.lists import json_option, print_lines
 from kibitz_clients.wording import tables
 
 if TYPE_CHECKING:
     from kibitz_games.core.game import Game
 
-from kibitz.options.lists import json_option, print_lines
 
-
-@click.command(short_help="List the games, or explain one.")
-@click.argument("name", required=False)
+@click.command("list", short_help="List the games.")
 @json_option
-def games(name: str | None, as_json: bool) -> None:
-    """List the games in the box, or explain one: its options, its moves, its bots."""
-    from kibitz_games.core import registry
-
-    if name is not None:
-        registry.get(name)
-    chosen = [
-        game
-        for game in builtin_games.load_games("plain").values()
-        if name in (None, game.info.name)
-    ]
+def list_games(as_json: bool) -> None:
+    """List the games that are installed."""
+    games = builtin_games.load_games("plain").values()
     if as_json:
-        return print_lines((json.dumps(_describe(game)) for game in chosen), as_json=True)
-    if name is not None:
-        return print_lines(_explain_game(chosen[0]))
+        return print_lines((json.dumps(_describe(game)) for game in games), as_json=True)
     rows = [
-        (g.info.name, _numbers(g.info.seats), _hidden(g.info.hidden), g.info.summary)
-        for g in chosen
+        (g.info.name, _numbers(g.info.seats), _hidden(g.info.hidden), g.info.summary) for g in games
     ]
     return print_lines(tables.format_table(("game", "players", "hidden", "what it is"), rows))
+
+
+@click.command("show", short_help="Explain a game: options, moves, bots.")
+@click.argument("name")
+@json_option
+def show_game(name: str, as_json: bool) -> None:
+    """Explain the game NAME: its options, its moves, its bots."""
+    from kibitz_games.core import registry
+
+    registry.get(name)
+    game = builtin_games.load_games("plain")[name]
+    lines = [json.dumps(_describe(game))] if as_json else _explain_game(game)
+    print_lines(lines, as_json=as_json)
 
 
 def _explain_game(game: Game) -> Iterable[str]:

@@ -172,7 +172,7 @@ def host(
 ) -> None:
     """Open a lobby that plays each GAME, and follow it to its end.
 
-    `kibitz games NAME` explains a game and its options. After the terminal was closed, the same
+    `kibitz game show NAME` explains a game and its options. After the terminal was closed, the same
     command goes on with the lobby that it had opened; --fresh opens another one.
 
     \b
@@ -375,7 +375,7 @@ class _LobbyHost:
             return echo_json(json.dumps(fields))
         code = f" --invite {invite}" if invite else ""
         echo(f"lobby {lobby} is open; come in with")
-        echo(f"  kibitz bot mybot.py --server {url} --lobby {lobby}{code}")
+        echo(f"  kibitz connect mybot.py --server {url} --lobby {lobby}{code}")
         echo(f"  kibitz join {lobby} --server {url}{code}")
         return echo(f"  kibitz watch {lobby} --server {url}")
 

@@ -37,26 +37,9 @@ MAX_FEED = 64 << 20
 """Bytes of a feed that are read from an address."""
 
 
-class LadderCommands(click.Group):
-    """Commands of standing ladders; without the name of one, the server's own ladder is shown."""
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
-        """Return the command of a name, or the one that shows the server's ladder."""
-        return super().get_command(ctx, cmd_name) or rated
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the words, the name of the command first."""
-        if not args or args[0] not in (*self.commands, *ctx.help_option_names):
-            args = ["rated", *args]
-        return super().parse_args(ctx, args)
-
-
-@click.group(cls=LadderCommands, short_help="Show the rating list, or keep a standing ladder.")
+@click.group(short_help="Show ratings, or keep a standing ladder.")
 def ladder() -> None:
-    """Show how strong the rated players of a server are, or keep a ladder of your own.
-
-    Without one of the commands below the server's own ladder is shown: `kibitz ladder GAME`.
-    """
+    """Show how strong the rated players of a server are, or keep a ladder of your own."""
 
 
 @ladder.command()
@@ -110,7 +93,7 @@ def rated(
 def keep(file: Path, server: str, token_file: Path | None, directory: Path | None) -> None:
     """Keep the standing ladder of LADDER.yaml running, without an end.
 
-    Bots join with `kibitz bot BOT --ladder NAME`, and are paired whenever they are free. Ctrl-C
+    Bots join with `kibitz connect BOT --ladder NAME`, and are paired whenever they are free. Ctrl-C
     lets the running games end; a second one stops at once. However it ended, the same command
     continues with nothing lost and nothing played twice.
     """
@@ -129,7 +112,7 @@ def keep(file: Path, server: str, token_file: Path | None, directory: Path | Non
         ladder_config, place, websocket_url(server), token, fault_report.write_text, _tell
     )
     _tell(f"page: {place.page}")
-    _tell(f"bots come with: kibitz bot BOT --server {server} --ladder {ladder_config.name}")
+    _tell(f"bots come with: kibitz connect BOT --server {server} --ladder {ladder_config.name}")
     try:
         run(_keep(runner))
     except JournalError as error:

@@ -1,4 +1,4 @@
-"""`kibitz lobby`: what the host of an open lobby asks for, from any terminal of theirs."""
+"""`kibitz lobby`: the lobbies of a server, and what the host of one asks for from a terminal."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import click
 
 from kibitz.options import connection
 from kibitz.options import saved_sessions as sessions
-from kibitz.options.connection import server_option
-from kibitz.options.lists import Answer, ask
+from kibitz.options.connection import identity_options, server_option
+from kibitz.options.lists import Answer, ask, json_option, print_lines
 from kibitz.output import echo
+from kibitz_clients.wording import tables
 from kibitz_protocol import printable
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.lobbies import LobbyView, Member
@@ -30,13 +31,23 @@ def host_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.argument("lobby", metavar="CODE")(server_option(token_option(command)))
 
 
-@click.group(short_help="Start, change or close a lobby that you opened.")
+@click.group(short_help="List lobbies; start, change or close your own.")
 def lobby() -> None:
-    """Do what only the host of a lobby may do.
+    """List the lobbies of a server; start, change or close one that you opened.
 
     The host is who opened it here with `kibitz host`, whose secret is saved, or the account of the
     token.
     """
+
+
+@lobby.command("list")
+@server_option
+@identity_options
+@json_option
+def list_lobbies(server: str, name: str | None, token_file: Path | None, as_json: bool) -> None:
+    """List the lobbies that a server shows."""
+    briefs = ask(connection.client(server, name, token_file), Client.lobbies).lobbies
+    print_lines(tables.lobby_table(briefs, as_json=as_json), as_json=as_json)
 
 
 @lobby.command()

@@ -1,4 +1,4 @@
-"""`kibitz matches`: the matches of a server."""
+"""`kibitz match list` and `abort`: the matches of a server."""
 
 from __future__ import annotations
 
@@ -9,18 +9,38 @@ import click
 from kibitz.options import connection
 from kibitz.options.connection import identity_options, server_option
 from kibitz.options.lists import ask, json_option, print_lines
+from kibitz.output import echo
 from kibitz_clients.wording import tables
 
 
-@click.command(short_help="List the matches of a server.")
+@click.command("list", short_help="List the matches of a server.")
 @server_option
 @identity_options
 @click.option("--lobby", help="Only those of this lobby.")
 @json_option
-def matches(
+def list_matches(
     server: str, name: str | None, token_file: Path | None, lobby: str | None, as_json: bool
 ) -> None:
     """List the matches that run and may be watched, and the newest finished ones."""
     client = connection.client(server, name, token_file)
     briefs = ask(client, lambda asked: asked.matches(lobby)).matches
     print_lines(tables.match_table(briefs, as_json=as_json), as_json=as_json)
+
+
+@click.command(short_help="End a match without a result, as the operator.")
+@click.argument("match", metavar="MATCH")
+@click.option("--reason", default="", metavar="TEXT", help="Why, for the record of the match.")
+@click.option(
+    "--token-file",
+    type=click.Path(path_type=Path),
+    help="The token of an operator's account; KIBITZ_TOKEN has one too.",
+)
+@server_option
+def abort(match: str, reason: str, token_file: Path | None, server: str) -> None:
+    """End MATCH without a result that counts: it is not rated, and not played again.
+
+    The server has to be started with --operator NAME, and the token has to be that account's.
+    """
+    client = connection.client(server, None, token_file)
+    ask(client, lambda asked: asked.abort(match, reason))
+    echo(f"match {match} is aborted")

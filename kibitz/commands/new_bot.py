@@ -1,4 +1,4 @@
-"""`kibitz new-bot`: a directory with a bot that plays, and a test of it, to begin with."""
+"""`kibitz bot new`: a directory with a bot that plays, and a test of it, to begin with."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ LANGUAGES: Final = {
 }
 
 
-@click.command(name="new-bot", short_help="Create a starter bot and its test.")
+@click.command("new", short_help="Create a starter bot and its test.")
 @click.argument("name")
 @click.option(
     "--lang",
@@ -67,8 +67,8 @@ def new_bot(name: str, language: str, game: str | None) -> None:
     """Write a directory NAME with a bot that plays, and a test of it.
 
     \b
-    kibitz new-bot mybot
-    kibitz new-bot mybot --lang rust
+    kibitz bot new mybot
+    kibitz bot new mybot --lang rust
     """
     directory = Path(name)
     if not NAME.fullmatch(directory.name):

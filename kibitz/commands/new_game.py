@@ -1,4 +1,4 @@
-"""`kibitz new-game`: a package with a game that works, to be changed into the one that is meant."""
+"""`kibitz game new`: a package with a game that works, to be changed into the one that is meant."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEXT = """Go on with:
 The rules are in {package}/rules.py; python -m pytest runs the tests."""
 
 
-@click.command("new-game", short_help="Create a working game to change into yours.")
+@click.command("new", short_help="Create a working game to change into yours.")
 @click.argument("name")
 def new_game(name: str) -> None:
     """Write a directory NAME, such as tic-tac-toe, with the package of a game of that name.

@@ -1,4 +1,4 @@
-"""`kibitz nodes`: the servers that share a PostgreSQL database."""
+"""`kibitz db nodes`: the servers that share a PostgreSQL database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kibitz replay`: a recorded match, on the screen or as lines."""
+"""`kibitz record replay`: a recorded match, on the screen or as lines."""
 
 from __future__ import annotations
 

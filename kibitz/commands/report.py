@@ -1,4 +1,4 @@
-"""`kibitz report`: why a seat dropped out of a match."""
+"""`kibitz record report`: why a seat dropped out of a match."""
 
 from __future__ import annotations
 
@@ -67,7 +67,9 @@ def _fetch_report(
     secret = None if resume_file is None else resume_file.read_text(encoding="utf-8").strip()
 
     async def ask() -> MatchReport:
-        async with Client(server, kind="human", resume=secret, agent="kibitz report") as client:
+        async with Client(
+            server, kind="human", resume=secret, agent="kibitz record report"
+        ) as client:
             return (await client.report(match, seat)).report
 
     return run(ask())

@@ -1,4 +1,4 @@
-"""`kibitz retry`: a recorded turn, sent to a bot once more."""
+"""`kibitz record retry`: a recorded turn, sent to a bot once more."""
 
 from __future__ import annotations
 

@@ -120,8 +120,8 @@ def _item(game: GameChoice, given: dict[str, Any]) -> ProgrammeItem:
 
 
 def bot_command(terms: SeekTerms, given: Mapping[str, Any]) -> list[str]:
-    """Return the words of the process that seeks and plays: that of `kibitz bot`."""
-    words = [sys.executable, "-P", "-m", "kibitz", "bot", given["bot"]]
+    """Return the words of the process that seeks and plays: that of `kibitz connect`."""
+    words = [sys.executable, "-P", "-m", "kibitz", "connect", given["bot"]]
     words += ["--seek", terms.model_dump_json(), "--seek-wait", str(given["wait_s"])]
     words += ["--server", given["server"], "--rounds", str(given["rounds"])]
     words += ["--name", given["name"]] if given["name"] else []

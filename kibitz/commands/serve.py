@@ -176,7 +176,7 @@ SETTINGS = (
         kind=click.STRING,
         multiple=True,
         metavar="NAME",
-        help="An account that may end matches without a result, by `kibitz abort`.",
+        help="An account that may end matches without a result, by `kibitz match abort`.",
     ),
     Setting(
         name="origin",

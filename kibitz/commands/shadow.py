@@ -1,4 +1,4 @@
-"""`kibitz shadow`: a bot at every turn of a seat of a running match, without playing."""
+"""`kibitz match shadow`: a bot at every turn of a seat of a running match, without playing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Ask a bot for its move at each turn of a live match.")
 @click.argument("bot", metavar="BOT")
-@click.option("--match", required=True, metavar="ID", help="The match, as `kibitz matches` lists.")
+@click.option(
+    "--match", required=True, metavar="ID", help="The match, as `kibitz match list` lists."
+)
 @click.option(
     "--seat",
     type=SEAT,

@@ -1,4 +1,4 @@
-"""`kibitz verify`: whether records are what a server that keeps the rules would have written."""
+"""`kibitz record verify`: whether a server that keeps the rules could have written a record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The conformance suite behind `kibitz doctor`: a scripted server, matches on it, and the checks.
+"""The conformance suite behind `kibitz bot check`: a scripted server, matches, and the checks.
 
     runner ──> checks ──> match ──> server    one connection, one lobby
       │          │

@@ -113,7 +113,7 @@ class ConformanceMatch:
             time_control=control or TimeControl(),
             conduct=Conduct(max_illegal=2),
             started="2000-01-01T00:00:00.000+00:00",
-            server="kibitz doctor",
+            server="kibitz bot check",
         )
 
     # --- the course of it ------------------------------------------------------------------------

@@ -191,7 +191,7 @@ class ConformanceServer:
                 name=self.player.name,
                 kind=hello.kind,
                 resume=SECRET,
-                server="kibitz doctor",
+                server="kibitz bot check",
                 limits=LIMITS,
                 seats=[key for key, match in self.matches.items() if match.running],
                 lobbies=[LOBBY] if self._member and not self._closed else [],

@@ -1,4 +1,4 @@
-"""Templates of the directories that `kibitz new-bot` and `kibitz new-game` write."""
+"""Templates of the directories that `kibitz bot new` and `kibitz game new` write."""
 
 from __future__ import annotations
 

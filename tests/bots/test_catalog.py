@@ -203,7 +203,7 @@ def test_two_bots_of_one_spec_share_nothing() -> None:
         ),
         ("chinese-checkers/maxn-hand:time=1", "unknown bot 'chinese-checkers/maxn-hand'"),
         ("nonsense", "unknown bot 'nonsense'; expected a path to a .py file, or game/name"),
-        ("line-nim/zzz", "as `kibitz bots --game line-nim` lists them"),
+        ("line-nim/zzz", "as `kibitz bot list --game line-nim` lists them"),
         ("chinese-checkers/random:speed=1", "no parameter 'speed'; it has seed"),
         (
             "chinese-checkers/random:seed=abc",

@@ -14,7 +14,7 @@ def running_match(kibitz: Kibitz, there: list[str]) -> str:
     """Return the match that runs, once it does."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
-        listed = kibitz.run("matches", "--json", *there).stdout.splitlines()
+        listed = kibitz.run("match", "list", "--json", *there).stdout.splitlines()
         running = [each for each in map(json.loads, listed) if each.get("result") is None]
         if running:
             return str(running[0]["match"])
@@ -31,12 +31,13 @@ def test_an_operator_ends_a_match_and_nobody_else_does(kibitz: Kibitz) -> None:
         seats = f"house={GAME}/greedy,house={GAME}/random"
         kibitz.run("host", GAME, "--seats", seats, "--games", "2", "--no-wait", *there)
         match = running_match(kibitz, there)
-        refused = kibitz.run("abort", match, "--token-file", "ada.token", *there)
+        refused = kibitz.run("match", "abort", match, "--token-file", "ada.token", *there)
         assert (refused.returncode, "operator" in refused.stderr) == (1, True)
-        words = ["abort", match, "--reason", "a test", "--token-file", "olga.token", *there]
+        asked = ["--reason", "a test", "--token-file", "olga.token", *there]
+        words = ["match", "abort", match, *asked]
         assert kibitz.run(*words).stdout == f"match {match} is aborted\n"
         over = kibitz.run(*words)
         assert (over.returncode, "over" in over.stderr) == (1, True)
-        listed = kibitz.run("matches", "--json", *there).stdout.splitlines()
+        listed = kibitz.run("match", "list", "--json", *there).stdout.splitlines()
         briefs = {each["match"]: each for each in map(json.loads, listed)}
         assert briefs[match]["result"]["cause"] == "aborted"

@@ -195,7 +195,7 @@ def test_who_crashes_or_dies_loses_and_the_event_goes_on(kibitz: Kibitz) -> None
     ill = kibitz.directory / "ill.arena"
     for game in results["games"]:
         report = (ill / game["report"]).read_text()
-        assert f"kibitz retry ill.arena/{game['record']}" in report
+        assert f"kibitz record retry ill.arena/{game['record']}" in report
     assert "division by zero" in "".join(
         (ill / game["report"]).read_text() for game in results["games"]
     )
@@ -265,11 +265,11 @@ def test_a_rated_event_on_a_running_server(kibitz: Kibitz) -> None:
         while "far joins with: " not in arena.log.read_text():
             assert arena.process.poll() is None
             time.sleep(0.05)
-        line = arena.log.read_text().split("far joins with: kibitz bot BOT ")[1].splitlines()[0]
+        line = arena.log.read_text().split("far joins with: kibitz connect BOT ")[1].splitlines()[0]
         lobby = line.split()[3]
         assert line == f"--server {url} --lobby {lobby} --name far"
         come = ["--server", url, "--lobby", lobby, "--token-file", "far.token"]
-        far = stack.enter_context(kibitz.start("bot", RANDOM, *come))
+        far = stack.enter_context(kibitz.start("connect", RANDOM, *come))
         results = json.loads(arena.rest(SECONDS))
         assert arena.process.returncode == 1, arena.log.read_text()
         far.rest()
@@ -281,7 +281,9 @@ def test_a_rated_event_on_a_running_server(kibitz: Kibitz) -> None:
         crashed = next(game for game in results["games"] if "crash" in game["causes"])
         report = kibitz.directory / "rated.arena" / crashed["report"]
         assert "ZeroDivisionError" in report.read_text()
-        ladder = json.loads(kibitz.run("ladder", "line-nim", "--server", url, "--json").stdout)
+        ladder = json.loads(
+            kibitz.run("ladder", "rated", "line-nim", "--server", url, "--json").stdout
+        )
         assert {each["name"]: each["matches"] for each in ladder["lines"]} == {
             "ada": 8,
             "bob": 8,

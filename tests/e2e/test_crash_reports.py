@@ -39,7 +39,7 @@ def test_a_crash_leaves_the_command_that_asks_the_same_again(kibitz: Kibitz) -> 
     assert mended.returncode == 0
     assert mended.stdout.splitlines()[-1] == "legal"
     record = again[2]
-    assert kibitz.run("report", record).stdout == text
+    assert kibitz.run("record", "report", record).stdout == text
 
 
 @pytest.mark.slow
@@ -52,7 +52,7 @@ def test_a_server_tells_the_owner_and_the_host_and_nobody_else(kibitz: Kibitz) -
         done = kibitz.run("arena", "--game", "line-nim", *words, "--server", url, "--json")
         assert done.returncode == 1, done.stderr
         game = json.loads(done.stdout)["games"][0]
-        asked = ["report", game["match"], "--server", url]
+        asked = ["record", "report", game["match"], "--server", url]
         cup = kibitz.directory / "cup.arena"
 
         own = kibitz.run(*asked, "--resume-file", str(cup / "bots/crashing.resume"))

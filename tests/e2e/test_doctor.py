@@ -26,7 +26,7 @@ MORE = (
 
 def failed(kibitz: Kibitz, *words: str) -> dict[str, str]:
     """Run the doctor; return what failed and what came."""
-    done = kibitz.run("doctor", "--json", "--patience", "4", *words, seconds=240)
+    done = kibitz.run("bot", "check", "--json", "--patience", "4", *words, seconds=240)
     assert done.stdout, done.stderr
     report = json.loads(done.stdout)
     found = {each["check"]: each["came"] for each in report["checks"] if each["status"] == "Failed"}
@@ -131,6 +131,6 @@ def test_bots_for_six_are_well(kibitz: Kibitz, bot: str) -> None:
 
 
 def test_a_command_that_is_not_there(kibitz: Kibitz) -> None:
-    done = kibitz.run("doctor", "--", "no-such-command")
+    done = kibitz.run("bot", "check", "--", "no-such-command")
     assert done.returncode == 2
     assert "no-such-command" in done.stderr

@@ -102,11 +102,11 @@ def test_all_packages_come_from_the_wheel(image: Image) -> None:
 
 
 def test_what_is_no_code_is_in_it_too(image: Image) -> None:
-    image.run("kibitz", "new-bot", "mine", "--lang", "node")  # of an example and of templates
+    image.run("kibitz", "bot", "new", "mine", "--lang", "node")  # of an example and of templates
     assert "node:readline" in (image.home / "mine" / "bot.js").read_text()
-    rules = image.run("kibitz", "games", "tanks")
+    rules = image.run("kibitz", "game", "show", "tanks")
     assert "kibitz_rulebook" in rules
-    assert "chinese-checkers/greedy-hand" in image.run("kibitz", "bots", "--json")
+    assert "chinese-checkers/greedy-hand" in image.run("kibitz", "bot", "list", "--json")
 
 
 def test_the_command_of_the_image_serves(image: Image) -> None:

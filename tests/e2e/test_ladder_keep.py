@@ -91,7 +91,7 @@ class Hall:
         return self.stack.enter_context(self.kibitz.start(*words))
 
     def bot(self, name: str, file: str) -> Running:
-        words = ["bot", file, "--name", name, "--server", self.url, "--ladder", "evening"]
+        words = ["connect", file, "--name", name, "--server", self.url, "--ladder", "evening"]
         return self.stack.enter_context(self.kibitz.start(*words))
 
     def entries(self) -> list[Entry]:

@@ -67,7 +67,7 @@ def test_who_hoards_memory_crashes_and_the_others_play_on(kibitz: Kibitz) -> Non
     [path] = report["reports"].values()
     written = (kibitz.directory / path).read_text()
     assert "MemoryError" in written
-    assert "kibitz retry records/" in written
+    assert "kibitz record retry records/" in written
 
 
 @pytest.mark.slow

@@ -40,7 +40,7 @@ def wait_for_state(kibitz: Kibitz, there: list[str], code: str, state: str) -> N
     """Ask for the lobbies until this one is in a state."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
-        listed = kibitz.run("lobbies", "--json", *there).stdout.splitlines()
+        listed = kibitz.run("lobby", "list", "--json", *there).stdout.splitlines()
         if (code, state) in [(each["lobby"], each["state"]) for each in map(json.loads, listed)]:
             return
     raise AssertionError(f"lobby {code} is not {state}: {listed}")

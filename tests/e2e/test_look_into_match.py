@@ -75,19 +75,19 @@ class Opponent:
     async def _look(self, match: str) -> None:
         self.match = match
         self.branched = json.loads(await asyncio.to_thread(self.branch))
-        words = ["shadow", FAST, "--match", match, "--seat", "1", *self._there]
+        words = ["match", "shadow", FAST, "--match", match, "--seat", "1", *self._there]
         self.shadow = self._stack.enter_context(self._kibitz.start(*words))
         await until_watched(self._url)
 
     def branch(self) -> str:
         """Play the match on from its first ply, and return the command's output."""
-        words = ["branch", self.match, "--ply", "1", "--seat", "2", "--games", "2"]
+        words = ["record", "branch", self.match, "--ply", "1", "--seat", "2", "--games", "2"]
         words += ["--with", FAST, "--others", FAST, *self._there]
         return self._kibitz.run(*words).stdout
 
     def analyse(self) -> str:
         """Let the house bot judge its own moves, and return the command's output."""
-        words = ["analyse", self.match, "--by", FAST, "--seat", "1", *self._there]
+        words = ["record", "analyze", self.match, "--by", FAST, "--seat", "1", *self._there]
         return self._kibitz.run(*words).stdout
 
 

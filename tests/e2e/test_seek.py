@@ -29,7 +29,7 @@ def test_bots_seek_play_and_play_again(kibitz: Kibitz) -> None:
         for each in (ada, bob):
             each.rest()
             assert each.process.returncode == 0, each.log.read_text()
-        matches = kibitz.run("matches", "--json", *there).stdout.splitlines()
+        matches = kibitz.run("match", "list", "--json", *there).stdout.splitlines()
         played = [json.loads(line) for line in matches]
         rounds = {f"{seek['lobby']}-{round}-{match}" for round in (1, 2) for match in (1, 2)}
         assert {each["match"] for each in played} == rounds, "two blocks of a balanced game"

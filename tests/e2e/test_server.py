@@ -39,12 +39,12 @@ def test_host_bots_and_a_spectator_each_on_their_own(kibitz: Kibitz) -> None:
         host = stack.enter_context(kibitz.start("host", *programme, "--json", *there))
         lobby = host.json()["lobby"]
         watch = stack.enter_context(kibitz.start("watch", lobby, "--plain", *there))
-        listed = json.loads(kibitz.run("lobbies", "--json", *there).stdout)
+        listed = json.loads(kibitz.run("lobby", "list", "--json", *there).stdout)
         assert listed["lobby"] == lobby
         come = [*there, "--lobby", lobby]
         bots = [
-            stack.enter_context(kibitz.start("bot", RANDOM, *come, "--name", "ada")),
-            stack.enter_context(kibitz.start("bot", GREEDY, *come, "--name", "bob")),
+            stack.enter_context(kibitz.start("connect", RANDOM, *come, "--name", "ada")),
+            stack.enter_context(kibitz.start("connect", GREEDY, *come, "--name", "bob")),
         ]
         result = json.loads(host.rest())
         assert host.process.returncode == 0
@@ -54,7 +54,7 @@ def test_host_bots_and_a_spectator_each_on_their_own(kibitz: Kibitz) -> None:
         lines = watch.rest().splitlines()
         assert watch.process.returncode == 0
         assert sum("begins" in line for line in lines) == 2
-        told = json.loads(kibitz.run("matches", "--json", *there).stdout.splitlines()[0])
+        told = json.loads(kibitz.run("match", "list", "--json", *there).stdout.splitlines()[0])
         assert told["result"]["cause"] == "rules"
         for bot in bots:
             bot.rest()
@@ -68,7 +68,7 @@ def test_a_stranger_needs_a_token_and_a_revoked_one_is_none(kibitz: Kibitz) -> N
     with ExitStack() as stack:
         words = ["--port", "0", "--db", "kibitz.db", "--guests", "nobody", "--json"]
         url = stack.enter_context(kibitz.start("serve", *words)).json()["url"]
-        ask = ["lobbies", "--server", url]
+        ask = ["lobby", "list", "--server", url]
         refused = kibitz.run(*ask)
         assert refused.returncode == 1
         assert "unauthorized" in refused.stderr
@@ -91,7 +91,7 @@ def test_a_server_that_is_killed_goes_on_where_it_was(kibitz: Kibitz, port: int)
         lobby = host.line().split()[1]
         come = ["--server", url, "--lobby", lobby, "--at-once", str(MATCHES)]
         for name in ("ada", "bob"):
-            stack.enter_context(kibitz.start("bot", GREEDY, *come, "--name", name))
+            stack.enter_context(kibitz.start("connect", GREEDY, *come, "--name", name))
         host.until(f"match {MATCHES} begins")
         server.send(signal.SIGKILL)
         server.rest()

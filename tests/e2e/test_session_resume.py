@@ -35,7 +35,7 @@ def test_a_host_and_a_player_are_killed_and_come_back(kibitz: Kibitz) -> None:
             return stack.enter_context(kibitz.start(*hosting, "--json"))
 
         def match() -> dict[str, object]:
-            lines = kibitz.run("matches", "--json", *there).stdout.splitlines()
+            lines = kibitz.run("match", "list", "--json", *there).stdout.splitlines()
             [brief] = [line for line in map(json.loads, lines) if "result" not in line]
             return dict(brief)
 
@@ -107,7 +107,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize(
-    "words", [["-m", "kibitz", "bot", "ada.py"], ["ada.py"]], ids=["command", "main"]
+    "words", [["-m", "kibitz", "connect", "ada.py"], ["ada.py"]], ids=["command", "main"]
 )
 def test_a_bot_is_killed_and_comes_back(kibitz: Kibitz, words: list[str]) -> None:
     (kibitz.directory / "ada.py").write_text(HELD)
@@ -138,7 +138,7 @@ def test_a_bot_is_killed_and_comes_back(kibitz: Kibitz, words: list[str]) -> Non
             )
 
         def plies() -> int:
-            lines = kibitz.run("matches", "--json", "--server", url).stdout.splitlines()
+            lines = kibitz.run("match", "list", "--json", "--server", url).stdout.splitlines()
             return sum(int(json.loads(line)["ply"]) for line in lines)
 
         first = bot()

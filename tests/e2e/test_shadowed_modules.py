@@ -103,7 +103,7 @@ def test_python_m_takes_the_directory_off_the_path(kibitz: Kibitz, mark: Path) -
     first = run(kibitz, sys.executable, "-P", "-c", code).stdout.split()
     for name in {each.partition(".")[0] for each in first} & {*NAMES}:
         (kibitz.directory / f"{name}.py").unlink()
-    done = run(kibitz, sys.executable, "-m", "kibitz", "games", "line-nim")
+    done = run(kibitz, sys.executable, "-m", "kibitz", "game", "show", "line-nim")
     assert imported(mark) == []
     assert done.returncode == 0, done.stderr
 
@@ -122,7 +122,7 @@ def test_python_m_takes_the_directory_off_the_path(kibitz: Kibitz, mark: Path) -
             "--games",
             "2",
         ),
-        ("doctor", "line-nim/random", "--game", "line-nim"),
+        ("bot", "check", "line-nim/random", "--game", "line-nim"),
         ("train", "--list"),
     ],
     ids=lambda words: words[0],

@@ -1,4 +1,4 @@
-"""The output of `kibitz bots` about the house bots."""
+"""The output of `kibitz bot list` about the house bots."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BOTS = list(PERSONALITIES.values())
 
 
 def said(*words: str) -> Result:
-    return CliRunner().invoke(kibitz, ["bots", *words])
+    return CliRunner().invoke(kibitz, ["bot", *words])
 
 
 @pytest.mark.parametrize("width", [WIDTH, 110])
@@ -104,7 +104,7 @@ def test_a_docstring_is_quoted_with_its_source() -> None:
 
 
 def test_an_explanation() -> None:
-    lines = said("chinese-checkers/iddfs-hand").output.splitlines()
+    lines = said("show", "chinese-checkers/iddfs-hand").output.splitlines()
     assert lines[0].startswith("chinese-checkers/iddfs-hand: plans its own moves ahead")
     assert any(
         line.startswith("algorithm   IDDFS: iterative deepening over the own") for line in lines
@@ -131,11 +131,15 @@ def test_a_search_without_an_evaluation_is_explained_without() -> None:
 
 
 def test_json_has_a_line_for_each_bot() -> None:
-    every = [json.loads(line) for line in said("--json").output.splitlines()]
+    every = [json.loads(line) for line in said("list", "--json").output.splitlines()]
     assert [each["name"] for each in every] == list(PERSONALITIES)
-    mine = [json.loads(line) for line in said("--game", "tanks", "--json").output.splitlines()]
+    mine = [
+        json.loads(line) for line in said("list", "--game", "tanks", "--json").output.splitlines()
+    ]
     assert mine == [each for each in every if each["game"] == "tanks"]
-    (one,) = [json.loads(line) for line in said("tanks/greedy", "--json").output.splitlines()]
+    (one,) = [
+        json.loads(line) for line in said("show", "tanks/greedy", "--json").output.splitlines()
+    ]
     assert one.items() >= next(each for each in mine if each["name"] == "tanks/greedy").items()
     assert one["about"]["algorithm"]
     assert one["parameters"][0]["type"] == "int"
@@ -144,10 +148,10 @@ def test_json_has_a_line_for_each_bot() -> None:
 @pytest.mark.parametrize(
     ("words", "status", "sentence"),
     [
-        (("line-nim/gredy",), 2, "did you mean line-nim/greedy"),
-        (("nobody",), 2, "unknown bot 'nobody'"),
-        (("--game", "chess"), 1, "unknown game 'chess'; known are"),
-        (("tanks/greedy", "--game", "tanks"), 2, "expected either one bot or --game"),
+        (("show", "line-nim/gredy"), 2, "did you mean line-nim/greedy"),
+        (("show", "nobody"), 2, "unknown bot 'nobody'"),
+        (("list", "--game", "chess"), 1, "unknown game 'chess'; known are"),
+        (("warm", "tanks/greedy", "--game", "tanks"), 2, "expected either one bot or --game"),
     ],
 )
 def test_what_is_not_there_is_refused(words: tuple[str, ...], status: int, sentence: str) -> None:

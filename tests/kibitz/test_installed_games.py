@@ -20,7 +20,7 @@ def kibitz(tmp_path: Path) -> Iterator[Kibitz]:
     """The command, beside a game that works, one that does not load, and two of one name."""
     site = tmp_path / "site"
     with plain_kibitz(tmp_path, PYTHONPATH=search_path(site)) as command:
-        made = command.run("new-game", "hop")
+        made = command.run("game", "new", "hop")
         assert made.returncode == 0, made.stderr
         install(tmp_path / "hop", site)
         (site / "wreck.py").write_text("raise RuntimeError('out of order')\n")
@@ -36,7 +36,7 @@ def test_a_game_of_a_package_is_served_played_and_drawn(kibitz: Kibitz) -> None:
         seats = ["--seats", "open,house=hop/greedy"]
         with kibitz.start("host", "hop", *seats, *at, "--records", "results", "--json") as lobby:
             code = lobby.json()["lobby"]
-            played = kibitz.run("bot", "hop/random", "--lobby", code, *at)
+            played = kibitz.run("connect", "hop/random", "--lobby", code, *at)
             assert played.returncode == 0, played.stdout + played.stderr
             summary = json.loads(lobby.rest().splitlines()[-1])
     matches = [kibitz.directory / match["record"] for match in summary["matches"]]
@@ -45,7 +45,9 @@ def test_a_game_of_a_package_is_served_played_and_drawn(kibitz: Kibitz) -> None:
         footer = read_record(match).footer
         assert footer is not None
         assert footer.result.plies == 9
-        drawn = kibitz.run("export", str(match), "--ply", "3", "--out", f"{match.stem}.svg")
+        drawn = kibitz.run(
+            "record", "export", str(match), "--ply", "3", "--out", f"{match.stem}.svg"
+        )
         assert drawn.returncode == 0, drawn.stderr
         assert "<svg" in (kibitz.directory / f"{match.stem}.svg").read_text()
     warnings = server.log.read_text()
@@ -54,13 +56,13 @@ def test_a_game_of_a_package_is_served_played_and_drawn(kibitz: Kibitz) -> None:
 
 
 def test_the_lists_have_the_games_that_load(kibitz: Kibitz) -> None:
-    for command in ("games", "bots"):
-        listed = kibitz.run(command)
+    for noun in ("game", "bot"):
+        listed = kibitz.run(noun, "list")
         assert listed.returncode == 0, listed.stderr
         assert "hop" in listed.stdout
         assert "wreck" not in listed.stdout
         assert "puddle" not in listed.stdout
-    assert "hop/hop.md" in kibitz.run("games", "hop").stdout
-    refused = kibitz.run("games", "puddle")
+    assert "hop/hop.md" in kibitz.run("game", "show", "hop").stdout
+    refused = kibitz.run("game", "show", "puddle")
     assert refused.returncode == 1
     assert "first-games 0.1.0 and second-games 0.1.0" in refused.stderr

@@ -168,28 +168,29 @@ def test_a_refusal_of_the_server_is_told_without_the_path_in_the_message() -> No
 
 
 MERGE = "number-merge/random"
+SEATED = ("--with", MERGE, "--others", MERGE)
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ["analyse", "RECORD", "--by", MERGE, "--seat", "9"],
-        ["bisect", "RECORD", "--by", MERGE, "--seat", "9"],
-        ["branch", "RECORD", "--ply", "0", "--with", MERGE, "--others", MERGE, "--seat", "9"],
-        ["replay", "RECORD", "--plain", "--seat", "9"],
-        ["export", "RECORD", "--out", "-", "--seat", "9"],
-        ["report", "RECORD", "--seat", "9"],
-        ["retry", "RECORD", MERGE, "--seat", "9"],
-        ["analyse", "RECORD", "--by", "line-nim/random"],
-        ["analyse", "RECORD", "--by", "line-nim/nobody"],
-        ["analyse", "RECORD", "--by", "nothing.py"],
-        ["bisect", "RECORD", "--by", "line-nim/random", "--seat", "1"],
+        ["record", "analyze", "RECORD", "--by", MERGE, "--seat", "9"],
+        ["record", "bisect", "RECORD", "--by", MERGE, "--seat", "9"],
+        ["record", "branch", "RECORD", "--ply", "0", *SEATED, "--seat", "9"],
+        ["record", "replay", "RECORD", "--plain", "--seat", "9"],
+        ["record", "export", "RECORD", "--out", "-", "--seat", "9"],
+        ["record", "report", "RECORD", "--seat", "9"],
+        ["record", "retry", "RECORD", MERGE, "--seat", "9"],
+        ["record", "analyze", "RECORD", "--by", "line-nim/random"],
+        ["record", "analyze", "RECORD", "--by", "line-nim/nobody"],
+        ["record", "analyze", "RECORD", "--by", "nothing.py"],
+        ["record", "bisect", "RECORD", "--by", "line-nim/random", "--seat", "1"],
         [
-            *("branch", "RECORD", "--ply", "0", "--seat", "1"),
+            *("record", "branch", "RECORD", "--ply", "0", "--seat", "1"),
             *("--with", "line-nim/random", "--others", MERGE),
         ],
         [
-            *("branch", "RECORD", "--ply", "0", "--seat", "1"),
+            *("record", "branch", "RECORD", "--ply", "0", "--seat", "1"),
             *("--with", MERGE, "--others", "line-nim/random"),
         ],
     ],
@@ -231,14 +232,14 @@ READ_PATHS = {"token_file", "resume_file", "event", "root"}
     [
         ["watch", "gmae.jsonl", "--plain"],
         ["watch", "./gmae", "--plain"],
-        ["analyse", "gmae.jsonl", "--by", MERGE],
-        ["branch", "g.jsonl", "--ply", "0", "--seat", "1", "--with", MERGE, "--others", MERGE],
-        ["report", "gmae.jsonl"],
-        ["replay", "gmae.jsonl"],
-        ["export", "gmae.jsonl", "--out", "-"],
-        ["bisect", "gmae.jsonl", "--seat", "1"],
-        ["verify", "gmae.jsonl"],
-        ["retry", "gmae.jsonl", MERGE, "--seat", "1"],
+        ["record", "analyze", "gmae.jsonl", "--by", MERGE],
+        ["record", "branch", "g.jsonl", "--ply", "0", "--seat", "1", *SEATED],
+        ["record", "report", "gmae.jsonl"],
+        ["record", "replay", "gmae.jsonl"],
+        ["record", "export", "gmae.jsonl", "--out", "-"],
+        ["record", "bisect", "gmae.jsonl", "--seat", "1"],
+        ["record", "verify", "gmae.jsonl"],
+        ["record", "retry", "gmae.jsonl", MERGE, "--seat", "1"],
     ],
     ids=lambda words: words[0],
 )
@@ -263,13 +264,13 @@ NOWHERE = "ws://127.0.0.1:1"
 @pytest.mark.parametrize(
     "words",
     [
-        ["lobbies"],
-        ["matches"],
-        ["ladder"],
+        ["lobby", "list"],
+        ["match", "list"],
+        ["ladder", "rated"],
         ["seek"],
         ["host", "line-nim"],
         ["watch", "X", "--plain"],
-        ["shadow", MERGE, "--match", "X", "--seat", "1"],
+        ["match", "shadow", MERGE, "--match", "X", "--seat", "1"],
     ],
     ids=lambda words: words[0],
 )

@@ -183,7 +183,7 @@ def evil_record(tmp_path: Path) -> Path:
     return tmp_path / "m.jsonl"
 
 
-@pytest.mark.parametrize("words", [["replay"], ["watch"]])
+@pytest.mark.parametrize("words", [["record", "replay"], ["watch"]])
 def test_a_record_of_a_stranger_is_told_safely(evil_record: Path, words: list[str]) -> None:
     result = CliRunner().invoke(kibitz, [*words, str(evil_record), "--plain"])
     assert result.exit_code == 0, result.output
@@ -198,7 +198,7 @@ def test_a_record_of_a_stranger_is_told_safely(evil_record: Path, words: list[st
 
 
 def test_a_picture_of_a_strangers_record_is_well_formed(evil_record: Path) -> None:
-    result = CliRunner().invoke(kibitz, ["export", str(evil_record), "--out", "-"])
+    result = CliRunner().invoke(kibitz, ["record", "export", str(evil_record), "--out", "-"])
     assert result.exit_code == 0, result.output
     assert safe(result.output)
     ET.fromstring(result.output)
@@ -208,9 +208,9 @@ def test_a_file_that_is_no_record_is_named_safely(tmp_path: Path) -> None:
     path = tmp_path / "m.jsonl"
     path.write_text(json.dumps({EVIL: EVIL}, ensure_ascii=False) + "\n", encoding="utf-8")
     for command in (
-        ["replay", str(path), "--plain"],
-        ["report", str(path)],
-        ["export", str(path), "--out", "-"],
+        ["record", "replay", str(path), "--plain"],
+        ["record", "report", str(path)],
+        ["record", "export", str(path), "--out", "-"],
     ):
         result = CliRunner().invoke(kibitz, command)
         assert result.exit_code == 1
@@ -223,9 +223,9 @@ def test_a_server_that_refuses_is_quoted_safely(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr("kibitz.options.connection.Client", refusing)
     for command in (
-        ["lobbies"],
-        ["matches"],
-        ["ladder"],
+        ["lobby", "list"],
+        ["match", "list"],
+        ["ladder", "rated"],
         ["host", "number-merge"],
         ["watch", "X", "--plain"],
     ):

@@ -11,7 +11,7 @@ import pytest
 
 
 @pytest.mark.e2e
-@pytest.mark.parametrize("words", [("games",), ("bots",), ("games", "tanks")])
+@pytest.mark.parametrize("words", [("game", "list"), ("bot", "list"), ("game", "show", "tanks")])
 def test_a_closed_pipe_ends_a_command_without_a_word(words: tuple[str, ...]) -> None:
     reader, writer = os.pipe()
     os.close(reader)

@@ -14,7 +14,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from kibitz.cli import COMMANDS, kibitz
+from kibitz.cli import kibitz
+from kibitz.command_table import CommandTable
 from kibitz.process import interrupts
 from kibitz_games.core import registry
 from kibitz_protocol import printable
@@ -24,23 +25,31 @@ from tests.kibitz.conftest import PIECE, commands
 KIBITZ = (sys.executable, "-m", "kibitz")
 
 
+REPLAY = ("record", "replay", "RECORD", "--plain")
 PRINTING = (
     ("--help",),
-    ("games",),
-    ("games", "--json"),
-    *(("games", name) for name in registry.names()),
-    ("bots",),
-    ("bots", "--json"),
-    ("replay", "RECORD", "--plain"),
-    ("replay", "RECORD", "--json"),
+    ("game", "list"),
+    ("game", "list", "--json"),
+    *(("game", "show", name) for name in registry.names()),
+    ("bot", "list"),
+    ("bot", "list", "--json"),
+    ("record", "replay", "RECORD", "--plain"),
+    ("record", "replay", "RECORD", "--json"),
     ("watch", "RECORD", "--plain"),
-    ("report", "RECORD"),
-    ("verify", "RECORD"),
-    ("export", "RECORD", "--out", "-"),
+    ("record", "report", "RECORD"),
+    ("record", "verify", "RECORD"),
+    ("record", "export", "RECORD", "--out", "-"),
     ("train", "--list"),
     ("token", "new", PIECE, "--db", "k.db", "--link", "--server", "http://localhost"),
 )
 """Commands that print without a server."""
+IMPORTS = tuple(
+    (place.split(":")[0], [*path, name])
+    for path, table in commands()
+    if isinstance(table, CommandTable)
+    for name, (place, _) in table.entries.items()
+)
+"""Commands, and the module that each imports."""
 
 
 @pytest.mark.e2e
@@ -48,8 +57,8 @@ PRINTING = (
     ("encoding", "words"),
     [
         *(("ascii", words) for words in PRINTING),
-        ("cp1252", ("replay", "RECORD", "--plain")),
-        ("latin-1", ("replay", "RECORD", "--plain")),
+        ("cp1252", ("record", "replay", "RECORD", "--plain")),
+        ("latin-1", ("record", "replay", "RECORD", "--plain")),
     ],
 )
 def test_characters_that_an_encoding_does_not_have_are_replaced(
@@ -95,7 +104,7 @@ def test_json_means_the_same_in_every_encoding() -> None:
 
 @pytest.mark.e2e
 @pytest.mark.parametrize(
-    "words", [("--help",), ("games",), ("bots", "--json"), ("replay", "RECORD", "--plain")]
+    "words", [("--help",), ("game", "list"), ("bot", "list", "--json"), REPLAY]
 )
 def test_output_that_cannot_be_written_is_one_sentence(
     words: tuple[str, ...], record: Path
@@ -150,8 +159,8 @@ main()
         ("kibitz.cli", ["games"]),
         ("click", ["games"]),
         ("kibitz.output", ["--help"]),
-        ("numpy", ["bots"]),
-        *((module, [name]) for name, (module, _) in COMMANDS.items()),
+        ("numpy", ["bot", "list"]),
+        *IMPORTS,
     ],
 )
 def test_ctrl_c_during_imports_is_silent(module: str, words: list[str]) -> None:

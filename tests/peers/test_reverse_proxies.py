@@ -51,7 +51,7 @@ def played(proxied: Proxied) -> str:
         host = stack.enter_context(kibitz.start("host", *words, *there))
         lobby = host.json()["lobby"]
         bot = stack.enter_context(
-            kibitz.start("bot", f"{GAME}/random", "--lobby", lobby, "--name", "ada", *there)
+            kibitz.start("connect", f"{GAME}/random", "--lobby", lobby, "--name", "ada", *there)
         )
         result = json.loads(host.rest())
         assert host.process.returncode == 0, host.log.read_text()

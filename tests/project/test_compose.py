@@ -79,15 +79,15 @@ def test_every_command_is_understood(words: list[str], monkeypatch: pytest.Monke
 
 def test_there_are_as_many_commands_as_services_run() -> None:
     ran = [sorted(words[0] for words in kibitz_lines(each)) for each in (COMPOSE, CLUSTER)]
-    assert ran[0] == ["bot", "bot", "ladder", "serve", "token"]
-    assert ran[1] == ["bot", "bot", "ladder", "serve", "serve", "token"]
+    assert ran[0] == ["connect", "connect", "ladder", "serve", "token"]
+    assert ran[1] == ["connect", "connect", "ladder", "serve", "serve", "token"]
 
 
 @BOTH
 def test_the_games_and_the_bots_that_are_named_exist(compose: dict[str, Any]) -> None:
     ladder = load_ladder(LADDER.read_text(), str(LADDER))
     assert ladder.game.name in registry.names()
-    for words in lines_of(compose, "bot"):
+    for words in lines_of(compose, "connect"):
         assert parsed(words).params["ladder"] == ladder.name
         catalog.find(words[1])  # with its parameters
         assert words[1].split("/")[0] == ladder.game.name
@@ -102,7 +102,7 @@ def test_the_bots_play_all_day(compose: dict[str, Any]) -> None:
         if words[0] != "kibitz":
             continue
         assert service["restart"] == "unless-stopped"
-        if words[1] == "bot":
+        if words[1] == "connect":
             # A lobby's programme ends, and so does a bot that counts its matches.
             params = parsed(words[1:]).params
             assert (params["lobby"], params["matches"], params["rounds"]) == (None, None, None)
@@ -207,7 +207,7 @@ def test_the_script_is_where_the_services_call_it() -> None:
 def test_everybody_finds_a_token(compose: dict[str, Any]) -> None:
     made = re.search(r"for name in (.+); do", SCRIPT.read_text())
     assert made is not None
-    players = [*lines_of(compose, "ladder"), *lines_of(compose, "bot")]
+    players = [*lines_of(compose, "ladder"), *lines_of(compose, "connect")]
     files = [parsed(words).params["token_file"] for words in players]
     assert sorted(map(str, files)) == sorted(f"/house/{name}.token" for name in made[1].split())
     volumes = {name: each.get("volumes", ()) for name, each in compose["services"].items()}

@@ -66,14 +66,15 @@ def understood(line: str) -> None:
     words = shlex.split(re.sub(r"\s[>|&].*$", "", line), comments=True)
     context = click.Context(kibitz, info_name="kibitz")
     command: click.Command = kibitz
+    rest = words[1:]
     for place, word in enumerate(words[1:], 1):
         if not isinstance(command, click.Group):
             break
         found = command.get_command(context, word)
         assert found is not None, f"no command {word!r} in {line!r}"
         command, rest = found, words[place + 1 :]
-    if isinstance(command, click.Group) or "--help" in words:
-        return
+    if isinstance(command, click.Group) or not rest or "--help" in words:
+        return  # the name of a command alone
     command.make_context(command.name, [_filled(word) for word in rest])
 
 
@@ -117,7 +118,7 @@ def test_a_command_line_that_is_not_understood_is_found() -> None:
 
 def test_the_readme_shows_the_two_commands_and_every_step() -> None:
     shown = {line.split()[1] for _, line in lines_of("kibitz ")}
-    assert shown >= {"play", "bot", "serve", "host", "join", "watch", "replay", "export"}
+    assert shown >= {"play", "connect", "serve", "host", "join", "watch", "record", "bot"}
     assert {line.split()[1] for _, line in lines_of("make ")} >= {"demo", "test"}
 
 
@@ -251,7 +252,7 @@ class Picture:
     def drawn(self) -> str:
         ply, seat = self._number("--ply"), self._number("--seat")
         viewpoint = None if seat is None else seat - 1
-        return export_svg(ROOT / self.words[2], load_games("plain"), ply, viewpoint)
+        return export_svg(ROOT / self.words[3], load_games("plain"), ply, viewpoint)
 
     def _number(self, option: str) -> int | None:
         return int(self._after(option)) if option in self.words else None
@@ -260,7 +261,7 @@ class Picture:
         return self.words[self.words.index(option) + 1]
 
 
-PICTURES = [Picture(line) for _, line in lines_of("kibitz export docs/images/")]
+PICTURES = [Picture(line) for _, line in lines_of("kibitz record export docs/images/")]
 
 
 def test_a_picture_is_what_the_docs_say_how_to_make() -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import click
 
-from kibitz.cli import COMMANDS, kibitz
+from kibitz.cli import kibitz
+from tests.kibitz.conftest import commands
 
 ROOT = Path(__file__).parents[2]
 SOURCES = (
@@ -33,13 +34,9 @@ SENTENCE = re.compile(r"[a-z]{2,} [a-z(`-]")
 def known_flags() -> set[str]:
     """Return the flags of all commands."""
     context = click.Context(kibitz)
-    commands = [kibitz.get_command(context, name) for name in COMMANDS]
-    groups = [each for each in commands if isinstance(each, click.Group)]
-    commands += [sub for group in groups for sub in group.commands.values()]
     flags = {
         name
-        for command in commands
-        if command is not None
+        for _, command in commands()
         for option in command.get_params(context)
         for name in [*option.opts, *option.secondary_opts]
     }

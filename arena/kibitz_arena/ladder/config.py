@@ -52,7 +52,7 @@ class HouseEntrant(ConfigModel):
     """A house bot of the server that is always there."""
 
     bot: Personality
-    """Which one, as ``kibitz bots`` lists it."""
+    """Which one, as ``kibitz bot list`` lists it."""
     rating: Annotated[float, Field(ge=-10_000, le=10_000)] | None = None
     """The rating that it is known to have: an anchor, which fixes the scale."""
 
@@ -70,7 +70,7 @@ class Ladder(PlayedConfig):
     """A standing ladder; `load` makes a sound one. The model alone checks each value only."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")]
-    """The name for ``kibitz bot --ladder``; also the name of its directory."""
+    """The name for ``kibitz connect --ladder``; also the name of its directory."""
     seats: Annotated[int, Field(ge=2, le=6)] = 2
     """How many play each game."""
     time_control: Annotated[str, BeforeValidator(normalize_clock)] = "none"

@@ -146,7 +146,7 @@ class Session:
                 where = f"--server {self._client.url} --lobby {self._lobby}"
                 name = shlex.quote(entrant.name)
                 self._display.say(
-                    f"{entrant.name} joins with: kibitz bot BOT {where} --name {name}"
+                    f"{entrant.name} joins with: kibitz connect BOT {where} --name {name}"
                 )
 
     def _missing(self, view: LobbyView) -> list[str]:

@@ -73,6 +73,6 @@ def _unknown(name: str) -> str:
     own = [known for known in PERSONALITIES if known.startswith(f"{game}/")]
     near = difflib.get_close_matches(name, own or PERSONALITIES, n=3, cutoff=0.5)
     meant = f"; did you mean {' or '.join(near)}?" if near else ""
-    listed = f"kibitz bots --game {game}" if own else "kibitz bots"
+    listed = f"kibitz bot list --game {game}" if own else "kibitz bot list"
     expected = f"a path to a .py file, or game/name as `{listed}` lists them"
     return f"unknown bot {name!r}; expected {expected}{meant}"

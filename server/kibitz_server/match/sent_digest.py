@@ -5,7 +5,7 @@ written for the seat: the entry as that seat may see it, and its change of the s
 has the fields with new values, whole, and null for fields that are gone: the format of records,
 whatever patches look like. These are the parts of an event that could leak. They are made of the
 entries and views that events are made of, before these are sent, so a gate that leaks shows here.
-`kibitz verify` recomputes them from the record.
+`kibitz record verify` recomputes them from the record.
 
     link = SHA-256(link before, entry as JSON, "\\n", change as JSON), in hexadecimal
 

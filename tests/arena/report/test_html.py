@@ -225,8 +225,8 @@ def test_records_are_linked_by_paths_and_by_nothing_else() -> None:
     text = render_html(results, dict(zip(tags, paths, strict=False)))
     links = [each.attributes["href"] for each in Tree(text).root.all("a")]
     assert links == ["records/b1.1.jsonl", "javascript%3Aalert%281%29", "a%20b/%C3%BC%3F%23.jsonl"]
-    assert "kibitz replay records/b1.1.jsonl" in text
-    assert "kibitz replay" not in render_html(results, {}).split("<script>")[0]
+    assert "kibitz record replay records/b1.1.jsonl" in text
+    assert "kibitz record replay" not in render_html(results, {}).split("<script>")[0]
 
 
 def test_colour_never_stands_alone() -> None:

@@ -89,10 +89,10 @@ def test_games_are_not_loaded_for_records(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ["replay", "FILE", "--plain"],
-        ["replay", "FILE", "--json"],
-        ["export", "FILE", "--out", "-"],
-        ["analyse", "FILE", "--by", "five-in-a-row/greedy", "--ms", "1"],
+        ["record", "replay", "FILE", "--plain"],
+        ["record", "replay", "FILE", "--json"],
+        ["record", "export", "FILE", "--out", "-"],
+        ["record", "analyze", "FILE", "--by", "five-in-a-row/greedy", "--ms", "1"],
     ],
 )
 def test_commands_open_matches_of_other_programs(
@@ -108,9 +108,9 @@ def test_commands_open_matches_of_other_programs(
 @pytest.mark.parametrize(
     "words",
     [
-        ["replay", "FILE"],
-        ["export", "FILE", "--out", "-"],
-        ["analyse", "FILE", "--by", "five-in-a-row/greedy"],
+        ["record", "replay", "FILE"],
+        ["record", "export", "FILE", "--out", "-"],
+        ["record", "analyze", "FILE", "--by", "five-in-a-row/greedy"],
     ],
 )
 def test_commands_refuse_a_malformed_file_in_a_sentence(

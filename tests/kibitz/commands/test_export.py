@@ -14,7 +14,7 @@ RECORD = IMAGES / "number-merge.jsonl"
 
 
 def export(*words: str) -> Result:
-    return CliRunner().invoke(kibitz, ["export", str(RECORD), *words])
+    return CliRunner().invoke(kibitz, ["record", "export", str(RECORD), *words])
 
 
 def test_an_svg_is_written_or_printed(tmp_path: Path) -> None:

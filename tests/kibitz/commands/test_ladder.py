@@ -1,4 +1,4 @@
-"""`kibitz ladder`: its output about a ladder."""
+"""`kibitz ladder rated`: its output about a ladder."""
 
 from __future__ import annotations
 
@@ -50,21 +50,10 @@ def test_what_is_left_off_is_said() -> None:
     assert list(shown(table(1, 30)))[-1] == "  and 29 more players; see --first and --count"
 
 
-def test_words_that_name_no_command_are_those_of_the_servers_ladder() -> None:
-    asked: dict[str, dict[str, object]] = {
-        "": {"game": None, "first": 1},
-        "line --first 3": {"game": "line", "first": 3},
-        "--first 3": {"game": None, "first": 3},
-    }
-    for words, expected in asked.items():
-        context = ladder.make_context("ladder", words.split())
-        name, command, rest = ladder.resolve_command(
-            context, context._protected_args + context.args
-        )
-        assert name == "rated"
-        assert command is not None
-        params = command.make_context(name, rest).params
-        assert {key: params[key] for key in expected} == expected
+def test_a_ladder_does_not_take_a_mistyped_command_for_a_game() -> None:
+    done = CliRunner().invoke(ladder, ["kepe", "evening.yaml"])
+    assert done.exit_code == 2
+    assert "No such command 'kepe'" in done.output
 
 
 def test_a_ladder_that_cannot_be_kept_or_shown_is_a_sentence(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Starters of bots: what `kibitz new-bot` writes plays, and its test holds it to that."""
+"""Starters of bots: what `kibitz bot new` writes plays, and its test holds it to that."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ BREAKS = {
 
 
 def new_bot(*words: str) -> Result:
-    return CliRunner().invoke(kibitz, ["new-bot", *words])
+    return CliRunner().invoke(kibitz, ["bot", "new", *words])
 
 
 def run_test(directory: Path, language: str) -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,4 @@
-"""`kibitz new-game`: its files work as they are, and it never overwrites anything."""
+"""`kibitz game new`: its files work as they are, and it never overwrites anything."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def new_game(*arguments: str) -> Result:
-    return CliRunner().invoke(kibitz, ["new-game", *arguments])
+    return CliRunner().invoke(kibitz, ["game", "new", *arguments])
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`kibitz nodes`, and the errors of `kibitz serve` about impossible names."""
+"""`kibitz db nodes`, and the errors of `kibitz serve` about impossible names."""
 
 from __future__ import annotations
 

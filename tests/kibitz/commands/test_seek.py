@@ -58,7 +58,7 @@ def test_a_bot_seeks_as_kibitz_bot_does() -> None:
         "token_file": None,
     }
     words = bot_command(TERMS, given)
-    assert words[1:6] == ["-P", "-m", "kibitz", "bot", "mybot.py"]
+    assert words[1:6] == ["-P", "-m", "kibitz", "connect", "mybot.py"]
     assert SeekTerms.model_validate_json(words[words.index("--seek") + 1]) == TERMS
     assert words[-2:] == ["--name", "ada"]
     assert "--token-file" not in words

@@ -1,4 +1,4 @@
-"""`kibitz shadow`: the end and the exit status report a bot that fails at a turn."""
+"""`kibitz match shadow`: the end and the exit status report a bot that fails at a turn."""
 
 from __future__ import annotations
 

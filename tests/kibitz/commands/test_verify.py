@@ -1,4 +1,4 @@
-"""`kibitz verify` never reports a truncated or changed record as fully valid."""
+"""`kibitz record verify` never reports a truncated or changed record as fully valid."""
 
 from __future__ import annotations
 

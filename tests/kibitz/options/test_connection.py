@@ -39,19 +39,20 @@ def _commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[
             yield (*path, name)
 
 
+RANDOM = "line-nim/random"
 WORDS: dict[str, list[str]] = {
     "host": ["line-nim"],
-    "bot": ["line-nim/random", "--lobby", "CODE"],
+    "connect": ["line-nim/random", "--lobby", "CODE"],
     "join": ["CODE"],
     "watch": ["CODE"],
-    "branch": ["CODE", "--ply=1", "--seat=1", "--with=line-nim/random", "--others=line-nim/random"],
-    "shadow": ["line-nim/random", "--match", "CODE", "--seat", "1"],
+    "record branch": ["CODE", "--ply=1", "--seat=1", f"--with={RANDOM}", f"--others={RANDOM}"],
+    "match shadow": ["line-nim/random", "--match", "CODE", "--seat", "1"],
     "lobby start": ["CODE"],
     "lobby kick": ["CODE", "ada"],
     "lobby close": ["CODE"],
     "lobby rematch": ["CODE"],
     "ladder keep": ["FILE"],
-    "abort": ["MATCH"],
+    "match abort": ["MATCH"],
 }
 """The other arguments that a command needs before it would connect."""
 EXPLICIT = {"arena"}

@@ -1,4 +1,4 @@
-"""The output of `kibitz games NAME`: its examples work, for every game in the box."""
+"""The output of `kibitz game show NAME`: its examples work, for every game in the box."""
 
 from __future__ import annotations
 

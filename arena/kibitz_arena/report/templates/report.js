@@ -22,7 +22,7 @@
     button.hidden = false;
     button.addEventListener("click", async () => {
       const path = decodeURIComponent(button.closest("tr").querySelector("a").getAttribute("href"));
-      await navigator.clipboard.writeText(`kibitz replay ${quoted(path)}`);
+      await navigator.clipboard.writeText(`kibitz record replay ${quoted(path)}`);
       button.textContent = "copied";
       setTimeout(() => { button.textContent = "copy"; }, 1500);
     });

@@ -1,4 +1,4 @@
-// Boots the viewer in a file that `kibitz export` wrote: the match is in the file itself.
+// Boots the viewer in a file that `kibitz record export` wrote: the match is in the file itself.
 // `#ply=17` at the end of its address opens it after that ply.
 
 import { define } from "./board/board.js";

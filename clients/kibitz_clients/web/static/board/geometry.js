@@ -1,6 +1,6 @@
 // The geometry of a stage: positions of cells in pixels, neighbors, and the cell at a point.
 //
-// The measures are those of the pictures that `kibitz export` draws. A hexagonal lattice has
+// The measures are those of the pictures that `kibitz record export` draws. A hexagonal lattice has
 // neighbors two units of x apart and rows that are one unit of y apart, drawn sqrt(3) as long.
 
 /** @typedef {import("../wire/messages.js").Stage} Stage */

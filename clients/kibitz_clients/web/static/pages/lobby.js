@@ -324,7 +324,7 @@ class LobbyPage {
         h("details", null, h("summary", null, "From a terminal"),
           h("div", { class: "stack" },
             copyable("Play", `kibitz join ${this.code} --server ${server}${option}`, this.app),
-            copyable("Let a bot play", `kibitz bot mybot.py --server ${server} --lobby ${this.code}${option}`, this.app),
+            copyable("Let a bot play", `kibitz connect mybot.py --server ${server} --lobby ${this.code}${option}`, this.app),
             copyable("Watch", `kibitz watch ${this.code} --server ${server}`, this.app)))));
   }
 

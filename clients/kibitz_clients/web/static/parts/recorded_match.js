@@ -1,4 +1,4 @@
-// A match as `kibitz export` writes it into a page: its courses, and the viewer that shows them.
+// A match as `kibitz record export` writes it into a page: its courses, and the viewer that shows them.
 
 import { Course } from "./course.js";
 import { fill, h } from "./dom.js";

@@ -1,4 +1,4 @@
-"""`kibitz analyse`: what a bot says to every move of a recorded match."""
+"""`kibitz record analyze`: what a bot says to every move of a recorded match."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Write: TypeAlias = "Callable[[Record, Sequence[MoveEvaluation], str, int], str]"
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @server_option
-def analyse(
+def analyze(
     source: str, by: str, ms: int, seat: int | None, out: Path | None, as_json: bool, server: str
 ) -> None:
     """Print what BOT would have played at each turn of RECORD, and what it says of the position.
