@@ -36,6 +36,7 @@ VALUES: Mapping[str, Any] = {
     "no_web": True,
     "unlimited": True,
     "log_level": "info",
+    "public_boards": True,
     **HOUSE,
 }
 """A value of each setting as a file has it, which is not the default."""

@@ -66,7 +66,10 @@ def test_options_of_a_program_need_one(words: list[str]) -> None:
             "swap",
         ),
         (["line-nim", "line-nim/random", "--whole-board", "--", sys.executable], "add --gomocup"),
-        (["line-nim", "--stdio", "--", sys.executable], "for 2 players, not 1"),
+        (
+            ["line-nim", *["line-nim/random"] * 2, "--stdio", "--", sys.executable],
+            "for 2 players, not 3",
+        ),
     ],
     ids=["missing", "game", "swap", "manners", "seats"],
 )
@@ -115,7 +118,7 @@ def test_programs_among_the_bots_are_words_of_their_own() -> None:
             ["line-nim", f"stdio:{sys.executable}", "line-nim/random", "--pause=1"],
             "--pause=1 is for",
         ),
-        (["line-nim", f"stdio:{sys.executable}"], "for 2 players, not 1"),
+        (["line-nim", *[f"stdio:{sys.executable}"] * 3], "for 2 players, not 3"),
     ],
 )
 def test_programs_that_cannot_play_are_refused_before_anything_starts(
