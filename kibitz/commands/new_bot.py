@@ -3,53 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Literal, TypeAlias, get_args
 
 import click
 
 from kibitz import starters
 from kibitz.output import echo
 
+Language: TypeAlias = Literal["python", "node", "c"]
 HERE = Path(__file__).parents[1]
 EXAMPLES = (HERE.parent / "kibitz_examples", HERE.parent / "docs" / "examples")
 """The places of `docs/examples`: in an installed package and in a checkout."""
-PLAY_PYTHON = "kibitz play {game} bot.py {opponents}"
+COPIED: dict[Language, tuple[str, ...]] = {"python": (), "node": ("bot.js",), "c": ("bot.c",)}
+"""The examples that a starter is made of, besides its templates."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,23}")
-
-
-class Language(NamedTuple):
-    """A language of starters: how a bot in it is built, run and tested, in its directory."""
-
-    test: str
-    run: str
-    """The command of the bot, empty for one that kibitz loads itself."""
-    templates: str = "lines"
-    example: str = ""
-    """The file of `docs/examples` that the bot is, unless it is a template."""
-    build: str = ""
-    """The command that builds it, in `make`."""
-
-
-LANGUAGES: Final = {
-    "python": Language("python -m unittest", "", "python"),
-    "node": Language("node --test", "node bot.js", "node", "bot.js"),
-    "typescript": Language(
-        "make test", "node bot.js", example="bot.ts", build="tsc --strict --target es2022 bot.ts"
-    ),
-    "c": Language(
-        "make test", "./bot", example="bot.c", build="cc -std=c99 -O2 -Wall -Wextra -o bot bot.c"
-    ),
-    "c++": Language(
-        "make test",
-        "./bot",
-        example="bot.cpp",
-        build="c++ -std=c++17 -O2 -Wall -Wextra -o bot bot.cpp",
-    ),
-    "rust": Language("make test", "./bot", example="bot.rs", build="rustc -O -o bot bot.rs"),
-    "go": Language("make test", "./bot", example="bot.go", build="go build -o bot bot.go"),
-    "java": Language("make test", "java Bot", example="Bot.java", build="javac Bot.java"),
+NEXT: dict[Language, tuple[str, str]] = {
+    "python": ("python -m unittest", "kibitz play {game} bot.py {opponents}"),
+    "node": ("node --test", "kibitz play {game} {opponents} --stdio -- node bot.js"),
+    "c": ("make test", "kibitz play {game} {opponents} --stdio -- ./bot"),
 }
+"""How the test of a starter is run, and how the bot plays, from within its directory."""
 
 
 @click.command("new", short_help="Create a starter bot and its test.")
@@ -57,32 +32,30 @@ LANGUAGES: Final = {
 @click.option(
     "--lang",
     "language",
-    type=click.Choice(list(LANGUAGES)),
+    type=click.Choice(get_args(Language)),
     default="python",
     show_default=True,
     help="What it is written in.",
 )
 @click.option("--game", help="The game that its test and its first match are of.")
-def new_bot(name: str, language: str, game: str | None) -> None:
+def new_bot(name: str, language: Language, game: str | None) -> None:
     """Write a directory NAME with a bot that plays, and a test of it.
 
     \b
     kibitz bot new mybot
-    kibitz bot new mybot --lang rust
+    kibitz bot new mybot --lang node
     """
     directory = Path(name)
     if not NAME.fullmatch(directory.name):
         raise click.UsageError(
             f"expected a name of letters, digits, - and _, up to 24 of them, not {directory.name!r}"
         )
-    chosen = LANGUAGES[language]
-    values = _values(directory.name, game) | {"run": chosen.run, "build": chosen.build}
+    values = _values(directory.name, game)
     starters.make_directory(directory)
-    copied = [_copy(directory, chosen.example)] if chosen.example else []
-    for path in (*copied, *starters.fill(chosen.templates, directory, values)):
+    for path in (*_copy(directory, language), *starters.fill(language, directory, values)):
         echo(f"wrote {path}")
-    play = "kibitz play {game} {opponents} --stdio -- {run}" if chosen.run else PLAY_PYTHON
-    echo(f"Go on with:\n  cd {directory}\n  {chosen.test}\n  {play.format_map(values)}")
+    test, play = NEXT[language]
+    echo(f"Go on with:\n  cd {directory}\n  {test}\n  {play.format_map(values)}")
 
 
 def _values(name: str, game: str | None) -> dict[str, str]:
@@ -98,10 +71,10 @@ def _values(name: str, game: str | None) -> dict[str, str]:
     }
 
 
-def _copy(directory: Path, example: str) -> Path:
-    """Write the example that a starter is made of, and return its file."""
-    source = next(place for place in EXAMPLES if place.is_dir()) / example
-    text = source.read_text(encoding="utf-8").replace("docs/examples/", "")
-    path = directory / example
-    path.write_text(text, encoding="utf-8")
-    return path
+def _copy(directory: Path, language: Language) -> Iterator[Path]:
+    """Write the examples that a starter is made of, and yield the files."""
+    for example in COPIED[language]:
+        source = next(place for place in EXAMPLES if place.is_dir()) / example
+        text = source.read_text(encoding="utf-8").replace("docs/examples/", "")
+        (directory / example).write_text(text, encoding="utf-8")
+        yield directory / example
