@@ -22,7 +22,6 @@ static const char *after_string(const char *p)
 static const char *after_value(const char *p)
 {
     int depth = 0;
-
     while (*p) {
         if (*p == '"') {
             p = after_string(p);
@@ -46,7 +45,6 @@ static const char *value_of(const char *text, const char *key)
     while (*text && *text != '}') {
         const char *name = text + 1; /* behind the brace or the comma */
         const char *value;
-
         if (*name != '"')
             return NULL;
         value = after_string(name);
@@ -63,7 +61,6 @@ int main(void)
 {
     char *line = NULL;
     size_t room = 0;
-
     while (getline(&line, &room, stdin) > 0) {
         const char *type = value_of(line, "type");
         const char *legal = value_of(line, "legal");

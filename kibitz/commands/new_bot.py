@@ -1,61 +1,74 @@
-"""`kibitz bot new`: a directory with a bot that plays, and a test of it, to begin with."""
+"""`kibitz bot new`: a bot that plays, to begin with, in the language of its file's suffix."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Final
 
 import click
 
 from kibitz import starters
 from kibitz.output import echo
 
-Language: TypeAlias = Literal["python", "node", "c"]
 HERE = Path(__file__).parents[1]
 EXAMPLES = (HERE.parent / "kibitz_examples", HERE.parent / "docs" / "examples")
 """The places of `docs/examples`: in an installed package and in a checkout."""
-COPIED: dict[Language, tuple[str, ...]] = {"python": (), "node": ("bot.js",), "c": ("bot.c",)}
-"""The examples that a starter is made of, besides its templates."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,23}")
-NEXT: dict[Language, tuple[str, str]] = {
-    "python": ("python -m unittest", "kibitz play {game} bot.py {opponents}"),
-    "node": ("node --test", "kibitz play {game} {opponents} --stdio -- node bot.js"),
-    "c": ("make test", "kibitz play {game} {opponents} --stdio -- ./bot"),
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language of starters; `{name}` stands for the file's name without its suffix."""
+
+    name: str
+    run: str
+    """The command of the bot."""
+    build: str | None = None
+    """The command that compiles it."""
+
+
+LANGUAGES: Final[Mapping[str, Language]] = {
+    ".js": Language("JavaScript", "node {name}.js"),
+    ".ts": Language("TypeScript", "node {name}.ts"),
+    ".c": Language("C", "./{name}", "cc -std=c99 -O2 -o {name} {name}.c"),
+    ".cpp": Language("C++", "./{name}", "c++ -std=c++17 -O2 -o {name} {name}.cpp"),
+    ".rs": Language("Rust", "./{name}", "rustc -O -o {name} {name}.rs"),
+    ".go": Language("Go", "./{name}", "go build -o {name} {name}.go"),
+    ".java": Language("Java", "java {name}.java"),
 }
-"""How the test of a starter is run, and how the bot plays, from within its directory."""
+"""The languages besides Python, by the suffix of a bot's file."""
 
 
-@click.command("new", short_help="Create a starter bot and its test.")
+@click.command("new", short_help="Create a starter bot; the suffix is its language.")
 @click.argument("name")
-@click.option(
-    "--lang",
-    "language",
-    type=click.Choice(get_args(Language)),
-    default="python",
-    show_default=True,
-    help="What it is written in.",
-)
-@click.option("--game", help="The game that its test and its first match are of.")
-def new_bot(name: str, language: Language, game: str | None) -> None:
-    """Write a directory NAME with a bot that plays, and a test of it.
+@click.option("--game", help="The game of its first match.")
+def new_bot(name: str, game: str | None) -> None:
+    """Write a bot that plays: a directory NAME with a bot in Python and its test, or a file.
+
+    The suffix of a file sets its language: .js, .ts, .c, .cpp, .rs, .go or .java.
 
     \b
     kibitz bot new mybot
-    kibitz bot new mybot --lang node
+    kibitz bot new mybot.go --game line-nim
     """
-    directory = Path(name)
-    if not NAME.fullmatch(directory.name):
+    path = Path(name)
+    if not NAME.fullmatch(path.stem):
         raise click.UsageError(
-            f"expected a name of letters, digits, - and _, up to 24 of them, not {directory.name!r}"
+            f"expected a name of letters, digits, - and _, up to 24 of them, not {path.stem!r}"
         )
-    values = _values(directory.name, game)
-    starters.make_directory(directory)
-    for path in (*_copy(directory, language), *starters.fill(language, directory, values)):
-        echo(f"wrote {path}")
-    test, play = NEXT[language]
-    echo(f"Go on with:\n  cd {directory}\n  {test}\n  {play.format_map(values)}")
+    values = _values(path.stem, game)
+    if not path.suffix:
+        _write_directory(path, values)
+    elif path.suffix in LANGUAGES:
+        _write_file(path, LANGUAGES[path.suffix], values)
+    else:
+        suffixes = ", ".join(LANGUAGES)
+        raise click.UsageError(
+            f"expected a name without a suffix for Python, or one of {suffixes}, not {path.name!r}"
+        )
 
 
 def _values(name: str, game: str | None) -> dict[str, str]:
@@ -71,10 +84,35 @@ def _values(name: str, game: str | None) -> dict[str, str]:
     }
 
 
-def _copy(directory: Path, language: Language) -> Iterator[Path]:
-    """Write the examples that a starter is made of, and yield the files."""
-    for example in COPIED[language]:
-        source = next(place for place in EXAMPLES if place.is_dir()) / example
-        text = source.read_text(encoding="utf-8").replace("docs/examples/", "")
-        (directory / example).write_text(text, encoding="utf-8")
-        yield directory / example
+def _write_directory(directory: Path, values: Mapping[str, str]) -> None:
+    """Write a bot in Python and its test."""
+    starters.make_directory(directory)
+    for path in starters.fill("python", directory, values):
+        echo(f"wrote {path}")
+    play = "kibitz play {game} bot.py {opponents}".format_map(values)
+    _tell_next(directory, "python -m unittest", play)
+
+
+def _write_file(path: Path, language: Language, values: Mapping[str, str]) -> None:
+    """Write the example of a language under another name."""
+    source = next(place for place in EXAMPLES if place.is_dir()) / f"bot{path.suffix}"
+    text = source.read_text(encoding="utf-8")
+    text = text.replace(f"docs/examples/bot{path.suffix}", path.name)
+    text = text.replace("-o bot ", f"-o {path.stem} ").replace("./bot\n", f"./{path.stem}\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise click.ClickException(f"{path} is there already") from None
+    echo(f"wrote {path}")
+    build = [language.build.format_map(values)] if language.build else []
+    run = language.run.format_map(values)
+    play = "kibitz play {game} {opponents} --stdio -- ".format_map(values) + run
+    _tell_next(path.parent, *build, play)
+
+
+def _tell_next(directory: Path, *commands: str) -> None:
+    """Print the commands to go on with."""
+    steps = [f"cd {directory}", *commands] if directory != Path() else list(commands)
+    echo("Go on with:\n  " + "\n  ".join(steps))

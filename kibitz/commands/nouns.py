@@ -9,7 +9,7 @@ from kibitz.command_table import CommandTable, Entry
 BOT: dict[str, Entry] = {
     "list": ("kibitz.commands.bots:list_bots", "List the house bots."),
     "show": ("kibitz.commands.bots:show_bot", "Explain a house bot and its parameters."),
-    "new": ("kibitz.commands.new_bot:new_bot", "Create a starter bot and its test."),
+    "new": ("kibitz.commands.new_bot:new_bot", "Create a starter bot; the suffix is its language."),
     "check": (
         "kibitz.commands.doctor:doctor",
         "Test a bot: legal play, passes, clocks, reconnects.",

@@ -102,7 +102,8 @@ def test_all_packages_come_from_the_wheel(image: Image) -> None:
 
 
 def test_what_is_no_code_is_in_it_too(image: Image) -> None:
-    image.run("kibitz", "bot", "new", "mine", "--lang", "node")  # of an example and of templates
+    image.run("kibitz", "bot", "new", "mine")  # of templates
+    image.run("kibitz", "bot", "new", "mine/bot.js")  # of an example
     assert "node:readline" in (image.home / "mine" / "bot.js").read_text()
     rules = image.run("kibitz", "game", "show", "tanks")
     assert "kibitz_rulebook" in rules

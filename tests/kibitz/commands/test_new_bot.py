@@ -1,7 +1,10 @@
-"""Starters of bots: what `kibitz bot new` writes plays, and its test holds it to that."""
+"""Starters of bots: what `kibitz bot new` writes plays, in each language."""
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -11,50 +14,106 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kibitz.cli import kibitz
+from kibitz.commands.new_bot import LANGUAGES
 
-TESTS = {
-    "python": [sys.executable, "-m", "unittest"],
-    "node": ["node", "--test"],
-    "c": ["make", "test"],
-}
-NEEDS = {"python": sys.executable, "node": "node", "c": "cc"}
+TYPES_SINCE = (22, 18)
+"""The first version of Node.js that runs TypeScript without a flag."""
 
 
 def new_bot(*words: str) -> Result:
     return CliRunner().invoke(kibitz, ["bot", "new", *words])
 
 
-def run_test(directory: Path, language: str) -> subprocess.CompletedProcess[str]:
+def run(directory: Path, *words: str, lines: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end in a directory."""
     return subprocess.run(
-        TESTS[language], cwd=directory, capture_output=True, text=True, check=False, timeout=60
+        words, cwd=directory, input=lines, capture_output=True, text=True, timeout=240
     )
 
 
 @pytest.mark.e2e
-@pytest.mark.parametrize("language", TESTS)
-def test_a_starter_passes_its_own_test_and_fails_it_when_broken(
-    language: str, tmp_path: Path
-) -> None:
-    if shutil.which(NEEDS[language]) is None:
-        pytest.skip(f"{NEEDS[language]} is not installed")
+def test_a_starter_in_python_passes_its_own_test_and_fails_it_when_broken(tmp_path: Path) -> None:
     directory = tmp_path / "my-bot"
-    done = new_bot(str(directory), "--lang", language)
+    done = new_bot(str(directory))
     assert done.exit_code == 0, done.output
     for path in directory.iterdir():
         assert f"wrote {path}" in done.output
-        assert "docs/examples" not in path.read_text()
-    tested = run_test(directory, language)
+    tested = run(directory, sys.executable, "-m", "unittest")
     assert tested.returncode == 0, tested.stdout + tested.stderr
-    breaks = {
-        "python": ("bot.py", "return random.choice(position.legal)", "return -1"),
-        "node": ("bot.js", "return moves[", "return [{ x: 9 }]["),
-        "c": ("bot.c", 'printf("%.*s\\n"', 'printf("no %.*s\\n"'),
-    }
-    name, good, bad = breaks[language]
-    text = (directory / name).read_text()
-    assert good in text
-    (directory / name).write_text(text.replace(good, bad))
-    assert run_test(directory, language).returncode != 0
+    bot = directory / "bot.py"
+    good = "return random.choice(position.legal)"
+    assert good in bot.read_text()
+    bot.write_text(bot.read_text().replace(good, "return -1"))
+    assert run(directory, sys.executable, "-m", "unittest").returncode != 0
+
+
+def require(suffix: str) -> None:
+    """Skip a test where the tools of a language are not installed."""
+    language = LANGUAGES[suffix]
+    tool = (language.build or language.run).split()[0]
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed, so the starter in {language.name} is not run")
+    if suffix == ".ts":
+        version = run(Path(), "node", "--version").stdout
+        if tuple(map(int, re.findall(r"\d+", version)))[:2] < TYPES_SINCE:
+            pytest.skip(f"Node.js {version.strip()} does not run TypeScript")
+
+
+@pytest.fixture
+def starter(suffix: str, tmp_path: Path) -> list[str]:
+    """The command of a starter, which is written and compiled in `tmp_path`."""
+    require(suffix)
+    done = new_bot(str(tmp_path / f"my-bot{suffix}"), "--game", "line-nim")
+    assert done.exit_code == 0, done.output
+    steps = done.output.partition("Go on with:\n")[2].splitlines()
+    assert steps[0].split() == ["cd", str(tmp_path)]
+    for step in steps[1:-1]:
+        built = run(tmp_path, *shlex.split(step))
+        assert built.returncode == 0, built.stderr
+    return shlex.split(steps[-1])
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("suffix", LANGUAGES)
+def test_a_starter_plays_matches(starter: list[str], tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "kibitz", "play", "--json", "--games", "2", *starter[2:]]
+    done = run(tmp_path, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads(done.stdout)
+    assert (len(result["matches"]), result["trouble"]) == (2, [])
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("suffix", LANGUAGES)
+def test_a_starter_reads_json_as_it_is(starter: list[str], tmp_path: Path) -> None:
+    """Names of fields in a text, brackets in a text, and lists in moves mislead no reader."""
+    lines = (
+        '{"type":"start","players":["\\"type\\":\\"turn\\""]}\n'
+        '{"view":{"a":"}\\"legal\\":[{1"},"type":"turn","legal":[{"x":"]}","y":[2,3]}],"ms":9}\n'
+        '{"type":"end","result":{}}\n'
+    )
+    done = run(tmp_path, *starter[starter.index("--") + 1 :], lines=lines)
+    assert (done.returncode, done.stdout) == (0, '{"x":"]}","y":[2,3]}\n')
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("suffix", sorted(LANGUAGES.keys() - {".js"}))
+def test_a_starter_fails_where_no_moves_are_listed(starter: list[str], tmp_path: Path) -> None:
+    lines = '{"type":"turn","view":{},"legal":null,"legal_rule":"any empty cell"}\n'
+    done = run(tmp_path, *starter[starter.index("--") + 1 :], lines=lines)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "this game lists no legal moves" in done.stderr
+
+
+@pytest.mark.parametrize("suffix", LANGUAGES)
+def test_a_file_names_itself_and_is_short(suffix: str, tmp_path: Path) -> None:
+    done = new_bot(str(tmp_path / f"nimrod{suffix}"))
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / f"nimrod{suffix}").read_text()
+    assert f"nimrod{suffix}" in text
+    assert "docs/examples" not in text
+    assert "./bot\n" not in text
+    assert len(text.splitlines()) < 80
 
 
 def test_a_game_can_be_named(tmp_path: Path) -> None:
@@ -64,20 +123,23 @@ def test_a_game_can_be_named(tmp_path: Path) -> None:
     assert "class Nimrod(Bot):" in (tmp_path / "nimrod" / "bot.py").read_text()
 
 
-def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["mine", "mine.go"])
+def test_what_is_there_is_not_written_over(name: str, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
-    done = new_bot(str(tmp_path / "mine"))
+    (tmp_path / "mine.go").write_text("mine")
+    done = new_bot(str(tmp_path / name))
     assert done.exit_code == 1
     assert "is there already" in done.output
     assert not [*(tmp_path / "mine").iterdir()]
+    assert (tmp_path / "mine.go").read_text() == "mine"
 
 
 @pytest.mark.parametrize(
     ("words", "status", "sentence"),
     [
         (("1bot",), 2, "expected a name of letters"),
-        (("b$t",), 2, "expected a name of letters"),
-        (("bot", "--lang", "cobol"), 2, "'cobol' is not one of"),
+        (("b$t.go",), 2, "expected a name of letters"),
+        (("bot.cobol",), 2, "one of .js, .ts, .c, .cpp, .rs, .go, .java, not 'bot.cobol'"),
         (("bot", "--game", "chess"), 1, "unknown game 'chess'"),
     ],
 )
