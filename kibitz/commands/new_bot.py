@@ -48,10 +48,11 @@ LANGUAGES: Final[Mapping[str, Language]] = {
 def new_bot(name: str, game: str | None) -> None:
     """Write a bot that plays: a directory NAME with a bot in Python and its test, or a file.
 
-    The suffix of a file sets its language: .js, .ts, .c, .cpp, .rs, .go or .java.
+    The suffix of a file sets its language: .py, .js, .ts, .c, .cpp, .rs, .go or .java.
 
     \b
     kibitz bot new mybot
+    kibitz bot new mybot.py
     kibitz bot new mybot.go --game line-nim
     """
     path = Path(name)
@@ -62,12 +63,16 @@ def new_bot(name: str, game: str | None) -> None:
     values = _values(path.stem, game)
     if not path.suffix:
         _write_directory(path, values)
+    elif path.suffix == ".py":
+        text = starters.text_of(Path("python", "bot.py.tmpl"), values)
+        _write_new(path, text.replace("bot.py", path.name))
+        _tell_next(path.parent, f"kibitz play {values['game']} {path.name} {values['opponents']}")
     elif path.suffix in LANGUAGES:
         _write_file(path, LANGUAGES[path.suffix], values)
     else:
-        suffixes = ", ".join(LANGUAGES)
+        suffixes = ", ".join([".py", *LANGUAGES])
         raise click.UsageError(
-            f"expected a name without a suffix for Python, or one of {suffixes}, not {path.name!r}"
+            f"expected a name without a suffix, or with one of {suffixes}, not {path.name!r}"
         )
 
 
@@ -99,6 +104,15 @@ def _write_file(path: Path, language: Language, values: Mapping[str, str]) -> No
     text = source.read_text(encoding="utf-8")
     text = text.replace(f"docs/examples/bot{path.suffix}", path.name)
     text = text.replace("-o bot ", f"-o {path.stem} ").replace("./bot\n", f"./{path.stem}\n")
+    _write_new(path, text)
+    build = [language.build.format_map(values)] if language.build else []
+    run = language.run.format_map(values)
+    play = "kibitz play {game} {opponents} --stdio -- ".format_map(values) + run
+    _tell_next(path.parent, *build, play)
+
+
+def _write_new(path: Path, text: str) -> None:
+    """Write a file, but not over one that is there."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with path.open("x", encoding="utf-8") as file:
@@ -106,10 +120,6 @@ def _write_file(path: Path, language: Language, values: Mapping[str, str]) -> No
     except FileExistsError:
         raise click.ClickException(f"{path} is there already") from None
     echo(f"wrote {path}")
-    build = [language.build.format_map(values)] if language.build else []
-    run = language.run.format_map(values)
-    play = "kibitz play {game} {opponents} --stdio -- ".format_map(values) + run
-    _tell_next(path.parent, *build, play)
 
 
 def _tell_next(directory: Path, *commands: str) -> None:

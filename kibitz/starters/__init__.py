@@ -27,7 +27,11 @@ def fill(starter: str, directory: Path, values: Mapping[str, str]) -> list[Path]
         name = template.relative_to(templates).with_suffix("")
         path = directory / Template(str(name)).substitute(values)
         path.parent.mkdir(exist_ok=True)
-        text = Template(template.read_text(encoding="utf-8")).substitute(values)
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text_of(template.relative_to(_HERE), values), encoding="utf-8")
         written.append(path)
     return written
+
+
+def text_of(template: Path, values: Mapping[str, str]) -> str:
+    """Return the text of a template, such as ``python/bot.py.tmpl``, filled with `values`."""
+    return Template((_HERE / template).read_text(encoding="utf-8")).substitute(values)

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 
 from kibitz.cli import kibitz
 from kibitz.commands.new_bot import LANGUAGES
+from kibitz_bots.loading import load
 
 TYPES_SINCE = (22, 18)
 """The first version of Node.js that runs TypeScript without a flag."""
@@ -123,6 +124,15 @@ def test_a_game_can_be_named(tmp_path: Path) -> None:
     assert "class Nimrod(Bot):" in (tmp_path / "nimrod" / "bot.py").read_text()
 
 
+def test_a_file_in_python_is_a_bot(tmp_path: Path) -> None:
+    path = tmp_path / "my-bot.py"
+    done = new_bot(str(path), "--game", "connect-four")
+    assert done.exit_code == 0, done.output
+    assert "kibitz play connect-four my-bot.py connect-four/random" in done.output
+    assert load(str(path))().name == "my-bot"
+    assert [*tmp_path.iterdir()] == [path]
+
+
 @pytest.mark.parametrize("name", ["mine", "mine.go"])
 def test_what_is_there_is_not_written_over(name: str, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
@@ -139,7 +149,7 @@ def test_what_is_there_is_not_written_over(name: str, tmp_path: Path) -> None:
     [
         (("1bot",), 2, "expected a name of letters"),
         (("b$t.go",), 2, "expected a name of letters"),
-        (("bot.cobol",), 2, "one of .js, .ts, .c, .cpp, .rs, .go, .java, not 'bot.cobol'"),
+        (("bot.cobol",), 2, "one of .py, .js, .ts, .c, .cpp, .rs, .go, .java, not 'bot.cobol'"),
         (("bot", "--game", "chess"), 1, "unknown game 'chess'"),
     ],
 )
