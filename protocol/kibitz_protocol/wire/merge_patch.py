@@ -44,6 +44,8 @@ def difference(old: BaseModel | Mapping[str, Any], new: BaseModel | Mapping[str,
         former = before.get(name)
         if former is value:
             continue
+        if isinstance(former, BaseModel) and former.__dict__ == getattr(value, "__dict__", None):
+            continue  # most models of a collection are equal, and this shows it the fastest
         if isinstance(former, BaseModel | dict) and isinstance(value, BaseModel | dict):
             if inner := difference(former, value):
                 patch[name] = inner
