@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
+
+from pydantic_core import to_json
 
 TEXT = 0x81
 """First byte of an unfragmented text frame."""
@@ -25,10 +28,15 @@ def text_frame(payload: bytes) -> bytes:
     return bytes((TEXT, 127)) + size.to_bytes(8, "big") + payload
 
 
-def done_frame(request: int, seq: int | None) -> bytes:
-    """Return the answer to a request that made entry `seq`, framed."""
-    if seq is None:
-        return text_frame(b'{"re":%d,"type":"done"}' % request)
+def done_frame(request: int, seq: int | None, ignored: Sequence[str] = ()) -> bytes:
+    """Return the answer to a request that made entry `seq`, framed.
+
+    `ignored` names the fields of the request that were ignored, which is rare.
+    """
+    if seq is None or ignored:
+        named = b',"ignored":%b' % to_json(ignored) if ignored else b""
+        made = b"" if seq is None else b',"seq":%d' % seq
+        return text_frame(b'{"re":%d%b,"type":"done"%b}' % (request, named, made))
     payload = b'{"re":%d,"type":"done","seq":%d}' % (request, seq)
     return b"\x81%c%b" % (len(payload), payload)  # two numbers: always a short frame
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal
 
+from kibitz_protocol.wire.frames import done_frame
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.visibility import WantedViews
 from kibitz_server.match.commands import Refuse
@@ -155,10 +156,13 @@ class PlayedMove(HeldAnswer):
 
     def __call__(self) -> None:
         news, player, request, view = self._news, self._player, self.number, self._view
-        news.publish(view, self._line, player, player.done_frame(request, view.entry.seq))
+        ignored = player.unanswered.pop(request, ())
+        answer = done_frame(request, view.entry.seq, ignored)
+        news.publish(view, self._line, player, answer)
         news.metrics.move_ms[news.durable_at - self._arrived] += 1
 
 
 def answer_move(peer: Peer, request: int, seq: int) -> None:
     """Answer a resent move."""
-    peer.send_queue.send(peer.done_frame(request, seq))
+    ignored = peer.unanswered.pop(request, ())
+    peer.send_queue.send(done_frame(request, seq, ignored))

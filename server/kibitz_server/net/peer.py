@@ -20,12 +20,10 @@ from typing import Protocol
 
 from websockets.frames import CloseCode as Standard
 
-from kibitz_protocol.wire.frames import done_frame
 from kibitz_protocol.wire.messages import (
     Answer,
     Capabilities,
     ClientMessage,
-    Done,
     Move,
     Redirect,
     Refused,
@@ -195,12 +193,6 @@ class Peer:
         if ignored := self.unanswered.pop(message.re, None):
             message = message.model_copy(update={"ignored": list(ignored)})
         self.send_queue.send(message_frame(message))
-
-    def done_frame(self, request: int, seq: int) -> bytes:
-        """Return the answer to a move, which counts as given."""
-        if ignored := self.unanswered.pop(request, None):
-            return message_frame(Done(re=request, seq=seq, ignored=list(ignored)))
-        return done_frame(request, seq)
 
     def send(self, message: ServerMessage) -> None:
         """Send news that must not be dropped."""

@@ -221,6 +221,8 @@ RULED = variant(Grid, legal_rule='any "empty" cell')
 @pytest.mark.parametrize("seq", [None, 0, 1, 2**53 - 1])
 def test_an_answer_is_framed_as_the_codec_writes_it(seq: int | None) -> None:
     assert done_frame(7, seq) == text_frame(encode(Done(re=7, seq=seq)))
+    named = Done(re=7, seq=seq, ignored=["a", "b"])
+    assert done_frame(7, seq, ("a", "b")) == text_frame(encode(named))
 
 
 @pytest.mark.parametrize("clock", ["none", "10+1", "byo=5+3x2,bank=9"])
