@@ -218,6 +218,8 @@ async def test_it_is_said_when_it_is_ones_turn_and_how_the_last_move_was(
 async def test_a_page_that_is_offline_says_so_and_goes_on_by_itself(open_page: OpenPage) -> None:
     page = await open_page("/", pardoned=("ERR_INTERNET_DISCONNECTED",))
     status = page.locator("#status")
+    await page.get_by_role("link", name="Play Connect Four").wait_for()
+    await page.wait_for_load_state("networkidle")
     await page.context.set_offline(True)
     await expect(status).to_contain_text("You are offline")
     await page.context.set_offline(False)
