@@ -6,6 +6,8 @@ ARGS ?=
 
 VENV := .venv
 WEB_CHECKS := tests/tools/web
+WIRE := clients/kibitz_clients/web/static/wire
+CLIENT ?= build/kibitz-client
 WEB_TOOLS := $(WEB_CHECKS)/node_modules/.made
 IN_VENV := $(VENV)/bin/python
 PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet -c constraints.txt
@@ -27,7 +29,7 @@ ifneq ($(SOUND),yes)
 FORCE := anew
 endif
 
-.PHONY: help demo test test-all warm lint ruff mypy imports prose format schema web-types web-check docs bench experiments clean anew
+.PHONY: help demo test test-all warm lint ruff mypy imports prose format schema web-types web-check client-package docs bench experiments clean anew
 .DEFAULT_GOAL := help
 
 help:
@@ -41,6 +43,7 @@ help:
 	@echo 'make schema    write docs/protocol from the message models'
 	@echo 'make web-types write the types of the browser client from the message models'
 	@echo 'make web-check check the types of the browser client, with TypeScript from npm'
+	@echo 'make client-package  build the websocket client for npm in build/kibitz-client'
 	@echo 'make docs      build the documents as a site in site/'
 	@echo 'make bench     measure the server and the searches'
 	@echo 'make experiments  measure the experiments of the reports again, and write their page'
@@ -110,6 +113,13 @@ web-types: $(VENV)/.dev
 web-check: $(WEB_TOOLS)
 	@if test -f $(WEB_TOOLS); then node $(WEB_CHECKS)/node_modules/typescript/bin/tsc --project $(WEB_CHECKS); \
 	else echo 'the types of the browser client are not checked: there is no npm'; fi
+
+# The modules of the browser client as a package, with declarations for TypeScript.
+client-package: $(WEB_TOOLS)
+	@rm -rf $(CLIENT) && mkdir -p $(CLIENT)
+	@cp $(WIRE)/*.js $(WIRE)/*.d.ts clients/typescript/package.json clients/typescript/README.md LICENSE $(CLIENT)
+	@node $(WEB_CHECKS)/node_modules/typescript/bin/tsc --project clients/typescript --outDir $(CLIENT)
+	@echo 'the package is in $(CLIENT)'
 
 docs: $(VENV)/.docs
 	@NO_MKDOCS_2_WARNING=1 $(IN_VENV) -m mkdocs build --strict --quiet
