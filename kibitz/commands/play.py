@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -102,14 +102,8 @@ def play(
         play_computer(plan.game, level, given["tc"])
         return
     alone = len(plan.bots) == 1
-    plan = with_opponents(plan)
-    check(plan)
-    if not quiet and (note := options_match.unbalanced_note(game.name, given["each"])):
-        tell(note)
-    plan = with_isolation(plan, given["isolation"], records, db)
-    if has_strangers(plan) and not quiet:
-        tell(plan.isolation.sentence)
-    records.mkdir(parents=True, exist_ok=True)
+    told = ignore if quiet else tell
+    plan = _prepare(with_opponents(plan), records, db, told, given)
 
     async def ended(played: SeriesOutcome) -> None:
         if alone and not as_json:
@@ -121,7 +115,6 @@ def play(
             await interrupted()
 
     opened = show_page if watch else ignore
-    told = ignore if quiet else tell
     advanced = ScoreLine(plan, shown=not quiet and sys.stderr.isatty()) if alone else None
     played = run(
         play_series(
@@ -129,6 +122,24 @@ def play(
         )
     )
     sys.exit(1 if played.trouble else 0)
+
+
+def _prepare(
+    plan: MatchSeries,
+    records: Path,
+    db: Path | None,
+    told: Callable[[str], object],
+    given: dict[str, Any],
+) -> MatchSeries:
+    """Check a plan, say what is special about it, and make the directory of its records."""
+    check(plan)
+    if note := options_match.unbalanced_note(plan.game.name, given["each"]):
+        told(note)
+    plan = with_isolation(plan, given["isolation"], records, db)
+    if has_strangers(plan):
+        told(plan.isolation.sentence)
+    records.mkdir(parents=True, exist_ok=True)
+    return plan
 
 
 def _plan(

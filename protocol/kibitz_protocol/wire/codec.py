@@ -215,9 +215,9 @@ def _refuse(
 
 def _unknown_fields(errors: Sequence[ErrorDetails], outer: int) -> tuple[str, ...]:
     """Return the names of unknown fields, if that is all that is wrong and none is nested."""
-    if any(each["type"] != "extra_forbidden" or len(each["loc"]) != outer for each in errors):
+    if any(error["type"] != "extra_forbidden" or len(error["loc"]) != outer for error in errors):
         return ()
-    return tuple(str(each["loc"][-1]) for each in errors)
+    return tuple(str(error["loc"][-1]) for error in errors)
 
 
 def _request_id(data: bytes | bytearray | str) -> int:

@@ -35,9 +35,9 @@ class Work:
     ) -> None:
         right = getattr(codec, name)
 
-        def counted(*args: Any) -> Any:
+        def counted(*args: Any, **named: Any) -> Any:
             count(*args)
-            return right(*args)
+            return right(*args, **named)
 
         monkeypatch.setattr(codec, name, counted)
 

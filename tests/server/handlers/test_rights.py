@@ -142,7 +142,7 @@ async def test_a_viewer_receives_snapshots_the_wall_and_the_hall(tmp_path: Path)
         match = (await ada.next("match_started"))["match"]["match"]
         await viewer.ask("hello", versions=[1], viewer=True)
         await viewer.ask("subscribe", topic="hall")
-        assert [each["match"] for each in (await viewer.next("hall"))["matches"]] == [match]
+        assert [*(await viewer.next("hall"))["matches"]] == [match]
         assert (await viewer.ask("wall", matches=[match]))["watching"] == [match]
         assert (await viewer.next("snapshot"))["why"] == "watching"
 
