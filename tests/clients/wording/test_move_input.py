@@ -15,7 +15,7 @@ from kibitz_clients.render.match_picture import frame_scene
 from kibitz_clients.wording import move_input
 from kibitz_clients.wording.move_input import MoveOption, MoveSelector
 from kibitz_games.core.game import Game, IllegalAction, Model, Notation
-from kibitz_games.core.scene import Scene
+from kibitz_games.core.scene import Cell, Scene
 from kibitz_protocol.wire.recordfile import Record
 from tests.tools import fake_connection as testing
 
@@ -237,6 +237,15 @@ def test_arrows_reach_every_place_of_the_star(game: Game, running: Record) -> No
                 reached.add(there)
                 edge.append(there)
     assert reached == {cell.name for cell in star.cells}
+
+
+def test_arrows_lead_to_the_next_place() -> None:
+    places = {"a": (0, 0), "b": (1, 0), "c": (2, 0), "d": (0, 1)}
+    scene = Scene("square", tuple(Cell(name, x, y) for name, (x, y) in places.items()))
+    assert move_input.neighbour_towards(scene, "a", 1, 0) == "b"
+    assert move_input.neighbour_towards(scene, "c", -1, 0) == "b"
+    assert move_input.neighbour_towards(scene, "a", 0, 1) == "d"
+    assert move_input.neighbour_towards(scene, "a", 0, -1) == "a"
 
 
 def test_arrows_stay_at_the_edge_and_begin_in_the_middle(game: Game, running: Record) -> None:
