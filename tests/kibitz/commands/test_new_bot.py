@@ -129,8 +129,8 @@ def test_a_file_in_python_is_a_bot(tmp_path: Path) -> None:
     done = new_bot(str(path), "--game", "connect-four")
     assert done.exit_code == 0, done.output
     assert "kibitz play connect-four my-bot.py connect-four/random" in done.output
-    assert load(str(path))().name == "my-bot"
     assert [*tmp_path.iterdir()] == [path]
+    assert load(str(path))().name == "my-bot"
 
 
 @pytest.mark.parametrize("name", ["mine", "mine.go"])
