@@ -46,7 +46,7 @@ async def main(url, token=None):
             if isinstance(news, LobbyNews) and len(news.lobby.members) == 4:
                 break
         await client.start(lobby)
-        players = {each.name: each.player for each in news.lobby.members}
+        players = {each.name: each.player for each in news.lobby.members.values()}
         print(json.dumps(players), flush=True)
         await client.arrange(lobby, wanted(players))
         async for news in client.news():

@@ -38,7 +38,7 @@ def test_a_crash_leaves_the_command_that_asks_the_same_again(kibitz: Kibitz) -> 
     mended = kibitz.run(*again[1:-1], "mended.py")
     assert mended.returncode == 0
     assert mended.stdout.splitlines()[-1] == "legal"
-    record = again[2]
+    record = again[3]
     assert kibitz.run("record", "report", record).stdout == text
 
 

@@ -38,18 +38,19 @@ def without_extras(code: str) -> subprocess.CompletedProcess[str]:
     ("words", "extra"),
     [
         (["play", "connect-four", "a", "b"], "server"),
-        (["new-bot", "mine"], "server"),
+        (["bot", "new", "mine"], "server"),
         (["serve", "--port", "0", "--db", "/nowhere/k.db"], "server"),
         (["watch", "x"], "terminal"),
         (["arena", "x.yaml"], "arena"),
-        (["bot", "connect-four/alphabeta", "--lobby", "X"], "search"),
+        (["connect", "connect-four/alphabeta", "--lobby", "X"], "search"),
     ],
 )
 def test_a_command_without_its_packages_says_what_to_install(words: list[str], extra: str) -> None:
     done = without_extras(f"from kibitz import cli; cli.main({words!r})")
     assert done.returncode == extras.EXIT_MISSING, done.stderr
     (line,) = done.stderr.splitlines()
-    assert line.startswith(f"Error: kibitz {words[0]} needs ")
+    command = "bot new" if words[0] == "bot" else words[0]
+    assert line.startswith(f"Error: kibitz {command} needs ")
     assert line.endswith(f"which is not installed: pip install 'kibitz[{extra}]'")
 
 
@@ -100,10 +101,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("extra", "works", "lacks"),
     [
-        ("", ["bot", "--help"], ["play", "connect-four"]),
-        ("server", ["new-bot", "mine"], ["arena", "x.yaml"]),
-        ("search", ["bots", "--json"], ["ladder", "x"]),
-        ("terminal", ["replay", str(ROOT / "docs/images/connect-four.jsonl"), "--json"], ["serve"]),
+        ("", ["connect", "--help"], ["play", "connect-four"]),
+        ("server", ["bot", "new", "mine"], ["arena", "x.yaml"]),
+        ("search", ["bot", "list", "--json"], ["ladder", "x"]),
+        (
+            "terminal",
+            ["record", "replay", str(ROOT / "docs/images/connect-four.jsonl"), "--json"],
+            ["serve"],
+        ),
         ("arena", ["arena", "--help"], ["demo"]),
         ("all", ["demo", "--help"], None),
     ],

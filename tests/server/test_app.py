@@ -112,8 +112,9 @@ async def test_joins_matches_and_refusals_are_logged(
         running(Config(db=tmp_path / "k.db"), GAMES) as server,
         connected(server.url) as ada,
         connected(server.url) as bob,
+        connected(server.url) as eve,
     ):
-        await ada.ask("hello", versions=[1], resume="nobody has this secret")
+        await eve.ask("hello", versions=[1], resume="nobody has this secret")
         for client, name in ((ada, "ada"), (bob, "bob")):
             await client.hello(name)
         lobby = await seated(server.url, [ada, bob])
@@ -127,7 +128,7 @@ async def test_joins_matches_and_refusals_are_logged(
     ]
     assert any(line.startswith("refused a newcomer: unauthorized: ") for line in logged)
     assert f"match {lobby}-1-1 of {turn['game']} began: ada, bob" in logged
-    assert f"match {lobby}-1-1 ended after 0 plies: resign" in logged
+    assert f"match {lobby}-1-1 ended after 0 plies: resignation" in logged
 
 
 async def test_a_drain_says_farewell_and_the_match_goes_on_after_it(tmp_path: Path) -> None:

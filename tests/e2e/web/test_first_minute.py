@@ -224,4 +224,4 @@ async def test_a_page_that_is_offline_says_so_and_goes_on_by_itself(open_page: O
     await expect(status).to_contain_text("You are offline")
     await page.context.set_offline(False)
     await expect(status).to_be_empty()
-    await expect(page.locator(".light")).to_have_attribute("data-phase", "open")
+    await expect(page.locator(".light")).to_have_attribute("data-state", "online")

@@ -195,7 +195,7 @@ async def test_a_lobby_that_could_not_be_written_is_not_opened_and_says_so(serve
         answer = await asyncio.wait_for(hosting, 10)
         assert (answer["type"], answer["code"]) == ("refused", "unavailable")
         assert answer["retry_after_ms"] > 0
-        assert server.directory.lobbies == {}
+        await wait_until(lambda: server.directory.lobbies == {})
         await asyncio.wait_for(server._store.flush(), 5)
 
 
@@ -373,7 +373,7 @@ async def test_after_a_reload_everybody_is_where_the_lobbies_say(
             asking = asyncio.ensure_future(
                 people[who].ask_until_carried_out(kind, lobby=key, **fields)
             )
-            await wait_until(lambda: people[who].resent > 0)
+            await wait_until(lambda: people[who].resent > 0 or asking.done())
         go.set()
         answer = await asyncio.wait_for(asking, 10)
         await asyncio.wait_for(other, 10)
