@@ -92,6 +92,17 @@ def test_the_rights_are_those_that_are_tested_here() -> None:
     assert {request.type for request in REQUESTS if request.of_viewers} == OF_VIEWERS
 
 
+async def begin_match(ada: JsonClient, bob: JsonClient) -> tuple[str, str]:
+    """Begin a match of two guests; return its lobby and its key."""
+    await ada.hello("ada")
+    await bob.hello("bob")
+    lobby = (await ada.ask("host", settings=settings()))["lobby"]
+    for player in (ada, bob):
+        await player.ask("join", lobby=lobby)
+        await player.ask("ready", lobby=lobby)
+    return lobby, (await ada.next("match_started"))["match"]["match"]
+
+
 @pytest.mark.parametrize("kind", [kind for kind in TYPES if kind != "hello"])
 async def test_a_viewer_may_read_and_do_nothing_else(tmp_path: Path, kind: str) -> None:
     async with (
@@ -100,13 +111,7 @@ async def test_a_viewer_may_read_and_do_nothing_else(tmp_path: Path, kind: str) 
         connected(server.url) as bob,
         connected(server.url) as viewer,
     ):
-        await ada.hello("ada")
-        await bob.hello("bob")
-        lobby = (await ada.ask("host", settings=settings()))["lobby"]
-        for each in (ada, bob):
-            await each.ask("join", lobby=lobby)
-            await each.ask("ready", lobby=lobby)
-        match = (await ada.next("match_started"))["match"]["match"]
+        lobby, match = await begin_match(ada, bob)
         welcome = await viewer.ask("hello", versions=[1], viewer=True)
         assert (welcome["viewer"], welcome["resume"], welcome["seats"]) == (True, "", [])
         if kind == "history":  # of a running match that is watched
@@ -133,13 +138,7 @@ async def test_a_viewer_receives_snapshots_the_wall_and_the_hall(tmp_path: Path)
         connected(server.url) as bob,
         connected(server.url) as viewer,
     ):
-        await ada.hello("ada")
-        await bob.hello("bob")
-        lobby = (await ada.ask("host", settings=settings()))["lobby"]
-        for each in (ada, bob):
-            await each.ask("join", lobby=lobby)
-            await each.ask("ready", lobby=lobby)
-        match = (await ada.next("match_started"))["match"]["match"]
+        _, match = await begin_match(ada, bob)
         await viewer.ask("hello", versions=[1], viewer=True)
         await viewer.ask("subscribe", topic="hall")
         assert [*(await viewer.next("hall"))["matches"]] == [match]
