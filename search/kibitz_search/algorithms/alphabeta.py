@@ -350,6 +350,113 @@ def _frontier_delta(
 
 
 @kernel
+def _look_up(
+    ws: op.Record, table: Table, key: Any, ply: Int, depth: Int, alpha: Any, beta: Any
+) -> Any:
+    """Return the value that the table has for a position and a window, or nan.
+
+    ``ws.hints[ply]`` becomes the move to search first, -1 for none.
+    """
+    if ply == 0:
+        ws.hints[0] = ws.first
+        return np.nan
+    ws.hints[ply] = -1
+    at = _tt_probe(table, key)
+    if at < 0:
+        return np.nan
+    ws.hints[ply] = table[at].move
+    return _tt_cutoff(ws, table[at], ply, depth, alpha, beta)
+
+
+@kernel
+def _last_ply(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, alpha: Any, beta: Any) -> Any:
+    """Return the value of a position that is searched one ply deep."""
+    hint = np.int64(ws.hints[ply])
+    if ply > 0 and ws.foresees != 0:
+        best = _frontier_delta(st, ws, ev, ply, alpha, beta)
+    else:
+        n: Int = np.int64(ws.roots)
+        if ply > 0:
+            n = np.int64(op.generate(st, ws.moves[ply]))
+        _hash_move_first(ws, ply, n, hint)
+        best = _frontier(st, ws, ev, ply, n, hint, alpha, beta)
+        if ply == 0:
+            ws.best = best
+            ws.finished = n
+    return best
+
+
+@kernel
+def _prepare_moves(st: op.Record, ws: op.Record, ply: Int) -> Int:
+    """Generate the moves, except at ply 0, with the hinted move first; return how many."""
+    n: Int = np.int64(ws.roots)
+    if ply > 0:
+        n = np.int64(op.generate(st, ws.moves[ply]))
+    if not _hash_move_first(ws, ply, n, np.int64(ws.hints[ply])):
+        _score_moves(st, ws, ply, np.int64(0), n)
+    return n
+
+
+@kernel
+def _pick_move(st: op.Record, ws: op.Record, ply: Int, i: Int, n: Int) -> Int:
+    """Bring the move to search next to place `i` and return it."""
+    m = np.int64(ws.moves[ply, 0])
+    if i == 0 and m == ws.hints[ply]:
+        return m
+    if i == 1 and m == ws.hints[ply]:  # not before, because the hinted move often suffices
+        _score_moves(st, ws, ply, i, n)
+    return _next_move(ws, ply, i, n)
+
+
+@kernel
+def _reduction(ws: op.Record, depth: Int, i: Int) -> Int:
+    """Return by how many plies the search of the move at place `i` is reduced."""
+    if ws.reductions == 0 or i < LMR_FIRST or depth < LMR_MIN_DEPTH:
+        return np.int64(0)
+    return np.int64(2 if i >= LMR_SECOND and depth > LMR_MIN_DEPTH else 1)
+
+
+@kernel
+def _note_value(ws: op.Record, ply: Int, i: Int, m: Int, value: Any, low: Any) -> Any:
+    """Note a move's value in the line, and at ply 0 for the root; return the new lower end."""
+    if ply == 0:
+        ws.bounds[i] = value
+        ws.finished += 1
+        if value > low:
+            ws.best = value
+    if value <= low:
+        return low
+    _update_pv(ws, ply, m)
+    return value
+
+
+@kernel
+def _store_value(
+    ws: op.Record,
+    table: Table,
+    key: Any,
+    ply: Int,
+    depth: Int,
+    alpha: Any,
+    beta: Any,
+    best: Any,
+    leaves: Int,
+) -> Any:
+    """Store the value of a position and return it. `leaves` is their number before its search."""
+    if ws.stop != 0:
+        return 0.0
+    kind = EXACT
+    if best >= beta:
+        kind = LOWER
+    elif best <= alpha:
+        kind = UPPER
+    m = ws.line[ply, 0] if best > alpha else ws.hints[ply]
+    reach = depth if ws.leaves > leaves else UNBOUNDED_DEPTH
+    _tt_store(table, key, ply, reach, kind, best, np.int64(m))
+    return best
+
+
+@kernel
 def _search(
     st: op.Record,
     ws: op.Record,
@@ -360,111 +467,54 @@ def _search(
     alpha: Any,
     beta: Any,
 ) -> Any:
-    """Return what the position is worth to the seat to act, `depth` plies deep.
+    """Return the value for the seat to act: at `alpha` or below an upper bound, at `beta` a lower.
 
-    A value of at most `alpha` is an upper bound, one of at least `beta` a lower bound. At ply 0,
-    ``ws.moves[0]`` holds the ``ws.roots`` moves and ``ws.first`` is searched first.
-    ``ws.finished`` counts the completed moves. If `depth` is more than one ply, ``ws.bounds`` holds
-    upper bounds of their values.
+    The value of a stopped search is meaningless; see `AlphaBeta` for the fields of `ws`.
     """
     if ws.stop != 0:
         return 0.0
     ws.lengths[ply] = 0
-    key = st.key
-    seat = np.int64(op.to_act(st))
     leaves = np.int64(ws.leaves)
-    moves = ws.moves[ply]
-    hint: Int = np.int64(ws.first)
-    n = np.int64(ws.roots)
-    if ply > 0:
-        hint = np.int64(-1)
-        at = _tt_probe(table, key)
-        if at >= 0:
-            hint = np.int64(table[at].move)
-            value = _tt_cutoff(ws, table[at], ply, depth, alpha, beta)
-            if value == value:
-                return value
-    last = depth <= 1
-    foreseen = last and ply > 0 and ws.foresees != 0
-    if ply > 0 and not foreseen:
-        n = np.int64(op.generate(st, moves))
-    led = _hash_move_first(ws, ply, n, hint)
-    best = -np.inf
-    low = alpha
-    if foreseen:
-        best = _frontier_delta(st, ws, ev, ply, alpha, beta)
-    elif last:
-        best = _frontier(st, ws, ev, ply, n, hint, alpha, beta)
-        if ply == 0:
-            ws.best = best
-            ws.finished = n
-    if last and ws.stop != 0:
-        return 0.0
-    if last:
-        n = np.int64(0)
+    value = _look_up(ws, table, st.key, ply, depth, alpha, beta)
+    if value == value:
+        return value
+    if depth <= 1:
+        best = _last_ply(st, ws, ev, ply, alpha, beta)
+        return _store_value(ws, table, st.key, ply, depth, alpha, beta, best, leaves)
+    seat = np.int64(op.to_act(st))
+    n = _prepare_moves(st, ws, ply)
+    best, low = -np.inf, alpha
     for i in range(n):
-        if (i == 0 and not led) or (i == 1 and led):  # often the first move is all that is needed
-            _score_moves(st, ws, ply, np.int64(i), n)
-        m: Int = np.int64(moves[0])
-        if i > 0 or not led:
-            m = _next_move(ws, ply, np.int64(i), n)
+        m = _pick_move(st, ws, ply, np.int64(i), n)
         op.play(st, m)
         count_nodes(ws, np.int64(1))
         ws.lengths[ply + 1] = 0
         after = np.int64(op.to_act(st))
-        if after < 0:
-            value = two_player_value(st, ws, seat, np.int64(ply + 1))
-        else:
-            top = beta
+        less = _reduction(ws, depth, np.int64(i))
+        top = low + NULL_WINDOW if i > 0 and beta - low > NULL_WINDOW else beta
+        while True:  # a reduced or null-window search that beats `low` is repeated in full
+            left = np.int64(depth - 1 - less)
+            if after < 0:
+                value = two_player_value(st, ws, seat, np.int64(ply + 1))
+            elif after == seat:
+                value = _search(st, ws, ev, table, np.int64(ply + 1), left, low, top)
+            else:
+                value = -_search(st, ws, ev, table, np.int64(ply + 1), left, -top, -low)
+            final = less == 0 and (top == beta or value >= beta)
+            if final or after < 0 or value <= low or ws.stop != 0:
+                break
+            if less == 0:
+                top = beta
             less = np.int64(0)
-            if i > 0 and beta - low > NULL_WINDOW:
-                top = low + NULL_WINDOW
-            if i >= LMR_FIRST and depth >= LMR_MIN_DEPTH and ws.reductions != 0:
-                less = np.int64(2 if i >= LMR_SECOND and depth > LMR_MIN_DEPTH else 1)
-            while True:
-                if after == seat:
-                    value = _search(
-                        st, ws, ev, table, np.int64(ply + 1), np.int64(depth - 1 - less), low, top
-                    )
-                else:
-                    value = -_search(
-                        st, ws, ev, table, np.int64(ply + 1), np.int64(depth - 1 - less), -top, -low
-                    )
-                if ws.stop != 0 or value <= low:
-                    break
-                if less > 0:
-                    less = np.int64(0)
-                elif top < beta and value < beta:
-                    top = beta
-                else:
-                    break
         op.undo(st, m)
         if ws.stop != 0:
             return 0.0
-        if ply == 0:
-            ws.bounds[i] = value
-            ws.finished += 1
-        if value > best:
-            best = value
-            if value > low:
-                low = value
-                hint = m
-                _update_pv(ws, ply, m)
-                if ply == 0:
-                    ws.best = value
-            if value >= beta:
-                _store_cutoff(ws, seat, ply, depth, m)
-                break
-    if last and best > alpha:
-        hint = np.int64(ws.line[ply, 0])
-    kind = EXACT
-    if best >= beta:
-        kind = LOWER
-    elif best <= alpha:
-        kind = UPPER
-    reach = depth if ws.leaves > leaves else UNBOUNDED_DEPTH
-    _tt_store(table, key, ply, reach, kind, best, hint)
-    return best
+        low = _note_value(ws, ply, np.int64(i), m, value, low)
+        best = max(best, value)
+        if value >= beta:
+            _store_cutoff(ws, seat, ply, depth, m)
+            break
+    return _store_value(ws, table, st.key, ply, depth, alpha, beta, best, leaves)
 
 
 @dataclass(frozen=True)
@@ -517,6 +567,7 @@ class AlphaBeta(IterativeDeepening):
             ("reductions", np.int64),
             ("strict", np.int64),
             ("foresees", np.int64),
+            ("hints", np.int64, (MAX_DEPTH + 1,)),  # by ply: the move to search first, or -1
             ("best", np.float64),
             ("value", np.float64),
             ("bounds", np.float64, (op.max_actions(state.dtype),)),

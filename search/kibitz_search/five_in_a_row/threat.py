@@ -394,6 +394,67 @@ def _quiesce(
 
 
 @kernel
+def _enter(
+    fd: Record,
+    tb: Record,
+    ws: Record,
+    ev: Record,
+    tt: Any,
+    alpha: Int,
+    beta: Int,
+    depth: Int,
+    ply: Int,
+) -> Int:
+    """Return the score of a node that needs no search of its moves, `NO_SCORE` of others.
+
+    For these, write the moves into ``ws.moves[ply]`` and the fields of ``ws.entered[ply]``.
+    """
+    count_nodes(ws, i64(1))
+    ws.lengths[ply] = 0
+    if ws.stop != 0:
+        return i64(0)
+    score: Int = _terminal_score(fd, ply) if ply > 0 else i64(NO_SCORE)
+    if score != NO_SCORE:
+        return score
+    theirs = fd.counts[1 - i64(fd.side)]
+    pv = beta - alpha > 1
+    forced = theirs[FIVE] > 0
+    calm = not forced and theirs[DOUBLE_FOUR] == 0
+    entry = tt[i64(fd.key & np.uint64(len(tt) // 2 - 1))]
+    hint = i64(entry.move) if entry.key == fd.key else i64(0)
+    if entry.key == fd.key and ply > 0 and not pv:
+        score = _tt_cutoff(entry, alpha, beta, depth, ply)
+        if score != NO_SCORE:
+            return score
+    stand: Int = evaluate(fd, ev) if depth <= 2 or ply >= MAX_DEPTH else i64(0)
+    if ply >= MAX_DEPTH or (depth <= 0 and not forced and ply > 0):
+        return _quiesce(fd, tb, ws, tt, stand, beta, calm, ply)
+    calm = calm and not pv
+    if calm and depth <= 2 and stand - MARGIN * depth >= beta and beta > -DECIDED:
+        return stand
+    n = _generate_moves(fd, ws, ev, hint, ply)
+    node = ws.entered[ply]
+    node.moves, node.forced = n, forced
+    node.quiet_moves = 6 + 6 * depth if calm and depth <= 3 else n
+    node.futile = calm and depth == 1 and stand + MARGIN <= alpha
+    node.depth = depth if forced or _narrow(fd, n, ply) else depth - 1
+    return i64(NO_SCORE)
+
+
+@kernel
+def _note_value(ws: Record, cell: Int, value: Int, low: Int, ply: Int) -> Int:
+    """Note a move's value in the line, and at ply 0 for the root; return the new lower end."""
+    if ply == 0:
+        ws.tried, ws.rising = ws.tried + 1, -1
+        ws.bounds[cell] = value
+        if value > low:
+            ws.best, ws.best_value = cell, value
+    if value > low:
+        _update_pv(ws, cell, ply)
+    return max(low, value)
+
+
+@kernel
 def pvs(
     fd: Record,
     tb: Record,
@@ -405,99 +466,51 @@ def pvs(
     depth: Int,
     ply: Int,
 ) -> Int:
-    """Return what a position is worth to the side to move, within (`alpha`, `beta`) exactly.
-
-    The value of a stopped search means nothing. At ply 0 the best move so far and its value are
-    left in ``ws.best`` and ``ws.best_value``, and its line in ``ws.line[0]``; ``ws.tried`` of the
-    ``ws.roots`` moves in ``ws.moves[0]`` are done with. The next of them is ``ws.rising`` once it
-    has proved better than the best, and ``ws.rising_value`` is then what it is worth at least.
-    """
-    count_nodes(ws, i64(1))
-    ws.lengths[ply] = 0
-    if ws.stop != 0:
-        return i64(0)
-    if ply > 0:
-        score = _terminal_score(fd, ply)
-        if score != NO_SCORE:
-            return score
-    me = i64(fd.side)
-    other = 1 - me
-    pv = beta - alpha > 1
-    forced = fd.counts[other, FIVE] > 0
-    calm = not forced and fd.counts[other, DOUBLE_FOUR] == 0
-    entry = tt[i64(fd.key & np.uint64(len(tt) // 2 - 1))]
-    hint = i64(0)
-    if entry.key == fd.key:
-        hint = i64(entry.move)
-        if ply > 0 and not pv:
-            score = _tt_cutoff(entry, alpha, beta, depth, ply)
-            if score != NO_SCORE:
-                return score
-    stand: Int = i64(0)
-    if depth <= 2 or ply >= MAX_DEPTH:
-        stand = evaluate(fd, ev)
-    if ply >= MAX_DEPTH or (depth <= 0 and not forced and ply > 0):
-        return _quiesce(fd, tb, ws, tt, stand, beta, calm, ply)
-    calm = calm and not pv
-    if calm and depth <= 2 and stand - MARGIN * depth >= beta and beta > -DECIDED:
-        return stand
-    moves, scores = ws.moves[ply], ws.scores[ply]
-    n = _generate_moves(fd, ws, ev, hint, ply)
-    if ply == 0:
-        ws.roots = n
+    """Return the score, exact within (`alpha`, `beta`); meaningless if stopped, see `_FIELDS`."""
+    score: Int = _enter(fd, tb, ws, ev, tt, alpha, beta, depth, ply)
+    if score != NO_SCORE:
+        return score
+    node = ws.entered[ply]
     best: Int = i64(-MATE)
     choice: Int = i64(0)
-    bound = i64(UPPER)
-    next_depth = i64(depth) if forced or _narrow(fd, n, ply) else i64(depth - 1)
-    most = i64(6 + 6 * depth) if calm and depth <= 3 else n
-    for i in range(n):
-        cell = _next_move(moves, scores, i64(i), n)
-        mine, yours = i64(fd.classes[me, cell]), i64(fd.classes[other, cell])
-        quiet = mine < kinds.OPEN_THREE and yours < kinds.OPEN_THREE
+    low: Int = i64(alpha)
+    for i in range(node.moves):
+        cell = _next_move(ws.moves[ply], ws.scores[ply], i64(i), i64(node.moves))
+        quiet = max(fd.classes[0, cell], fd.classes[1, cell]) < kinds.OPEN_THREE
         if quiet and best > -DECIDED:
-            if i >= most:
+            if i >= node.quiet_moves:
                 break
-            if calm and depth == 1 and stand + MARGIN <= alpha:
+            if node.futile:
                 continue
         value: Int = i64(MATE - 1)
         ws.lengths[ply + 1] = 0
-        if ply > 0 or mine != FIVE:
+        if ply > 0 or fd.classes[fd.side, cell] != FIVE:
             place_stone(fd, tb, cell)
-            less = _reduction(depth, i64(i), quiet and not forced, pv)
-            lower = i64(-beta) if i == 0 else i64(-alpha - 1)
-            while True:  # a move that turns out better than thought is searched as the first one is
-                value = -pvs(
-                    fd, tb, ws, ev, tt, lower, i64(-alpha), i64(next_depth - less), i64(ply + 1)
-                )
-                if ws.stop != 0:
+            less = _reduction(depth, i64(i), quiet and node.forced == 0, beta - alpha > 1)
+            lower = i64(-beta) if i == 0 else i64(-low - 1)
+            while True:  # a reduced or null-window search that beats `low` is repeated in full
+                left = i64(node.depth - less)
+                value = -pvs(fd, tb, ws, ev, tt, lower, i64(-low), left, i64(ply + 1))
+                final = less == 0 and (value >= beta or lower == -beta)
+                if final or value <= low or ws.stop != 0:
                     break
-                if value > alpha and less > 0:
-                    less = i64(0)
-                elif alpha < value < beta and lower != -beta:
+                if less == 0:
                     lower = i64(-beta)
                     if ply == 0:
                         ws.rising, ws.rising_value = cell, value
-                else:
-                    break
+                less = i64(0)
             remove_stone(fd, tb, cell)
         if ws.stop != 0:
             return i64(0)
-        if ply == 0:
-            ws.tried, ws.rising = i + 1, -1
-            ws.bounds[cell] = value
+        low = _note_value(ws, cell, value, low, ply)
         if value > best:
             best, choice = value, cell
-            if value > alpha:
-                alpha, bound = value, i64(EXACT)
-                _update_pv(ws, cell, ply)
-                if ply == 0:
-                    ws.best, ws.best_value = cell, value
-            if value >= beta:
-                bound = i64(LOWER)
-                if quiet:
-                    _store_cutoff(fd, ws, cell, depth, ply)
-                break
-    _tt_store(fd, tt, _shift_mate(best, ply), choice, depth, bound)
+        if value >= beta:
+            if quiet:
+                _store_cutoff(fd, ws, cell, depth, ply)
+            break
+    bound = LOWER if best >= beta else EXACT if best > alpha else UPPER
+    _tt_store(fd, tt, _shift_mate(best, ply), choice, depth, i64(bound))
     return best
 
 
@@ -605,10 +618,10 @@ class Threat:
             return _PrincipalVariation(value, before.depth, (int(ws.rising),))
         if ws.best < 0:
             return before
-        cells = ws.moves[0, int(ws.tried) : int(ws.roots)]
+        cells = ws.moves[0, int(ws.tried) : int(ws.entered[0].moves)]
         if ws.best_value >= -DECIDED or not cells.size:
             return _PrincipalVariation(int(ws.best_value), before.depth, _pv(ws))
-        scores = ws.scores[0, int(ws.tried) : int(ws.roots)]
+        scores = ws.scores[0, int(ws.tried) : int(ws.entered[0].moves)]
         lost = ws.bounds[cells] < -DECIDED
         place = int(np.lexsort((scores, ~lost))[-1])
         return _PrincipalVariation(before.value, before.depth, (int(cells[place]),))
@@ -647,12 +660,21 @@ class Threat:
         return SearchResult(action, value, deepest, int(self._ws.nodes), (action,))
 
 
+_ENTERED = [
+    ("moves", np.int64),  # how many there are
+    ("quiet_moves", np.int64),  # the place from which quiet moves are left out
+    ("depth", np.int64),  # of the nodes after this one, before reductions
+    ("forced", np.int64),  # whether a five has to be stopped
+    ("futile", np.int64),  # whether no quiet move can reach alpha
+]
 _FIELDS = [
+    ("entered", np.dtype((np.record, _ENTERED)), (MAX_DEPTH + 2,)),
+    # At ply 0: the best move so far and its value, the number of moves that are done, and the move
+    # that has proved better than the best (-1 for none) with the least that it is worth.
     ("best", np.int64),
     ("best_value", np.int64),
-    ("roots", np.int64),
     ("tried", np.int64),
-    ("rising", np.int64),  # -1 for none
+    ("rising", np.int64),
     ("rising_value", np.int64),
     ("bounds", np.int64, (pattern_board.PLACES,)),  # what moves of the root are worth at most
     ("choice", np.int64),

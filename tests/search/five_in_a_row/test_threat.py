@@ -323,7 +323,7 @@ def test_moves_that_the_depth_before_has_shown_to_lose_are_not_the_way_out() -> 
     search = Threat(state)
     ws: Any = search._ws
     ws.moves[0, :4], ws.scores[0, :4] = (40, 50, 60, 70), (9, 8, 7, 6)
-    ws.roots, ws.tried, ws.rising = 4, 1, -1
+    ws.entered[0].moves, ws.tried, ws.rising = 4, 1, -1
     ws.best, ws.best_value = 40, 12 - threat.MATE
     ws.bounds[[40, 50, 60, 70]] = (-3, 30 - threat.MATE, -80, -80)
     before = threat._PrincipalVariation(35, 6, (40, 41))
