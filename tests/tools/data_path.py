@@ -1,11 +1,12 @@
-"""The way of one move through the server: which files it enters, and how often the file changes.
+"""The path of one move through the server: the files it enters and how often it changes file.
 
-A match of five in a row with two players and a spectator runs on a `virtual_server`; the calls of
-one accepted move are recorded from the bytes of its frame to the last write to a socket.
-`python -m tests.tools.data_path` prints the way.
+A match of five in a row with two players and a spectator runs on a `virtual_server`. One accepted
+move is recorded from the bytes of its frame to the last write to a socket.
+`python -m tests.tools.data_path` prints the path.
 
-*Files* are the modules of `kibitz_server` in which a function of theirs runs. A *change of file* is
-a call from a function of one of these modules into a function of another one.
+*Files* are the modules of server, protocol and games in which a Python function runs; kernels are
+machine code and not counted. A *change of file* is a call from a function of one of these modules
+into a function of another one, or the return from such a call.
 """
 
 from __future__ import annotations
@@ -18,30 +19,37 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+import kibitz_games
+import kibitz_protocol
 import kibitz_server
 from kibitz.builtin_games import load_games
 from kibitz.output import echo
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import ScriptedClient, virtual_server
 
-SERVER = str(Path(kibitz_server.__file__).parent)
+PACKAGES = [
+    str(Path(str(package.__file__)).parent)
+    for package in (kibitz_server, kibitz_protocol, kibitz_games)
+]
+"""The folders whose modules count."""
 
 
 @dataclass
 class DataPath:
-    """The calls between modules while something was done, in their order."""
+    """The calls between modules during a block, and the returns from them."""
 
     calls: list[tuple[str, str]] = field(default_factory=list)
     """Module and function, for each call that came from another module."""
     files: set[str] = field(default_factory=set)
+    returns: int = 0
 
     @property
     def changes(self) -> int:
-        return len(self.calls)
+        return len(self.calls) + self.returns
 
 
 class Recorder:
-    """Records the calls between modules of the server while its block runs."""
+    """Records the calls between modules while its block runs."""
 
     def __init__(self) -> None:
         self.path = DataPath()
@@ -55,22 +63,30 @@ class Recorder:
 
     def _called(self, frame: FrameType, event: str, _: Any) -> None:
         module = _module(frame.f_code)
-        if event != "call" or module is None:
+        if event not in ("call", "return") or module is None:
             return
-        self.path.files.add(module)
-        if module != _caller(frame):
-            self.path.calls.append((module, frame.f_code.co_name))
+        caller = _caller(frame)
+        if event == "call":
+            self.path.files.add(module)
+            if module != caller:
+                self.path.calls.append((module, frame.f_code.co_name))
+        elif caller not in (None, module):
+            self.path.returns += 1
 
 
 def _module(code: CodeType) -> str | None:
-    """Return the module of a function of the server, None for the functions of others."""
-    if not code.co_filename.startswith(SERVER) or code.co_name == "<module>":
+    """Return the module of a function, None for functions outside of `PACKAGES`."""
+    if code.co_name == "<module>":
         return None
-    return code.co_filename[len(SERVER) + 1 : -3].replace("/", ".")
+    for package in PACKAGES:
+        if code.co_filename.startswith(package + "/"):
+            name = code.co_filename[len(package) + 1 : -3].replace("/", ".")
+            return f"{Path(package).name}.{name}"
+    return None
 
 
 def _caller(frame: FrameType) -> str | None:
-    """Return the module of the server that a call came from, through functions of others."""
+    """Return the module that a call came from, through functions outside of `PACKAGES`."""
     outer = frame.f_back
     while outer is not None:
         module = _module(outer.f_code)
