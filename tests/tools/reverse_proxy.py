@@ -27,7 +27,7 @@ Product: TypeAlias = Literal["nginx", "haproxy", "caddy"]
 Place: TypeAlias = Literal["name", "path"]
 PROGRAMS: Final[Mapping[Product, str]] = {"nginx": "nginx", "haproxy": "haproxy", "caddy": "caddy"}
 _HEADINGS: Final = {"nginx": "nginx", "haproxy": "HAProxy", "caddy": "Caddy"}
-_SECTIONS: Final = {"name": "Under a name of its own", "path": "Below a path"}
+_SECTIONS: Final = {"name": "With its own host name", "path": "Under a path"}
 _DOMAINS: Final = {"name": "games.example.org", "path": "example.org"}
 PATHS: Final[Mapping[Place, str]] = {"name": "", "path": "/kibitz"}
 """The end of the server's URL, by place."""
