@@ -293,7 +293,7 @@ def test_the_lists_of_games_name_each_game_once(page: str, names: Iterable[str],
 
 def test_the_list_of_games_says_who_plays_and_what_is_hidden() -> None:
     text = (ROOT / "docs/games/README.md").read_text()
-    late = {"forfeit": {"drops out", "loses"}, "random": {"has a move drawn"}}
+    late = {"forfeit": {"drops out", "loses"}, "random": {"makes a random move"}}
     for name, game in load_games("plain").items():
         row = next(line for line in text.splitlines() if f"]({name}.md)" in line)
         _, players, hidden, out = [cell.strip() for cell in row.strip("|").split("|")][1:]
