@@ -31,6 +31,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "seek": ("kibitz.commands.seek:seek", "Find opponents for a game."),
         "host": ("kibitz.commands.host:host", "Open a lobby with a programme of matches."),
         "arena": ("kibitz.commands.arena:arena", "Run a tournament with ratings."),
+        "sprt": ("kibitz.commands.sprt:sprt", "Test whether one engine is stronger than another."),
     },
     "Watch": {
         "demo": (

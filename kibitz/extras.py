@@ -18,7 +18,7 @@ OPTIONAL: Final = frozenset(
 """The packages that the extras for commands install, as they are imported."""
 _COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "search": (
-        *("connect", "bot check", "match shadow", "pbrain", "train"),
+        *("connect", "bot check", "match shadow", "pbrain", "sprt", "train"),
         *("record analyze", "record bisect", "record branch", "record retry"),
     ),
     "terminal": (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,18 @@ from kibitz_search.algorithms.result import SearchResult
 
 MOST_LINE = 32
 """Moves of an expected line that a comment has at most (`records.Comment.line`)."""
+
+
+@dataclass(frozen=True)
+class Searcher:
+    """A search and its evaluation for one match."""
+
+    search_by: Search
+    ev: np.record
+
+    def search(self, state: np.record, limits: SearchLimits) -> SearchResult:
+        """Return the best action that the search finds within limits."""
+        return self.search_by.search(state, self.ev, limits)
 
 
 class EngineBot(Bot):
@@ -110,12 +123,16 @@ class EngineBot(Bot):
         )
         return turn.move(result.action)
 
-    def _prepare(self, state: np.record, info: GameInfo) -> None:
+    def searcher(self, state: np.record, info: GameInfo) -> Searcher:
+        """Return the searcher for a match that starts with `state`, or raise `ValueError`."""
         if (reason := self._kind.supports(info, state)) is not None:
             raise ValueError(f"{self._kind.__name__} cannot play: {reason}")
-        self._ev = self._evaluation(state)
         make: Callable[..., Search] = self._kind
-        self._search = make(state, **self._parameters)
+        return Searcher(make(state, **self._parameters), self._evaluation(state))
+
+    def _prepare(self, state: np.record, info: GameInfo) -> None:
+        searcher = self.searcher(state, info)
+        self._search, self._ev = searcher.search_by, searcher.ev
 
     def _find(self, state: np.record, limits: SearchLimits) -> SearchResult:
         if self._search is None or self._ev is None:

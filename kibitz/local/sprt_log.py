@@ -1,0 +1,62 @@
+"""The log of a sequential test: its terms, every pair of games, and where the test stands.
+
+A file of JSON lines. The first line has the terms; a test goes on from a log with the same terms.
+A last line that was cut off is dropped.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TextIO
+
+from kibitz.local.engine_pairs import PlayedPair
+
+
+class SprtLogError(ValueError):
+    """A file is not the log of this test."""
+
+
+class SprtLog:
+    """An open log. `points` are the first engine's points in the pairs so far, two for each."""
+
+    def __init__(self, path: Path, terms: dict[str, Any]) -> None:
+        self.points: list[tuple[float, float]] = []
+        whole = self._read(path, terms) if path.exists() else 0
+        self._file: TextIO = path.open("r+" if whole else "w", encoding="utf-8")
+        self._file.truncate(whole)
+        self._file.seek(whole)
+        if not whole:
+            self._write({"sprt": terms})
+
+    def add(self, pair: PlayedPair) -> None:
+        """Append a pair."""
+        self.points.append(pair.points)
+        self._write({"pair": len(self.points)} | asdict(pair))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _read(self, path: Path, terms: dict[str, Any]) -> int:
+        """Read the pairs of a log; return the length of its whole lines, in bytes."""
+        data = path.read_bytes()
+        lines = data[: data.rfind(b"\n") + 1].splitlines(keepends=True)
+        try:
+            entries = [json.loads(line) for line in lines]
+            logged = entries[0]["sprt"] if entries else terms
+            self.points = [(float(a), float(b)) for a, b in (e["points"] for e in entries[1:])]
+        except (ValueError, KeyError, TypeError) as error:
+            raise SprtLogError(f"{path} is not the log of a sequential test") from error
+        if logged != json.loads(json.dumps(terms)):
+            different = next(name for name in terms if terms[name] != logged.get(name))
+            raise SprtLogError(
+                f"{path} is the log of a test with another value of {different}; "
+                "choose another file with --log"
+            )
+        return sum(map(len, lines))
+
+    def _write(self, entry: dict[str, Any]) -> None:
+        self._file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+        self._file.flush()
