@@ -7,7 +7,6 @@ from typing import Final
 
 from kibitz_protocol.client.requests import PendingRequests
 from kibitz_protocol.client.retry import RequestThrottle
-from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.messages import (
     WALL_MATCH_COST,
     Hello,
@@ -58,7 +57,7 @@ class Outbox:
         for pending in filter(None, map(self._requests.get, self._waiting)):
             if self._may_send(pending.request, held, now):
                 pending.sent = True
-                frames.append(encode(pending.request))
+                frames.append(pending.frame)
             else:
                 held.append(pending.request)
         self._waiting = [request.id for request in held]

@@ -22,6 +22,8 @@ class PendingRequest:
     """A request without an answer."""
 
     request: Request
+    frame: bytes
+    """The encoded request."""
     requester: Requester
     sent: bool = False
     """Whether it was handed out for sending, on this connection or an earlier one."""
@@ -45,11 +47,14 @@ class PendingRequests:
         number, self._next = self._next, self._next + 1
         return number
 
-    def add(self, request: Request, asker: Requester = "caller") -> None:
-        """Expect an answer. Raises `ValueError` for an id not from `new_id`, or in use."""
+    def add(self, request: Request, frame: bytes, requester: Requester = "caller") -> None:
+        """Expect an answer to a request, which `frame` encodes.
+
+        Raises `ValueError` for an id not from `new_id`, or in use.
+        """
         if request.id in self._pending or request.id >= self._next:
             raise ValueError(f"request id {request.id} was not made by new_id, or was used before")
-        self._pending[request.id] = PendingRequest(request, asker)
+        self._pending[request.id] = PendingRequest(request, frame, requester)
 
     def get(self, id: int) -> PendingRequest | None:
         return self._pending.get(id)

@@ -288,10 +288,10 @@ class Session:
         """
         if self.error is not None:
             raise self.error
-        most, size = self.max_request_bytes, len(encode(request))
-        if size > most:
-            raise ValueError(f"request of {size} bytes, the server reads at most {most}")
-        self._requests.add(request)
+        frame, most = encode(request), self.max_request_bytes
+        if len(frame) > most:
+            raise ValueError(f"request of {len(frame)} bytes, the server reads at most {most}")
+        self._requests.add(request, frame)
         if isinstance(self._current, _Online):
             self._current.outbox.add([request.id])
 
@@ -472,7 +472,7 @@ class Session:
     def _ask_by_itself(self, online: _Online, request: Request) -> None:
         """Make a request whose answer the owner does not get."""
         own = request.model_copy(update={"id": self.new_id()})
-        self._requests.add(own, "session")
+        self._requests.add(own, encode(own), "session")
         online.outbox.add([own.id])
 
     def _on_answer(self, online: _Online, answer: Answer, now: int) -> list[SessionEvent]:
