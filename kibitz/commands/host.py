@@ -276,7 +276,7 @@ class _LobbyHost:
             async with returning as client:
                 course = LobbyProgress(await self._lobby(client, saved))
                 await client.join(course.lobby, role="spectator")
-                for brief in (await client.matches(course.lobby)).matches:
+                for brief in (await client.hall.matches(course.lobby)).matches:
                     course.add(brief)
                 await self._attend(course, client)
                 saved.drop_hosted(self._key)
@@ -349,7 +349,7 @@ class _LobbyHost:
             if brief.joinable != "invite":
                 tell(f"lobby {brief.lobby} was opened here before, and goes on")
                 return HostedLobby(lobby=brief.lobby)
-            await client.close_lobby(brief.lobby)
+            await client.hosting.close_lobby(brief.lobby)
         return None
 
     def _is_asked_for(self, brief: LobbyBrief) -> bool:
@@ -363,7 +363,7 @@ class _LobbyHost:
         )
 
     async def _open_lobby(self, client: Client) -> HostedLobby:
-        opened = await client.host(self._settings)
+        opened = await client.hosting.host(self._settings)
         assert opened.lobby is not None
         invite = opened.invite if self._settings.joinable == "invite" else None
         return HostedLobby(lobby=opened.lobby, invite=invite)
@@ -382,13 +382,13 @@ class _LobbyHost:
 
 async def _own_lobbies(client: Client) -> list[LobbyBrief]:
     """Return the lobbies that this player hosts."""
-    briefs = (await client.lobbies()).lobbies
+    briefs = (await client.hall.lobbies()).lobbies
     return [brief for brief in briefs if brief.host == client.name]
 
 
 async def _is_open(client: Client, lobby: str) -> bool:
     """Whether a lobby of this player is there and not closed."""
-    briefs = (await client.lobbies()).lobbies
+    briefs = (await client.hall.lobbies()).lobbies
     return any(brief.lobby == lobby and brief.state != "closed" for brief in briefs)
 
 

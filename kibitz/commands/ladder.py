@@ -66,7 +66,7 @@ def rated(
     rating stands one standard deviation of it.
     """
     client = connection.client(server, name, token_file)
-    games = ask(client, lambda asked: asked.ladder(game, first, count)).games
+    games = ask(client, lambda asked: asked.hall.ladder(game, first, count)).games
     if as_json:
         return print_lines((table.model_dump_json() for table in games), as_json=True)
     rows = [line for table in games for line in shown(table)]

@@ -46,7 +46,9 @@ def lobby() -> None:
 @json_option
 def list_lobbies(server: str, name: str | None, token_file: Path | None, as_json: bool) -> None:
     """List the lobbies that a server shows."""
-    briefs = ask(connection.client(server, name, token_file), Client.lobbies).lobbies
+    briefs = ask(
+        connection.client(server, name, token_file), lambda client: client.hall.lobbies()
+    ).lobbies
     print_lines(tables.lobby_table(briefs, as_json=as_json), as_json=as_json)
 
 
@@ -55,7 +57,7 @@ def list_lobbies(server: str, name: str | None, token_file: Path | None, as_json
 def start(lobby: str, server: str, token_file: Path | None) -> None:
     """Begin the programme of CODE. Every seat must be taken, and everybody ready."""
 
-    _ask_as_host(lobby, server, token_file, lambda client: client.start(lobby))
+    _ask_as_host(lobby, server, token_file, lambda client: client.hosting.start(lobby))
     echo(f"the programme of lobby {lobby} has begun")
 
 
@@ -67,7 +69,7 @@ def kick(lobby: str, player: str, server: str, token_file: Path | None) -> None:
 
     async def remove(client: Client) -> str:
         member = find_member(await _look(client, lobby), player)
-        await client.kick(lobby, member.player)
+        await client.hosting.kick(lobby, member.player)
         return member.name
 
     removed = _ask_as_host(lobby, server, token_file, remove)
@@ -79,7 +81,7 @@ def kick(lobby: str, player: str, server: str, token_file: Path | None) -> None:
 def close(lobby: str, server: str, token_file: Path | None) -> None:
     """Close CODE; matches that run are finished first."""
 
-    _ask_as_host(lobby, server, token_file, lambda client: client.close_lobby(lobby))
+    _ask_as_host(lobby, server, token_file, lambda client: client.hosting.close_lobby(lobby))
     echo(f"lobby {lobby} is closed")
 
 
@@ -88,7 +90,7 @@ def close(lobby: str, server: str, token_file: Path | None) -> None:
 def rematch(lobby: str, server: str, token_file: Path | None) -> None:
     """Play the finished programme of CODE again, with the seats rotated by one."""
 
-    _ask_as_host(lobby, server, token_file, lambda client: client.rematch(lobby))
+    _ask_as_host(lobby, server, token_file, lambda client: client.hosting.rematch(lobby))
     echo(f"lobby {lobby} plays its programme again")
 
 

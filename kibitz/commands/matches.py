@@ -23,7 +23,7 @@ def list_matches(
 ) -> None:
     """List the matches that run and may be watched, and the newest finished ones."""
     client = connection.client(server, name, token_file)
-    briefs = ask(client, lambda asked: asked.matches(lobby)).matches
+    briefs = ask(client, lambda asked: asked.hall.matches(lobby)).matches
     print_lines(tables.match_table(briefs, as_json=as_json), as_json=as_json)
 
 
@@ -42,5 +42,5 @@ def abort(match: str, reason: str, token_file: Path | None, server: str) -> None
     The server has to be started with --operator NAME, and the token has to be that account's.
     """
     client = connection.client(server, None, token_file)
-    ask(client, lambda asked: asked.abort(match, reason))
+    ask(client, lambda asked: asked.hosting.abort(match, reason))
     echo(f"match {match} is aborted")

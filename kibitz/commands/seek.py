@@ -22,7 +22,6 @@ from kibitz.process.event_loop import run
 from kibitz_bots.number_types import COUNT
 from kibitz_clients.matches.connector import Connector
 from kibitz_clients.wording import tables
-from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbyBrief, ProgrammeItem, SeekTerms
 
@@ -73,7 +72,7 @@ def seek(game: GameChoice | None, as_json: bool, **given: Any) -> None:
     server = given["server"]
     if game is None:
         client = connection.client(server, given["name"], given["token_file"])
-        briefs = ask(client, Client.lobbies).lobbies
+        briefs = ask(client, lambda asked: asked.hall.lobbies()).lobbies
         return print_lines(seek_lines(briefs, as_json=as_json), as_json=as_json)
     terms = SeekTerms(item=_item(game, given), rated=given["rated"])
     if given["bot"] is not None:

@@ -105,6 +105,6 @@ def _match_or_lobby(
 
     async def ask() -> bool:
         async with client as link:
-            return any(brief.match == what for brief in (await link.matches()).matches)
+            return any(brief.match == what for brief in (await link.hall.matches()).matches)
 
     return (what, None) if run(ask()) else (None, what)

@@ -59,7 +59,7 @@ async def _play(lobby: LobbySettings, name: str) -> str | None:
 
     async with private_server(options=["--pace", "0.5"]) as server:
         async with Client(server.url, name=name, kind="human", agent="kibitz") as client:
-            key = (await client.host(lobby)).lobby
+            key = (await client.hosting.host(lobby)).lobby
             assert key is not None, "a hosted lobby has a key"
             await client.join(key)
             await client.ready(key)

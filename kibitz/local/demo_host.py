@@ -81,7 +81,7 @@ class DemoHost:
             self._preparation.doing = f"starting the bots of {game.name}"
             if self._closing:
                 break
-            opened = await self._client.host(game.settings())
+            opened = await self._client.hosting.host(game.settings())
             assert opened.lobby is not None
             course = LobbyProgress(opened.lobby)
             self.courses[game.name] = course
@@ -111,7 +111,7 @@ class DemoHost:
     async def _rematch(self, course: LobbyProgress) -> None:
         """Play a programme again; the news that it is over may come more than once."""
         try:
-            await self._client.rematch(course.lobby)
+            await self._client.hosting.rematch(course.lobby)
         except RefusedError as error:
             if error.code is not Code.WRONG_STATE:
                 raise

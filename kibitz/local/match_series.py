@@ -180,7 +180,7 @@ async def play_series(
     served = server_in_this_process(plan.game.name, db, site=_pages() if web else None)
     async with served as server, _client(server) as client:
         players = await _register(plan, server)
-        lobby = (await client.host(plan.settings([each.key for each in players]))).lobby
+        lobby = (await client.hosting.host(plan.settings([each.key for each in players]))).lobby
         assert lobby is not None
         await client.join(lobby, role="spectator")
         opened(server.page(f"/lobby/{lobby}"))

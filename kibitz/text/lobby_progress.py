@@ -126,7 +126,7 @@ class LobbyProgress:
     async def _list(self, client: Client) -> list[MatchBrief]:
         """Return the lobby's matches that the server lists; none where it does not answer."""
         try:
-            return (await client.matches(self.lobby)).matches
+            return (await client.hall.matches(self.lobby)).matches
         except RefusedError as error:
             if error.code is not Code.NO_SUCH_LOBBY and error.code not in TRANSIENT_REFUSALS:
                 raise
@@ -145,7 +145,7 @@ class LobbyProgress:
     async def close(self, client: Client) -> None:
         """Close the lobby, which lets running matches finish; it may be closed already."""
         try:
-            await client.close_lobby(self.lobby)
+            await client.hosting.close_lobby(self.lobby)
         except RefusedError as error:
             if error.code not in {Code.NO_SUCH_LOBBY, Code.WRONG_STATE}:
                 raise

@@ -40,15 +40,15 @@ async def main(url, token=None):
         settings = LobbySettings(
             seats=[OpenSeat()] * 4, programme=[], arranged=True, rated=bool(token), at_once=2
         )
-        lobby = (await client.host(settings)).lobby
+        lobby = (await client.hosting.host(settings)).lobby
         print(json.dumps([lobby, client.resume]), flush=True)
         async for news in client.news():
             if isinstance(news, LobbyNews) and len(news.lobby.members) == 4:
                 break
-        await client.start(lobby)
+        await client.hosting.start(lobby)
         players = {each.name: each.player for each in news.lobby.members.values()}
         print(json.dumps(players), flush=True)
-        await client.arrange(lobby, wanted(players))
+        await client.hosting.arrange(lobby, wanted(players))
         async for news in client.news():
             if isinstance(news, MatchEnded):
                 print(json.dumps(news.match.tag), flush=True)
@@ -106,7 +106,7 @@ async def said(process: asyncio.subprocess.Process) -> object:
 
 async def results(client: Client, lobby: str, matches: list[Arrangement]) -> dict[str, MatchBrief]:
     """Arrange everything again, and wait until every match has ended."""
-    told = (await client.arrange(lobby, matches)).matches
+    told = (await client.hosting.arrange(lobby, matches)).matches
     ended = {brief.tag: brief for brief in told if brief is not None and brief.result is not None}
     assert len(told) == MATCHES
     news = client.news()
@@ -156,9 +156,9 @@ async def test_a_killed_host_and_a_killed_server_get_every_result_exactly_once(
             await asyncio.to_thread(server.start)
             async with Client(server.url, resume=resume) as client:
                 ended = await results(client, lobby, wanted(players))
-                again = (await client.arrange(lobby, wanted(players))).matches
-                (ladder,) = (await client.ladder()).games
-                await client.close_lobby(lobby)
+                again = (await client.hosting.arrange(lobby, wanted(players))).matches
+                (ladder,) = (await client.hall.ladder()).games
+                await client.hosting.close_lobby(lobby)
             for each in bots:
                 each.cancel()
         tags, ledger = on_disk(server)
@@ -188,9 +188,9 @@ async def test_a_host_learns_what_is_void_from_the_count_and_by_asking(tmp_path:
                 assert isinstance(players, dict)
                 await said(process)
             async with Client(server.url, resume=resume) as client:
-                await client.kick(lobby, players["dan"])
+                await client.hosting.kick(lobby, players["dan"])
                 count = await void_count(client)
-                briefs = (await client.arrange(lobby, wanted(players))).matches
+                briefs = (await client.hosting.arrange(lobby, wanted(players))).matches
                 void = [brief for brief in briefs if brief is not None and brief.void]
             for each in bots:
                 each.cancel()

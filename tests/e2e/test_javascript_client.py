@@ -70,7 +70,7 @@ async def drawing(host: Client, match: str) -> Any:
 
 async def play(url: str) -> tuple[list[dict[str, Any]], LobbyView, dict[str, Any], Any]:
     async with Client(url, name="host", views="drawn") as host:
-        lobby = (await host.host(SETTINGS)).lobby
+        lobby = (await host.hosting.host(SETTINGS)).lobby
         assert lobby is not None
         assert NODE is not None
         words = [NODE, *websocket_flag(), str(CLIENT), url, lobby, "ada"]
@@ -84,7 +84,7 @@ async def play(url: str) -> tuple[list[dict[str, Any]], LobbyView, dict[str, Any
         assert process.returncode == 0, errors.decode()
         lines = [json.loads(line) for line in output.decode().splitlines()]
         drawings = {match: await drawing(host, match) for match in lines[-1]["stages"]}
-        return lines, view, drawings, (await host.lobbies()).lobbies
+        return lines, view, drawings, (await host.hall.lobbies()).lobbies
 
 
 @pytest.mark.e2e

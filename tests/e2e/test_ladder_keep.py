@@ -251,7 +251,7 @@ class Observer:
         async with Client(self._url, name="observer", kind="human", patience=None) as client:
             lobby = next(
                 each.lobby
-                for each in (await client.lobbies()).lobbies
+                for each in (await client.hall.lobbies()).lobbies
                 if each.name == "ladder evening"
             )
             await client.join(lobby, role="spectator")

@@ -51,7 +51,7 @@ class Opponent:
         """Return when the match is over."""
         turns = 0
         async with Client(self._url, name="ada") as client:
-            lobby = (await client.host(SETTINGS)).lobby
+            lobby = (await client.hosting.host(SETTINGS)).lobby
             assert lobby is not None
             await client.join(lobby)
             await client.ready(lobby)

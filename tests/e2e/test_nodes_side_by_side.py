@@ -143,14 +143,14 @@ async def test_a_hall_shows_what_all_nodes_have_and_a_spectator_goes_there(
             client(there, "Bob") as bob,
             client(third, "Eve") as eve,
         ):
-            await eve.subscribe_hall()
-            done = await ada.host(settings)
+            await eve.hall.subscribe()
+            done = await ada.hosting.host(settings)
             lobby = done.lobby
             assert lobby is not None
             await ada.join(lobby)
             await bob.join(lobby)  # no node has announced it yet; the database has its place
             async with client(third, "Gus") as gus:
-                elsewhere = (await gus.host(settings)).lobby
+                elsewhere = (await gus.hosting.host(settings)).lobby
                 assert elsewhere is not None
                 with pytest.raises(RefusedError) as busy:
                     await ada.join(elsewhere)
@@ -159,7 +159,7 @@ async def test_a_hall_shows_what_all_nodes_have_and_a_spectator_goes_there(
             await ada.ready(lobby)
             await bob.ready(lobby)
             match = await match_in_hall(eve, lobby)
-            listed = [brief.lobby for brief in (await eve.lobbies()).lobbies]
+            listed = [brief.lobby for brief in (await eve.hall.lobbies()).lobbies]
             assert lobby in listed
             await eve.watch(match)
             async for news in eve.news():
@@ -171,7 +171,7 @@ async def test_a_hall_shows_what_all_nodes_have_and_a_spectator_goes_there(
                 if isinstance(news, Finished):
                     break
             async with client(third, "Fay") as fay:
-                await fay.subscribe_hall()
+                await fay.hall.subscribe()
                 await ended_in_hall(fay, match)
 
 
@@ -219,23 +219,23 @@ async def test_the_lobbies_that_an_account_may_open_are_counted_over_all_nodes(
             client(here, "Eve") as eve,
             client(there, "Fay") as fay,
         ):
-            await eve.subscribe_hall()
-            await fay.subscribe_hall()
+            await eve.hall.subscribe()
+            await fay.hall.subscribe()
             for _ in range(5):
-                await ada.host(settings)
+                await ada.hosting.host(settings)
             await lobbies_in_hall(fay, 5)
-            opened = [(await also_ada.host(settings)).lobby for _ in range(3)]
+            opened = [(await also_ada.hosting.host(settings)).lobby for _ in range(3)]
             await lobbies_in_hall(eve, 8)
             for each in (ada, also_ada):
                 with pytest.raises(RefusedError) as refused:
-                    await each.host(settings)
+                    await each.hosting.host(settings)
                 assert refused.value.code is Code.LIMIT
                 assert "8 lobbies of yours" in str(refused.value)
             nodes[0].kill()
             await until(lambda: owners(cluster)["b"] == 8, 20, "b has taken the lobbies of a")
             assert "8 lobbies of yours" in str(await answer(also_ada, settings))
             assert opened[0] is not None
-            await also_ada.close_lobby(opened[0])
+            await also_ada.hosting.close_lobby(opened[0])
             assert await answer(also_ada, settings) is None
 
 
@@ -243,7 +243,7 @@ async def answer(host: Client, settings: LobbySettings) -> RefusedError | None:
     """Return the refusal of a lobby; its host may have to reconnect to the server first."""
     while True:
         try:
-            await host.host(settings)
+            await host.hosting.host(settings)
         except RefusedError as refused:
             return refused
         except UnansweredError:

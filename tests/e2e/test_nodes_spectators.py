@@ -88,7 +88,7 @@ def owner(cluster: PostgresCluster, match: str) -> str:
 async def listed(client: Client, count: int) -> list[str]:
     """Wait until a node lists so many running matches, and return them."""
     while True:
-        briefs = (await client.matches()).matches
+        briefs = (await client.hall.matches()).matches
         matches = [brief.match for brief in briefs if brief.result is None]
         if len(matches) >= count:
             return matches

@@ -51,7 +51,7 @@ async def test_house_bots_play_a_match_or_a_block_of_every_game(name: str, tmp_p
             settings = LobbySettings(
                 seats=[OpenSeat()] * seats, programme=[item], conduct=Conduct(max_illegal=1)
             )
-            lobby = (await host.host(settings)).lobby
+            lobby = (await host.hosting.host(settings)).lobby
             assert lobby is not None
             runs = await asyncio.gather(
                 *(
@@ -141,7 +141,7 @@ async def test_a_host_who_was_away_is_told_how_matches_ended(
         ]
         line = Line(monkeypatch)
         host = await stack.enter_async_context(Client(url, name="host"))
-        lobby = (await host.host(settings)).lobby
+        lobby = (await host.hosting.host(settings)).lobby
         assert lobby is not None
         await host.join(lobby, role="spectator")
         for player in players:

@@ -85,7 +85,7 @@ async def test_agents_play_and_watch_a_match(name: str, tmp_path: Path) -> None:
     with server_thread(tmp_path, games, unlimited=True) as server:
         async with asyncio.timeout(120), AsyncExitStack() as stack:
             host = await stack.enter_async_context(Client(server.url, name="host"))
-            lobby = (await host.host(settings)).lobby
+            lobby = (await host.hosting.host(settings)).lobby
             agents = [
                 await connect(stack, server.url, f"agent{seat}", games) for seat in range(seats)
             ]

@@ -24,6 +24,8 @@ from kibitz_games.core.position import Position
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError
 from kibitz_protocol.client.events import MatchLost, News
+from kibitz_protocol.client.hall import Hall
+from kibitz_protocol.client.hosting import Hosting
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbyBrief, LobbyView, MatchBrief
 from kibitz_protocol.wire.messages import (
@@ -182,6 +184,33 @@ def your_turn(game: Game, record: Record) -> YourTurn:
     )
 
 
+class FakeHall(Hall):
+    """The lists of a `FakeServerConnection`."""
+
+    def __init__(self) -> None:
+        self.lobby_list: list[LobbyBrief] = []
+        self.match_list: list[MatchBrief] = []
+
+    async def lobbies(self) -> LobbyList:
+        return LobbyList(re=1, lobbies=self.lobby_list)
+
+    async def matches(self, lobby: str | None = None) -> MatchList:
+        return MatchList(re=1, matches=self.match_list)
+
+
+class FakeHosting(Hosting):
+    """The requests of hosts, which `request` records."""
+
+    def __init__(self, request: Callable[[str, str], Done]) -> None:
+        self._request = request
+
+    async def start(self, lobby: str) -> Done:
+        return self._request("start", lobby)
+
+    async def rematch(self, lobby: str) -> Done:
+        return self._request("rematch", lobby)
+
+
 class FakeServerConnection(Client):
     """A `Client` whose server is played by a test."""
 
@@ -189,6 +218,7 @@ class FakeServerConnection(Client):
     player: str = ""
     name: str = ""
     online: bool = True
+    hall: FakeHall
 
     def __init__(self, player: str = "p9", name: str = "ada") -> None:
         super().__init__("ws://127.0.0.1:1", name=name)
@@ -202,8 +232,8 @@ class FakeServerConnection(Client):
         """By method: the refusal to answer it with."""
         self.ended: Exception | None = None
         """The exception raised once all news has been read."""
-        self.lobby_list: list[LobbyBrief] = []
-        self.match_list: list[MatchBrief] = []
+        self.hall = FakeHall()
+        self.hosting = FakeHosting(self._request)
         self.events: dict[str, list[Event]] = {}
         """By match: what `history` answers from."""
         self._news: asyncio.Queue[News | MatchLost | Exception] = asyncio.Queue()
@@ -238,12 +268,6 @@ class FakeServerConnection(Client):
             raise self.refusals[method]
         return Done(re=len(self.requests))
 
-    async def lobbies(self) -> LobbyList:
-        return LobbyList(re=1, lobbies=self.lobby_list)
-
-    async def matches(self, lobby: str | None = None) -> MatchList:
-        return MatchList(re=1, matches=self.match_list)
-
     async def join(
         self,
         lobby: str,
@@ -258,12 +282,6 @@ class FakeServerConnection(Client):
 
     async def ready(self, lobby: str, ready: bool = True) -> Done:
         return self._request("ready", lobby, ready)
-
-    async def start(self, lobby: str) -> Done:
-        return self._request("start", lobby)
-
-    async def rematch(self, lobby: str) -> Done:
-        return self._request("rematch", lobby)
 
     async def watch(self, match: str) -> Done:
         return self._request("watch", match)

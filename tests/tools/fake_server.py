@@ -20,6 +20,8 @@ from kibitz_bots.running.connection import BotConnection, RunConfig, RunStats, S
 from kibitz_bots.spec import BotFactory
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.events import MatchLost, News
+from kibitz_protocol.client.hall import Hall
+from kibitz_protocol.client.hosting import Hosting
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbyBrief, SeekTerms
 from kibitz_protocol.wire.messages import (
@@ -55,6 +57,23 @@ class Call:
     details: tuple[Any, ...] = ()
 
 
+class _FakeHall(Hall):
+    def __init__(self, server: FakeServer) -> None:
+        self._server = server
+
+    async def lobbies(self) -> LobbyList:
+        await self._server.record("lobbies", "")
+        return LobbyList(re=1, lobbies=self._server.open_lobbies)
+
+
+class _FakeHosting(Hosting):
+    def __init__(self, server: FakeServer) -> None:
+        self._server = server
+
+    async def rematch(self, lobby: str) -> Done:
+        return await self._server.record("rematch", lobby)
+
+
 class FakeServer(Client):
     """A `Client` without a server: sends the given messages, and notes every call.
 
@@ -76,6 +95,8 @@ class FakeServer(Client):
             seats=list(seats),
             lobbies=list(lobbies),
         )
+        self.hall = _FakeHall(self)
+        self.hosting = _FakeHosting(self)
         self.open_lobbies: list[LobbyBrief] = []
         self.sought = "L1"
         """The lobby that a seek is answered with."""
@@ -120,7 +141,8 @@ class FakeServer(Client):
         while (message := await self._news.get()) is not None:
             yield message
 
-    async def _record(self, name: str, about: str, *details: object) -> Done:
+    async def record(self, name: str, about: str, *details: object) -> Done:
+        """Record a call and answer it."""
         async with self._changed:
             self.calls.append(Call(name, about, details))
             self._changed.notify_all()
@@ -133,16 +155,16 @@ class FakeServer(Client):
     async def move(
         self, match: str, ply: int, action: Mapping[str, Any], comment: Comment | None = None
     ) -> Done:
-        return await self._record("move", match, ply, dict(action), comment)
+        return await self.record("move", match, ply, dict(action), comment)
 
     async def resign(self, match: str, fault: str | None = None, detail: str = "") -> Done:
-        return await self._record("resign", match, fault, detail)
+        return await self.record("resign", match, fault, detail)
 
     async def note(self, match: str, text: str) -> Done:
-        return await self._record("note", match, text)
+        return await self.record("note", match, text)
 
     async def leave_match(self, match: str) -> Done:
-        return await self._record("leave_match", match)
+        return await self.record("leave_match", match)
 
     async def join(
         self,
@@ -151,24 +173,17 @@ class FakeServer(Client):
         invite: str | None = None,
         role: Literal["player", "spectator"] = "player",
     ) -> Done:
-        return await self._record("join", lobby, invite)
-
-    async def lobbies(self) -> LobbyList:
-        await self._record("lobbies", "")
-        return LobbyList(re=1, lobbies=self.open_lobbies)
+        return await self.record("join", lobby, invite)
 
     async def seek(self, terms: SeekTerms, *, wait_s: int = 300) -> Done:
-        await self._record("seek", terms.item.game, wait_s)
+        await self.record("seek", terms.item.game, wait_s)
         return Done(re=1, lobby=self.sought)
 
-    async def rematch(self, lobby: str) -> Done:
-        return await self._record("rematch", lobby)
-
     async def leave(self, lobby: str) -> Done:
-        return await self._record("leave", lobby)
+        return await self.record("leave", lobby)
 
     async def ready(self, lobby: str, ready: bool = True) -> Done:
-        return await self._record("ready", lobby, ready)
+        return await self.record("ready", lobby, ready)
 
 
 async def run_bot(

@@ -310,7 +310,7 @@ async def _host(client: Client, settings: LobbySettings) -> str:
     """Open a lobby; one whose answer was lost on the way stays empty, and expires."""
     while True:
         with contextlib.suppress(UnansweredError):
-            lobby = (await client.host(settings)).lobby
+            lobby = (await client.hosting.host(settings)).lobby
             assert lobby is not None
             return lobby
 

@@ -131,7 +131,7 @@ async def _gather(name: str, clients: list[Client], item: ProgrammeItem) -> str:
         at_once=1,
         conduct=Conduct(grace_ms=GRACE_MS),
     )
-    lobby = (await clients[0].host(settings)).lobby
+    lobby = (await clients[0].hosting.host(settings)).lobby
     assert lobby is not None
     for client in clients:
         await client.join(lobby)

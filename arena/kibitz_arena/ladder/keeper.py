@@ -181,13 +181,13 @@ class LadderKeeper:
         view = self._lobby.view
         if view is not None and view.state == "gathering":
             try:
-                await self._host.start(self._key)
+                await self._host.hosting.start(self._key)
             except RefusedError as error:
                 if error.code is not Code.WRONG_STATE:  # it has started, and news says so soon
                     self._tell(f"the lobby does not start: {error}")
         elif self._is_spent and not self.state.outstanding and not self._stopping:
             self._tell("the ladder goes on in a new lobby")
-            await self._host.close_lobby(self._key)
+            await self._host.hosting.close_lobby(self._key)
 
     @property
     def _is_spent(self) -> bool:

@@ -94,7 +94,7 @@ class ArrangedLobby:
 
     async def arrange(self, games: Sequence[Arrangement]) -> None:
         """Arrange games, new ones and known ones alike, and take in those that are over."""
-        answer = await self._client.arrange(self._key, games)
+        answer = await self._client.hosting.arrange(self._key, games)
         for game, brief in zip(games, answer.matches, strict=True):
             if brief is not None:
                 self._report(game.tag, brief)

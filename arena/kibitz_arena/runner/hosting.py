@@ -169,7 +169,7 @@ async def find_lobby(
         lobby = None if own_name is None else await _own_lobby(client, own_name)
         if lobby is None:
             try:
-                lobby = (await client.host(await settings())).lobby
+                lobby = (await client.hosting.host(await settings())).lobby
             except UnansweredError:
                 if own_name is None:
                     raise
@@ -192,6 +192,6 @@ async def _enter(client: Client, lobby: str) -> bool:
 
 async def _own_lobby(client: Client, name: str) -> str | None:
     """Return a lobby of this name that this client has opened."""
-    lobbies = (await client.lobbies()).lobbies
+    lobbies = (await client.hall.lobbies()).lobbies
     own = (brief.lobby for brief in lobbies if brief.name == name and brief.host == client.name)
     return next(own, None)

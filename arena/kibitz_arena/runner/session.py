@@ -134,7 +134,7 @@ class Session:
         """Start the lobby if no entrant is missing; give up if it took too long."""
         if not missing:
             with contextlib.suppress(RefusedError):
-                await self._client.start(self._lobby)
+                await self._client.hosting.start(self._lobby)
         elif waited > self._options.wait:
             seconds = f"{self._options.wait:g} seconds"
             raise NotReadyError(f"{', '.join(missing)} not ready in {seconds}")
@@ -165,7 +165,7 @@ class Session:
             late = clock() - before - pause
             asked = clock()
             with contextlib.suppress(KibitzError):
-                await self._client.lobbies()
+                await self._client.hall.lobbies()
             self._concurrency.record_latency(1000 * max(late, clock() - asked))
             self._scheduler.wake()
 
@@ -179,7 +179,7 @@ class Session:
         self._supervisor.close()
         if not is_unfinished(self._scheduler.progress):
             with contextlib.suppress(RefusedError):
-                await self._client.close_lobby(self._lobby)
+                await self._client.hosting.close_lobby(self._lobby)
             await asyncio.wait({running}, timeout=LEAVE_SECONDS)
         running.cancel()
 

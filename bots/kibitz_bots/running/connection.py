@@ -355,13 +355,13 @@ class BotConnection:
 
     async def _ask_rematch(self, lobby: str) -> None:
         try:
-            await self._client.rematch(lobby)
+            await self._client.hosting.rematch(lobby)
         except (RefusedError, UnansweredError) as error:  # others have left, or it is gone
             log.debug("lobby %s: %s", lobby, error)
 
     async def _find_ladder(self, ladder: str) -> str | None:
         """Return the oldest lobby of a ladder that has begun."""
-        for brief in (await self._client.lobbies()).lobbies:
+        for brief in (await self._client.hall.lobbies()).lobbies:
             if brief.name == f"ladder {ladder}" and brief.state in ("gathering", "running"):
                 return brief.lobby
         return None

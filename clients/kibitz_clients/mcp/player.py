@@ -54,8 +54,8 @@ class ToolPlayer:
     async def lobbies(self) -> str:
         """Return the open lobbies and the running matches."""
         server = await self.link.server()
-        lobbies = (await self.link.ask(server.lobbies())).lobbies
-        matches = (await self.link.ask(server.matches())).matches
+        lobbies = (await self.link.ask(server.hall.lobbies())).lobbies
+        matches = (await self.link.ask(server.hall.matches())).matches
         lines = [
             f"lobby {lobby.lobby} {printable.line(lobby.name)!r}: {', '.join(lobby.games)}; "
             f"{lobby.members} of {lobby.places} places taken; {lobby.state}; "

@@ -82,8 +82,8 @@ class ServerRequests:
 
     async def _ask_lists(self, show: OnLists, refused: OnAnswer) -> None:
         try:
-            lobbies = await self.connection.lobbies()
-            matches = await self.connection.matches()
+            lobbies = await self.connection.hall.lobbies()
+            matches = await self.connection.hall.matches()
         except RefusedError as error:
             refused(descriptions.explain_error(error))
         except KibitzError:

@@ -287,7 +287,7 @@ class _MatchStream:
     async def start(self, match: str | None) -> None:
         if self._lobby is not None:
             await self._connection.join(self._lobby, role="spectator")
-            for brief in (await self._connection.matches(self._lobby)).matches:
+            for brief in (await self._connection.hall.matches(self._lobby)).matches:
                 self._note_end(brief) if brief.result else await self._watch(brief)
         if match is not None:
             self._requested.add(match)

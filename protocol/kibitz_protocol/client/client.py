@@ -13,8 +13,9 @@ The client reconnects by itself, restores its seats, lobbies and watched matches
 unanswered requests where that is harmless. One task of the event loop serves the connection, so
 run long computations in a thread (`asyncio.to_thread`).
 
-`connection.py` has the websocket, `exchange.py` pairs requests with answers, and the requests
-themselves are in `list_requests.py`, `lobby_requests.py` and `match_requests.py`.
+`connection.py` has the websocket, and `exchange.py` pairs requests with answers. The requests of
+players and spectators are methods of `Client` (`player_requests.py`). Requests about the whole
+server are in `client.hall` (`hall.py`), those of hosts in `client.hosting` (`hosting.py`).
 """
 
 from __future__ import annotations
@@ -44,10 +45,10 @@ from kibitz_protocol.client.events import (
     Unanswered,
 )
 from kibitz_protocol.client.exchange import RequestExchange
-from kibitz_protocol.client.list_requests import ListRequests
-from kibitz_protocol.client.lobby_requests import LobbyRequests
-from kibitz_protocol.client.match_requests import MatchRequests
+from kibitz_protocol.client.hall import Hall
+from kibitz_protocol.client.hosting import Hosting
 from kibitz_protocol.client.news_queue import NewsQueue
+from kibitz_protocol.client.player_requests import PlayerRequests
 from kibitz_protocol.client.retry import SessionTimeouts
 from kibitz_protocol.client.session import Session, SessionState
 from kibitz_protocol.wire.messages import Capabilities, Welcome
@@ -60,7 +61,7 @@ SILENT_SECONDS = 0.9
 _SILENT = "no server has answered yet at %s; still trying"
 
 
-class Client(ListRequests, LobbyRequests, MatchRequests):
+class Client(PlayerRequests):
     """A player's connection to a server, kept up until the end of the `async with` block.
 
     `url` is the server's address (``ws://`` or ``wss://``; ``http://`` and ``https://`` mean the
@@ -91,8 +92,8 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
       those that the method lists, or `limit`, `rate_limited`, `unavailable` or `internal`, which
       any request can get;
     - `UnansweredError` if the connection broke before the answer and resending the request could
-      carry it out twice (`host`, `kick`, `rematch`, `comment`; all others are resent
-      automatically);
+      carry it out twice (`comment`, and `host`, `kick`, `rematch` and `abort` of `hosting`; all
+      others are resent automatically);
     - `SessionError` if the session is over; its subclass says why (`errors.py`);
     - `ValueError` if it exceeds the server's frame limit, and `pydantic.ValidationError`, a
       subclass, if an argument is out of bounds.
@@ -100,6 +101,11 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
     Requests wait while the server is unreachable. Canceling one stops the wait; if it was already
     sent, the server may still carry it out.
     """
+
+    hall: Hall
+    """Lists of games, lobbies, matches and ratings; available inside the `async with` block."""
+    hosting: Hosting
+    """Requests of hosts; available inside the `async with` block."""
 
     def __init__(
         self,
@@ -149,6 +155,8 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
         )
         self._connection = ConnectionLoop(self.url, self._session, self._handle_event)
         self._exchange = RequestExchange(self._session, self._connection.wake)
+        self.hall = Hall(self._exchange)
+        self.hosting = Hosting(self._exchange)
         self._task = asyncio.create_task(self._connection.run(), name=f"client of {self.url}")
         loop = asyncio.get_running_loop()
         waiting = loop.call_later(SILENT_SECONDS, _log.warning, _SILENT, printable.line(self.url))

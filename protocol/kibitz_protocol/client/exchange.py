@@ -69,9 +69,3 @@ class RequestExchange:
         finally:
             del self._futures[request.id]
             self._session.withdraw(request.id)
-
-
-class Requests:
-    """Base of the classes that make a client's requests; the client sets `_exchange`."""
-
-    _exchange: RequestExchange

@@ -249,6 +249,7 @@ class FakeHost:
     """The host's connection to a lobby, as the keeper knows it."""
 
     def __init__(self, lobby: SimulatedLobby, lossy: float) -> None:
+        self.hosting = self
         self.lobby = lobby
         self.lossy = lossy
         self.refusals: list[Code] = []

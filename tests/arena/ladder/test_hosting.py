@@ -23,6 +23,7 @@ class FakeServer:
     name = "ladder evening"
 
     def __init__(self, *open_: LobbyBrief) -> None:
+        self.hall = self.hosting = self
         self.open = [*open_]
         self.hosted: list[LobbySettings] = []
         self.followed: list[str] = []

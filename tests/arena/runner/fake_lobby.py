@@ -113,6 +113,7 @@ class FakeConnection:
     """A connection of the host to a lobby; matches end while there is one, and while none is."""
 
     def __init__(self, lobby: FakeLobby) -> None:
+        self.hosting = self
         self.lobby = lobby
         self.asked: list[list[str]] = []
         self.refusals: list[Code] = []

@@ -44,6 +44,7 @@ class Connection:
 
     def __init__(self, *messages: object) -> None:
         self.messages = messages
+        self.hosting = self
 
     async def news(self) -> AsyncIterator[object]:
         for message in self.messages:

@@ -148,7 +148,7 @@ async def test_an_error_of_our_own_tells_nothing_of_the_inside(
     async def broken() -> None:
         raise RuntimeError("the token is hunter2")
 
-    my_turn.lobbies = broken  # type: ignore[assignment,method-assign]
+    my_turn.hall.lobbies = broken  # type: ignore[assignment,method-assign]
     async with agent(my_turn, games) as client:
         text, failed = await outcome(client, "list_lobbies")
         assert failed

@@ -100,7 +100,7 @@ async def test_the_browser_lists_lobbies_and_matches(
     games: dict[str, Game], running: Record
 ) -> None:
     link = FakeServerConnection()
-    link.lobby_list, link.match_list = [LOBBY], [testing.brief(running)]
+    link.hall.lobby_list, link.hall.match_list = [LOBBY], [testing.brief(running)]
     app = KibitzApp(games, link.connect, now=link.now, server_label="ws://here")
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
@@ -123,7 +123,7 @@ async def test_enter_in_the_browser_opens_the_lobby_and_then_the_match(
     game: Game, games: dict[str, Game], running: Record
 ) -> None:
     link = FakeServerConnection()
-    link.lobby_list, link.match_list = [LOBBY], [testing.brief(running)]
+    link.hall.lobby_list, link.hall.match_list = [LOBBY], [testing.brief(running)]
     app = KibitzApp(games, link.connect, now=link.now)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
@@ -151,14 +151,14 @@ async def test_the_browser_keeps_its_row_when_the_lists_change(
 ) -> None:
     link = FakeServerConnection()
     brief = testing.brief(running)
-    link.match_list = [
+    link.hall.match_list = [
         brief.model_copy(update={"match": f"M{number}", "number": number}) for number in (1, 2)
     ]
     app = KibitzApp(games, link.connect, now=link.now)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         await pilot.press("tab", "down")
-        link.match_list.insert(0, brief.model_copy(update={"match": "M0", "number": 9}))
+        link.hall.match_list.insert(0, brief.model_copy(update={"match": "M0", "number": 9}))
         await pilot.press("r")
         await settle(pilot)
         await pilot.press("enter")
@@ -414,7 +414,7 @@ async def test_a_match_that_is_over_opens_from_its_record(
     games: dict[str, Game], finished: Record
 ) -> None:
     link = FakeServerConnection()
-    link.match_list = [testing.brief(finished)]
+    link.hall.match_list = [testing.brief(finished)]
     link.refusals["watch"] = RefusedError(Code.OVER, "the match is over")
 
     async def fetch(url: str, match: str) -> Record:
@@ -436,7 +436,7 @@ async def test_a_record_that_cannot_be_fetched_is_a_sentence(
     games: dict[str, Game], finished: Record
 ) -> None:
     link = FakeServerConnection()
-    link.match_list = [testing.brief(finished)]
+    link.hall.match_list = [testing.brief(finished)]
     link.refusals["watch"] = RefusedError(Code.OVER, "the match is over")
 
     async def fetch(url: str, match: str) -> Record:
@@ -877,8 +877,8 @@ async def test_hostile_texts_do_nothing_on_any_screen(
     record = poisoned(running)
     brief = testing.brief(record)
     link = FakeServerConnection(player="p0")
-    link.lobby_list = [LOBBY.model_copy(update={"name": EVIL, "host": EVIL, "games": [EVIL]})]
-    link.match_list = [brief]
+    link.hall.lobby_list = [LOBBY.model_copy(update={"name": EVIL, "host": EVIL, "games": [EVIL]})]
+    link.hall.match_list = [brief]
     news = testing.lobby_news(brief, invite=EVIL)
     members, standings = (
         {key: each.model_copy(update={"name": EVIL}) for key, each in named.items()}

@@ -125,7 +125,7 @@ async def test_a_board_is_kept_for_each_game_while_a_bar_tells_what_is_ready(
 
 async def test_without_a_lobby_it_is_all_matches_of_the_server(game: Game, record: Record) -> None:
     link = FakeServerConnection()
-    link.match_list = [testing.brief(record)]
+    link.hall.match_list = [testing.brief(record)]
     app = wall_app(game, link, WallPlan(), lobby=None)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: app.online and isinstance(app.screen, WallScreen))

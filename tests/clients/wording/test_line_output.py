@@ -80,7 +80,7 @@ async def test_a_lobby_that_is_over_is_its_results(
     games: dict[str, Game], finished: Record
 ) -> None:
     link = FakeServerConnection()
-    link.match_list = [testing.brief(finished)]
+    link.hall.match_list = [testing.brief(finished)]
     link.push(testing.lobby_news(state="finished"))
     lines, well = await course(link, games, lobby="L1")
     assert well

@@ -112,7 +112,7 @@ async def lobby_of(
                         await command._lobby(client, saved)
                 return "", []
             lobby = await command._lobby(client, saved)
-            briefs = (await client.lobbies()).lobbies
+            briefs = (await client.hall.lobbies()).lobbies
             return lobby, [brief.lobby for brief in briefs if brief.state != "closed"]
 
 

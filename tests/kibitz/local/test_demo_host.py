@@ -22,6 +22,7 @@ class SlowServer:
     """A client whose second lobby is opened while the first one is closed."""
 
     def __init__(self) -> None:
+        self.hosting = self
         self.opened = 0
         self.closed: list[str] = []
         self.closing = asyncio.Event()

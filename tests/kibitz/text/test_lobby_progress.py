@@ -160,6 +160,7 @@ class ListingClient:
     url = "ws://127.0.0.1:9"
 
     def __init__(self, briefs: list[MatchBrief] | None) -> None:
+        self.hall = self
         self.briefs = briefs
         self.asked = 0
 

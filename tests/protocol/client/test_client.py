@@ -30,7 +30,8 @@ from kibitz_protocol.client.errors import (
     UnreachableError,
 )
 from kibitz_protocol.client.events import Disconnected, NewsReceived
-from kibitz_protocol.client.lobby_requests import split_arrangements
+from kibitz_protocol.client.hall import Hall
+from kibitz_protocol.client.hosting import Hosting, split_arrangements
 from kibitz_protocol.client.session import Session
 from kibitz_protocol.wire.codec import decode_request, encode
 from kibitz_protocol.wire.lobbies import Arrangement, MatchBrief, ProgrammeItem
@@ -156,12 +157,12 @@ async def test_it_enters_asks_hears_news_and_leaves_nothing_behind() -> None:
         async with Client(url, name="ada", agent="test") as client:
             assert (client.player, client.name) == ("p1", "ada")
             assert client.resume == "a-secret-for-coming-back"
-            assert (await client.games()).personalities == ["line/random"]
+            assert (await client.hall.games()).personalities == ["line/random"]
             assert await anext(aiter(client.news())) == CLOSED
         assert isinstance(client.error, ClosedError)
         assert [news async for news in client.news()] == []
         with pytest.raises(ClosedError):
-            await client.games()
+            await client.hall.games()
 
 
 async def test_a_refusal_is_raised_with_all_that_it_says() -> None:
@@ -201,8 +202,8 @@ async def test_more_matches_than_a_frame_holds_are_arranged_in_several() -> None
         await _stay(line)
 
     async with _server(script) as url, Client(url) as client:
-        answer = await client.arrange("L1", wanted)
-        assert (await client.arrange("L1", [])).matches == []
+        answer = await client.hosting.arrange("L1", wanted)
+        assert (await client.hosting.arrange("L1", [])).matches == []
     assert all(size <= LIMITS.frame_bytes for size in frames)
     assert len(frames) > 3
     assert [brief and brief.tag for brief in answer.matches].count(None) == len(frames)
@@ -230,7 +231,7 @@ async def test_an_answer_of_the_wrong_type_is_a_fault_of_the_server() -> None:
 
     async with _server(script) as url, Client(url) as client:
         with pytest.raises(GarbledError, match="expected GameList, the answer is Done"):
-            await client.games()
+            await client.hall.games()
 
 
 async def test_it_comes_back_resumes_and_sends_its_move_again() -> None:
@@ -270,7 +271,7 @@ async def test_a_request_that_could_be_done_twice_is_reported_as_unanswered() ->
 
     async with _server(breaking, working) as url, Client(url) as client:
         with pytest.raises(UnansweredError, match="the connection broke"):
-            await client.host(SETTINGS)
+            await client.hosting.host(SETTINGS)
         assert await anext(client.news()) == CLOSED
 
 
@@ -367,7 +368,7 @@ async def test_a_cancelled_request_leaves_the_client_in_order() -> None:
         watching.cancel()
         with pytest.raises(asyncio.CancelledError):
             await watching
-        assert (await client.games()).games == []
+        assert (await client.hall.games()).games == []
         assert client._exchange._futures == {}
 
 
@@ -394,7 +395,7 @@ async def test_a_cancelled_request_is_not_sent_again() -> None:
         with pytest.raises(asyncio.CancelledError):
             await watching
         cancelled.set()
-        await client.games()
+        await client.hall.games()
 
 
 async def test_cancelled_as_a_whole_it_leaves_nothing_behind() -> None:
@@ -551,7 +552,7 @@ async def test_a_message_that_is_too_large_ends_it_with_a_sentence(
         with pytest.raises(
             OversizedError, match="more than 1 MiB, which this client does not read"
         ):
-            await client.games()
+            await client.hall.games()
         with pytest.raises(OversizedError):
             await anext(client.news())
 
@@ -595,10 +596,11 @@ async def test_a_fault_of_its_own_is_heard_by_all_who_wait(
             await client.__aexit__(None, None, None)
 
 
-def test_every_public_method_names_only_refusals_that_exist() -> None:
+@pytest.mark.parametrize("owner", [Client, Hall, Hosting])
+def test_every_public_method_names_only_refusals_that_exist(owner: type) -> None:
     """Codes stand in backquotes with an underscore; so do few other names."""
-    other = {"close_lobby", "frame_bytes"}
-    for name, member in inspect.getmembers(Client):
+    other = {"frame_bytes"}
+    for name, member in inspect.getmembers(owner):
         if not name.startswith("_"):
             doc = inspect.getdoc(member)
             assert doc, name

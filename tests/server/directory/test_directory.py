@@ -362,7 +362,7 @@ async def test_lists_come_in_pages(house: Scenario) -> None:
             await ada.ask("close", lobby=keys[2])
     assert seen == [keys[0], keys[1], keys[3], keys[4]]
     async with Client(house.server.url, name="eve") as client:
-        assert [brief.lobby for brief in (await client.lobbies()).lobbies] == [
+        assert [brief.lobby for brief in (await client.hall.lobbies()).lobbies] == [
             keys[0],
             keys[3],
             keys[4],
@@ -385,8 +385,8 @@ async def test_running_matches_come_in_pages_and_finished_ones_after_them(house:
     assert rest["more"] is False
     assert [bool(brief.get("result")) for brief in rest["matches"]] == [False, True]
     async with Client(house.server.url, name="ivy") as client:
-        assert len((await client.matches()).matches) == 4
-        assert len((await client.matches(lobby)).matches) == 1
+        assert len((await client.hall.matches()).matches) == 4
+        assert len((await client.hall.matches(lobby)).matches) == 1
 
 
 @pytest.mark.parametrize(

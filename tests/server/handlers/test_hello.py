@@ -124,6 +124,6 @@ async def test_a_client_whom_a_crash_took_says_hello_by_name_itself(tmp_path: Pa
         async with running(Config(db=left, port=port), GAMES), asyncio.timeout(20):
             await wait_until(lambda: ada.player != before)
             assert ada.name == "ada"
-            assert (await ada.lobbies()).lobbies == []
+            assert (await ada.hall.lobbies()).lobbies == []
     finally:
         await ada.__aexit__(None, None, None)

@@ -193,10 +193,10 @@ class LobbyScreen(BaseScreen):
             self.answered("you have no seat in this lobby")
 
     def action_start(self) -> None:
-        self._ask(self.kibitz_app.requests.connection.start(self.lobby))
+        self._ask(self.kibitz_app.requests.connection.hosting.start(self.lobby))
 
     def action_rematch(self) -> None:
-        self._ask(self.kibitz_app.requests.connection.rematch(self.lobby))
+        self._ask(self.kibitz_app.requests.connection.hosting.rematch(self.lobby))
 
     def _ask(self, request: Awaitable[object]) -> None:
         self.kibitz_app.requests.send(request, self.answered)

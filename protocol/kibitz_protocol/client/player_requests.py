@@ -1,24 +1,28 @@
-"""Requests about matches: watch, play, resign, read their past."""
+"""Requests of players and spectators: join, play, watch, comment, read a match's past."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from kibitz_protocol.client.exchange import Requests
+from kibitz_protocol.client.exchange import RequestExchange
+from kibitz_protocol.wire.lobbies import SeekTerms
 from kibitz_protocol.wire.messages import (
-    Abort,
     AddComment,
     AskReport,
     Done,
     EventList,
     History,
+    Join,
+    Leave,
     LeaveMatch,
     Move,
     Note,
+    Ready,
     Rejoin,
     Reported,
     Resign,
+    Seek,
     Unwatch,
     Wall,
     Walled,
@@ -27,14 +31,74 @@ from kibitz_protocol.wire.messages import (
 from kibitz_protocol.wire.records import Comment
 
 
-class MatchRequests(Requests):
-    """Requests about matches. `match` is always a match's key, as news and lists name it.
+class PlayerRequests:
+    """Requests of players and spectators; base class of `Client`, which sets `_exchange`.
 
-    All of them but `unwatch` are refused as `no_such_match` if the match does not exist, and as
-    `damaged` if its log is damaged on the server's disk. Those that need a seat are refused as
-    `not_seated` if this player has none at the match on this connection; `rejoin` takes it. All
-    of them but `comment` are resent automatically after a reconnect.
+    `lobby` is a lobby's key, as in `Done.lobby` and lists. Requests about a lobby are refused as
+    `no_such_lobby` if it does not exist (any more), as `damaged` if its log is damaged on the
+    server's disk, and most as `closed` if it is closing.
+
+    `match` is a match's key, as in news and lists. All requests about a match but `unwatch` are
+    refused as `no_such_match` if it does not exist, and as `damaged` if its log is damaged on the
+    server's disk. Those that need a seat are refused as `not_seated` if this player has none at
+    the match on this connection; `rejoin` takes it. All requests but `comment` are resent
+    automatically after a reconnect.
     """
+
+    _exchange: RequestExchange
+
+    # --- lobbies --------------------------------------------------------------------------
+
+    async def join(
+        self,
+        lobby: str,
+        *,
+        invite: str | None = None,
+        role: Literal["player", "spectator"] = "player",
+    ) -> Done:
+        """Take a seat of a lobby, or enter it as a spectator. Joining again changes nothing.
+
+        `invite` is the lobby's invite code, if it needs one.
+
+        A player is refused as `wrong_invite`, `closed` (only invited players may join, or the host
+        has kicked this one), `full`, `bad_seats` (the client's capabilities fit none of the lobby's
+        games) or `wrong_state` (the matches have begun); a spectator as `not_watchable`.
+        """
+        return await self._exchange.done(
+            lambda id: Join(id=id, lobby=lobby, invite=invite, role=role)
+        )
+
+    async def seek(self, terms: SeekTerms, *, wait_s: int = 300) -> Done:
+        """Seek opponents on these terms; the lobby is `Done.lobby`.
+
+        Joins the lobby of another seek on the same terms, or opens one, which closes if nobody
+        joins within wait_s seconds (10 to 3600). Use `leave` to withdraw, `join` to accept
+        another player's seek, and `Hosting.rematch` to play again.
+
+        Refused as:
+        - `limit` if this player already has a seek, open or in play, or too many open lobbies;
+        - `unauthorized` if a guest seeks a rated match;
+        - `bad_seats` if the client's capabilities do not fit;
+        - `unknown_game` or `bad_option` if the terms are invalid;
+        - `unavailable` if the server starts nothing new.
+        """
+        return await self._exchange.done(lambda id: Seek(id=id, terms=terms, wait_s=wait_s))
+
+    async def leave(self, lobby: str) -> Done:
+        """Leave a lobby and its running matches.
+
+        Refused as `not_member` if this client was not in it.
+        """
+        return await self._exchange.done(lambda id: Leave(id=id, lobby=lobby))
+
+    async def ready(self, lobby: str, ready: bool = True) -> Done:
+        """Set whether this player is ready to begin.
+
+        Refused as `not_member`, and as `wrong_state` if the matches have already begun.
+        """
+        return await self._exchange.done(lambda id: Ready(id=id, lobby=lobby, ready=ready))
+
+    # --- matches --------------------------------------------------------------------------
 
     async def watch(self, match: str) -> Done:
         """Follow a match as a spectator: a `Snapshot` comes as news, and then its events.
@@ -140,14 +204,6 @@ class MatchRequests(Requests):
         `rate_limited` or `limit` if there are too many. Not resent after a reconnect.
         """
         return await self._exchange.done(lambda id: AddComment(id=id, match=match, text=text))
-
-    async def abort(self, match: str, reason: str = "") -> Done:
-        """End a running match without a rated result, as the operator of the server.
-
-        Refused as `unauthorized` unless this client has the token of an account that `kibitz serve
-        --operator NAME` names, and as `over` if the match has ended. Not resent after a reconnect.
-        """
-        return await self._exchange.done(lambda id: Abort(id=id, match=match, reason=reason))
 
     async def history(self, match: str, first: int = 1, count: int = 200) -> EventList:
         """Return the events of a match from number `first` on, at most `count` (1 to 1000).

@@ -1,10 +1,10 @@
-"""Requests that read lists: games, lobbies, matches, rating lists."""
+"""Requests about the server as a whole: its games, lobbies, matches and rating lists."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from kibitz_protocol.client.exchange import Requests
+from kibitz_protocol.client.exchange import RequestExchange
 from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
 from kibitz_protocol.wire.messages import (
     MAX_PAGE_SIZE,
@@ -22,8 +22,14 @@ from kibitz_protocol.wire.messages import (
 )
 
 
-class ListRequests(Requests):
-    """Read-only requests. After a reconnect the client resends them and resubscribes the hall."""
+class Hall:
+    """What a server offers: games, lobbies, matches, rating lists.
+
+    These requests only read. After a reconnect the client resends them and resubscribes.
+    """
+
+    def __init__(self, exchange: RequestExchange) -> None:
+        self._exchange = exchange
 
     async def games(self) -> GameList:
         """Return the games that the server hosts and the house bots that it can start.
@@ -32,7 +38,7 @@ class ListRequests(Requests):
         """
         return await self._exchange.request(lambda id: ListGames(id=id), GameList)
 
-    async def subscribe_hall(self) -> Done:
+    async def subscribe(self) -> Done:
         """Subscribe to the hall: the public lobbies, matches and ladders.
 
         The whole hall arrives as news (`HallNews`), once now and then after every change, at most
@@ -40,7 +46,7 @@ class ListRequests(Requests):
         """
         return await self._exchange.done(lambda id: Subscribe(id=id, topic="hall"))
 
-    async def unsubscribe_hall(self) -> Done:
+    async def unsubscribe(self) -> Done:
         """Unsubscribe from the hall. Never refused."""
         return await self._exchange.done(lambda id: Unsubscribe(id=id, topic="hall"))
 
