@@ -1,4 +1,4 @@
-"""Runs coroutines on the faster event loop, where it is installed."""
+"""Run coroutines on uvloop if it is installed."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ with a visible escape, as in a Python string (``\\x1b``, ``\\u202e``), so that n
 The filtered characters are those of Unicode's class "other" (control, format, surrogate, private,
 unassigned), line and paragraph separators, and the few invisible characters of other classes.
 Spaces of all widths become a space. More than `MAX_MARKS` combining marks in a row are cut off,
-because piles of them cover the lines around.
+because stacks of them cover the neighboring lines.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def line(text: str) -> str:
 
 
 def lines(text: str) -> str:
-    """Return a text of several lines with each of them safe to show; tabs become spaces."""
+    """Return a text of several lines that are safe to show; tabs become spaces."""
     if _PLAIN.fullmatch(text):
         return text
     return "\n".join(line(part.expandtabs()) for part in text.replace("\r\n", "\n").split("\n"))
@@ -119,7 +119,7 @@ def _visible(character: str) -> str:
 
 @lru_cache(_CACHE_SIZE)
 def _escaped(character: str) -> str:
-    # Outside of strings, line ends and tabs are the only such characters in JSON.
+    # Outside strings, JSON has no such characters but line ends and tabs.
     if character in "\n\r\t" or is_safe(character):
         return character
     return _json_escape(character)

@@ -10,10 +10,10 @@ from kibitz_protocol.client.requests import PendingRequest
 from kibitz_protocol.wire.messages import Redirect
 
 MOST_TRIES: Final = 3
-"""Attempts at a server that a redirect named, which may not recognize the player at once."""
+"""Attempts to be admitted by a redirect's target, which may not recognize the player at first."""
 MOST_HOPS: Final = 5
-"""Redirects that a request, or hello, follows without a pause before the redirect becomes its
-answer. The count restarts after a lost connection, since lobbies may have moved between servers."""
+"""The most redirects that a request, or hello, follows without a pause; the next one becomes its
+answer. Losing the connection resets the count, since lobbies may have moved between servers."""
 
 
 class Addresses:
@@ -26,9 +26,10 @@ class Addresses:
         """The ticket of the redirect to that server, which admits the player there."""
         self._others: list[str] = []
         self._tries = 0
-        """Failed attempts to be admitted at the server that a redirect named."""
+        """Failed attempts to be admitted by the target of the last redirect."""
         self._hops: Counter[str | int] = Counter()
-        """Redirects without a pause, by the id of the request that followed them, or its kind."""
+        """Redirects followed without a pause: by request id, for hello, and for the session's own
+        requests together."""
 
     @property
     def has_others(self) -> bool:
@@ -36,12 +37,12 @@ class Addresses:
         return bool(self._others)
 
     def admitted(self, others: Sequence[str]) -> None:
-        """Note the welcome of the present server, which lists the others of the cluster."""
+        """Record the welcome of the current server; `others` are the rest of its cluster."""
         self.ticket, self._others = None, [*others]
         del self._hops["hello"]
 
     def restart_hops(self) -> None:
-        """Let redirects be followed again, because the connection was lost."""
+        """Reset the counts of redirects, because the connection was lost."""
         self._hops.clear()
 
     def may_redirect_hello(self) -> bool:
@@ -51,8 +52,8 @@ class Addresses:
     def may_redirect(self, pending: PendingRequest) -> bool:
         """Return whether a request may follow one more redirect, and count it.
 
-        The session's own requests together follow one after each loss of a connection, because the
-        server that admitted hello may not know yet where a lobby is.
+        The session's own requests share one redirect per lost connection, because the server that
+        admitted hello may not know yet where a lobby is.
         """
         if pending.requester == "session":
             return self._hop("session", 1)
@@ -68,10 +69,10 @@ class Addresses:
         self._tries = 0
 
     def not_let_in(self) -> None:
-        """Retry the server that a redirect named, or go to the next one after `MOST_TRIES`.
+        """Count a failed admission.
 
-        A server that has lost its database admits nobody, while others still redirect players
-        there.
+        Without a ticket, or after `MOST_TRIES` with it, go to the next server. A server that has
+        lost its database admits nobody, while others still redirect players to it.
         """
         self._tries += 1
         if self.ticket is None or self._tries >= MOST_TRIES:

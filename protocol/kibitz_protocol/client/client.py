@@ -9,12 +9,12 @@
                 case LobbyClosed():
                     break
 
-The client reconnects by itself, restores its seats, lobbies and watched matches, and resends
+The client reconnects automatically, restores its seats, lobbies and watched matches, and resends
 unanswered requests where that is harmless. One task of the event loop serves the connection, so
 run long computations in a thread (`asyncio.to_thread`).
 
-`connection.py` has the websocket, and `exchange.py` pairs requests with answers. The requests of
-players and spectators are methods of `Client` (`player_requests.py`). Requests about the whole
+`connection.py` handles the websocket, and `exchange.py` pairs requests with answers. The requests
+of players and spectators are methods of `Client` (`player_requests.py`). Requests about the whole
 server are in `client.hall` (`hall.py`), those of hosts in `client.hosting` (`hosting.py`).
 """
 
@@ -62,7 +62,7 @@ _SILENT = "no server has answered yet at %s; still trying"
 
 
 class Client(PlayerRequests):
-    """A player's connection to a server, kept up until the end of the `async with` block.
+    """A player's connection to a server, kept open until the end of the `async with` block.
 
     `url` is the server's address (``ws://`` or ``wss://``; ``http://`` and ``https://`` mean the
     same), with its path if a proxy serves it under one. One of these identifies the player:
@@ -77,10 +77,11 @@ class Client(PlayerRequests):
     may be unread before the session ends with `BacklogError`. `chance` is the source of random
     numbers in [0, 1) for the pauses between connections.
 
-    `views` sets which news of a match carry its whole view, besides `Snapshot` and `Finished`: the
-    player's own turns (``turn``), also every event that changes it (``every``), or no others
-    (``none``). With ``turn``, an event of a game with hidden information carries the changes to
-    the player's view; `wire.merge_patch.apply` applies them to the previous view.
+    `views` sets which news of a match carry the whole view, in addition to `Snapshot` and
+    `Finished`: the player's own turns (``turn``), those and every event that changes the view
+    (``every``), or no other news (``none``). With ``turn``, an event of a game with hidden
+    information carries the changes to the player's view; `wire.merge_patch.apply` applies them to
+    the previous view.
 
     Entering the block waits for the server's welcome. It raises `HelloRefusedError`, with the code
     `name_taken`, `name_invalid`, `unauthorized` or `version`, if the server rejects this client,
@@ -190,11 +191,11 @@ class Client(PlayerRequests):
         if not self._task.cancelled():
             self._task.result()
 
-    # --- who and where --------------------------------------------------------------------
+    # --- identity and state ---------------------------------------------------------------
 
     @property
     def welcome(self) -> Welcome:
-        """The newest welcome of the server; only inside of the `async with` block."""
+        """The server's latest welcome; available inside the `async with` block."""
         if self._session.welcome is None:
             raise AssertionError("a client is used inside its async with block")
         return self._session.welcome
@@ -226,7 +227,7 @@ class Client(PlayerRequests):
 
     @property
     def error(self) -> SessionError | None:
-        """The error that ended the session; None while it lasts."""
+        """The error that ended the session; None while the session lasts."""
         return self._session.error
 
     # --- news -----------------------------------------------------------------------------
@@ -234,9 +235,9 @@ class Client(PlayerRequests):
     async def news(self) -> AsyncIterator[News | MatchLost]:
         """Yield the news that the server sends, in order and without duplicates.
 
-        `MatchLost` stands for a match that was followed and could not be found again after a
-        reconnect. Ends when the client is closed; raises the `SessionError` that ended the session
-        otherwise. All iterators share one stream: each message goes to one of them.
+        `MatchLost` reports a followed match that could not be resumed after a reconnect. Ends when
+        the client is closed, and otherwise raises the `SessionError` that ended the session. All
+        iterators share one stream: each message goes to one of them.
         """
         while (message := await self._news_queue.get()) is not None:
             yield message
@@ -271,7 +272,7 @@ def _millis(seconds: float | None) -> int | None:
 
 
 def _first_request_id(identity: ClientIdentity) -> int:
-    """Return 1, or the present time for a player who may have used small ids earlier."""
+    """Return 1, or the current time for a returning player, who may have used small ids before."""
     if identity.token is None and identity.resume is None:
         return 1
     return int(time.time() * 1000)

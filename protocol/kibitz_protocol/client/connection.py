@@ -1,7 +1,7 @@
-"""The websocket of a client: opened when the session wants one, read and written until it ends.
+"""The websocket of a client.
 
-The rules of reconnecting are the session's (`session.py`); this module only moves its frames
-between the session and a socket, and turns timers into calls.
+The session (`session.py`) decides when to connect and what to send. This module moves its frames to
+and from a socket, and calls it when its timers expire.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from kibitz_protocol.client.events import SessionEvent
 from kibitz_protocol.client.session import Session, SessionState
 
 MAX_SERVER_FRAME: Final = 4 * 1024 * 1024
-"""Largest frame that is read from a server, in bytes: a long history is one frame."""
+"""The largest frame accepted from a server, in bytes. A long history is one frame."""
 PING_INTERVAL_S: Final = 4.0
-"""Silence after which the server is pinged, and after which an unanswered ping ends the connection.
-Both together are no longer than a cluster takes to replace a stalled node."""
+"""The seconds of silence before a ping, and the timeout for its answer. Their sum must not exceed
+the time in which a cluster replaces a stalled node."""
 PING_CHECKS: Final = 4
-"""Checks for data from the server per `PING_INTERVAL_S`. Only time in which this program ran
-counts: while it was busy itself, such as loading a bot, it could not read."""
+"""Checks for data from the server per `PING_INTERVAL_S`. Several short waits keep a pause of this
+program, such as for loading a bot, from counting as silence of the server."""
 OPEN_TIMEOUT_S: Final = 10.0
-"""How long opening a connection may take if no other node of a cluster is known."""
+"""Timeout for opening a connection if the client knows no other node of the cluster."""
 SEND_TIMEOUT_S: Final = 15.0
-"""Time without the server reading anything that ends the connection; pings would not notice."""
+"""Timeout for sending a frame. Pings do not detect a server that sends but no longer reads."""
 CLOSE_TIMEOUT_S: Final = 3.0
-"""How long the closing handshake of the websocket may take."""
+"""Timeout for the closing handshake of the websocket."""
 
 _RETRYABLE_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 """HTTP statuses of a server, or of a proxy in front of it, that are worth a retry."""
@@ -55,10 +55,10 @@ class _HeardConnection(ClientConnection):
 
 
 class ConnectionLoop:
-    """Keeps a session connected to the server at `url`, or to another one of its cluster.
+    """The task that keeps a session connected to the server at `url`, or to another one of its
+    cluster.
 
-    `run` is the one task of a client. It passes events to `on_event` in order, on the event loop's
-    own thread.
+    `run` passes events to `on_event` in order, on the event loop's thread.
     """
 
     def __init__(
@@ -85,11 +85,11 @@ class ConnectionLoop:
         self._wake.set()
 
     def close(self, error: SessionError | None = None) -> None:
-        """End the session from this side; `error` is the reason, if it is not the owner's wish."""
+        """End the session; `error` is the reason, None if the owner closes it."""
         self._handle(self._session.close(error))
 
     async def _attempt(self) -> None:
-        """Wait until a connection is due, open it, and stay with it until it ends."""
+        """Wait until a connection is due, open it, and use it until it ends."""
         await asyncio.sleep(max(0, self._session.connect_at - now_ms()) / 1000)
         addresses = self._session.addresses
         address = addresses.present or self._url
@@ -141,14 +141,14 @@ class ConnectionLoop:
             self._handle(self._session.lost(now_ms(), code, reason))
 
     async def _read(self, connection: ClientConnection) -> None:
-        """Read until the connection ends, or the session gives it up."""
+        """Read until the connection ends or the session abandons it."""
         try:
             while self._session.live:
                 frame = await connection.recv(decode=False)
                 self._handle(self._session.receive(frame, now_ms()))
                 self._wake.set()
         except ConnectionClosed as error:
-            # The same frame would come again on the next connection.
+            # The server would send the same frame again on the next connection.
             if error.sent is not None and error.sent.code == CloseCode.MESSAGE_TOO_BIG:
                 most = f"{MAX_SERVER_FRAME // 2**20} MiB"
                 self.close(
@@ -167,10 +167,10 @@ class ConnectionLoop:
                 self._handle(self._session.tick(now_ms()))
             connection.transport.abort()
         except TimeoutError:
-            # The server reads nothing: the reader notices that the connection is gone.
+            # The server has stopped reading. Aborting the transport ends `_read`.
             connection.transport.abort()
         except ConnectionClosed:
-            # The reader notices too, after it has read what is left.
+            # `_read` ends too, after it has read the remaining frames.
             pass
 
     async def _watch(self, connection: _HeardConnection) -> None:
@@ -190,7 +190,7 @@ class ConnectionLoop:
             async with asyncio.timeout(PING_INTERVAL_S):
                 await connection.ping()
         except TimeoutError:
-            return False  # the server reads nothing, so not even a ping can be sent
+            return False  # the server has stopped reading, so not even a ping can be sent
         for _ in range(PING_CHECKS):
             await asyncio.sleep(PING_INTERVAL_S / PING_CHECKS)
             if connection.heard != heard:
@@ -203,7 +203,7 @@ class ConnectionLoop:
                 await connection.send(frame, text=True)
 
     async def _wait_for_work(self) -> None:
-        """Wait until there is something to send or the session's next deadline has come."""
+        """Wait until there may be something to send, or until the session's next deadline."""
         deadline = self._session.deadline()
         wait = None if deadline is None else max(0, deadline - now_ms()) / 1000
         with contextlib.suppress(TimeoutError):
@@ -220,7 +220,7 @@ def _is_encrypted(url: str) -> bool:
 
 
 def now_ms() -> int:
-    """Return the running event loop's clock in milliseconds, as sessions take it."""
+    """Return the time of the running event loop in integer milliseconds, the unit of sessions."""
     return int(asyncio.get_running_loop().time() * 1000)
 
 

@@ -1,4 +1,4 @@
-"""The identity of a client, and what it shows a server to prove it."""
+"""The identity of a client, and the credentials that prove it to a server."""
 
 from __future__ import annotations
 
@@ -27,18 +27,19 @@ class ClientIdentity:
     instance: str | None = None
     """An id that distinguishes this program from others with the same secrets."""
     views: WantedViews = "turn"
-    """The messages that carry the view of a match, besides snapshots and the end."""
+    """The messages that carry the view of a match, in addition to snapshots and the end."""
 
 
 class Credentials:
-    """The account's token, or the secret for reconnecting, or else the name of a new guest."""
+    """The credentials in hello: an account's token, a secret for reconnecting, or a new guest's
+    name."""
 
     def __init__(self, identity: ClientIdentity) -> None:
         self._identity = identity
         self._secret = identity.resume
 
     def hello(self, id: int, ticket: str | None) -> Hello:
-        """Return the next hello; `ticket` admits the player where a redirect sent it."""
+        """Return the next hello; `ticket` is the ticket of the redirect that led to this server."""
         who = self._identity
         resume = self._secret if who.token is None and ticket is None else None
         return Hello(
@@ -56,17 +57,17 @@ class Credentials:
         )
 
     def renew(self, welcome: Welcome) -> Welcome:
-        """Return the welcome with the secret for the next hello."""
-        if not welcome.resume:  # admitted by a ticket: the earlier secret stays valid
+        """Store the secret of a welcome for the next hello; return the welcome with that secret."""
+        if not welcome.resume:  # admitted by a ticket: the earlier secret remains valid
             kept = self._identity.token or self._secret or ""
             welcome = welcome.model_copy(update={"resume": kept})
         self._secret = welcome.resume or None
         return welcome
 
     def forget_secret(self) -> bool:
-        """Return whether the player can sign in by name after the server rejected the secret.
+        """Drop a rejected secret; return whether the player can sign in by name instead.
 
-        A killed server forgets a guest who had just connected and done nothing.
+        A killed server loses guests who had just connected and done nothing.
         """
         usable = self._identity.token is None and self._identity.name is not None
         forgotten = usable and self._secret is not None

@@ -1,7 +1,7 @@
 """The account's token in the environment, and the one server that it belongs to.
 
-Every command sees the environment, so a token in it must not be sent to just any server: a server
-that receives a token can play as the account. `KIBITZ_TOKEN` is sent only to the server that
+Every command can read the environment, so a token in it must not be sent to just any server: a
+server that receives a token can play as the account. `KIBITZ_TOKEN` is sent only to the server that
 `KIBITZ_SERVER` names (by default the one on this machine), and to other machines only over an
 encrypted connection.
 """
@@ -20,7 +20,7 @@ _PORTS: Final = {"ws": 80, "wss": 443}
 
 
 class TokenError(ValueError):
-    """The environment's token must not be sent to this server; the message is a sentence."""
+    """The environment's token must not be sent to this server; the message tells the user why."""
 
 
 def environment_token(server: str, environment: Mapping[str, str]) -> str | None:
@@ -53,7 +53,7 @@ def _place(url: str) -> tuple[str, str | None, int | None, str]:
 
 
 def _is_private(url: str) -> bool:
-    """Return whether traffic to a server cannot be read on the way."""
+    """Return whether nobody can read traffic to a server in transit."""
     parts = urlsplit(websocket_url(url))
     return parts.scheme == "wss" or _is_loopback(parts.hostname or "")
 

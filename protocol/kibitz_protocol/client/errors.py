@@ -1,17 +1,17 @@
 """Errors of a client, by cause and by whether the session can continue.
 
 KibitzError
-├── RefusedError          the server said no; nothing has changed
-├── UnansweredError       the connection broke before the answer; it may have been done
-└── SessionError          the session is over, every further request raises this
-    ├── HelloRefusedError     the server does not want this client (also a RefusedError)
+├── RefusedError          the server refused a request; nothing has changed
+├── UnansweredError       a request got no answer; it may have been carried out
+└── SessionError          the session is over; every further request raises this
+    ├── HelloRefusedError     the server rejected this client (also a RefusedError)
     ├── ReplacedError         a newer connection of the same player took over
     ├── KickedError           the server's operator or a limit ended the session
-    ├── UnreachableError      the server stayed away for longer than the client's patience
-    ├── GarbledError          the server sent what no server of a known version sends
-    ├── OversizedError        the server sent a message that is too large to be read
-    ├── BacklogError          news was not read for so long that it no longer fits
-    └── ClosedError           the session was closed from this side
+    ├── UnreachableError      the server could not be reached in time, or at all
+    ├── GarbledError          the server sent a message that violates the protocol
+    ├── OversizedError        the server sent a message that exceeds the client's size limit
+    ├── BacklogError          the queue of unread news is full
+    └── ClosedError           the owner closed the session
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from kibitz_protocol.wire.refusals import Code
 
 
 class KibitzError(Exception):
-    """Base of all errors of a client."""
+    """Base class of all errors of a client."""
 
 
 class RefusedError(KibitzError):
-    """A request was refused; `ply` is the present ply where the code is `stale`."""
+    """The server refused a request. `ply` is the current ply if the code is `stale`."""
 
     def __init__(
         self,
@@ -53,11 +53,11 @@ class RefusedError(KibitzError):
 
 
 class UnansweredError(KibitzError):
-    """The answer never came. Check before you repeat the request, which may have been done."""
+    """A request got no answer. It may have been carried out: check before you repeat it."""
 
 
 class SessionError(KibitzError):
-    """The session is over; make a new one to go on."""
+    """The session is over; open a new one to continue."""
 
 
 class HelloRefusedError(RefusedError, SessionError):
@@ -69,24 +69,24 @@ class ReplacedError(SessionError):
 
 
 class KickedError(SessionError):
-    """The server ended the session and does not want it back."""
+    """The server's operator or a limit ended the session for good."""
 
 
 class UnreachableError(SessionError):
-    """The server could not be reached for as long as the client was willing to try."""
+    """The server could not be reached within `opening` or `patience` seconds, or at all."""
 
 
 class GarbledError(SessionError):
-    """A message of the server could not be read."""
+    """The server sent a message that violates the protocol."""
 
 
 class OversizedError(SessionError):
-    """The server sent a message that is too large to be read; it would come again."""
+    """The server sent a message that exceeds the client's size limit."""
 
 
 class BacklogError(SessionError):
-    """The news was not read fast enough."""
+    """The owner did not read the news fast enough, and the queue is full."""
 
 
 class ClosedError(SessionError):
-    """The session was closed by its owner."""
+    """The owner closed the session."""

@@ -1,4 +1,4 @@
-"""The events of a session, which its owner gets in order."""
+"""The events of a session, which its owner receives in order."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ News: TypeAlias = (
     | Farewell
     | Refused
 )
-"""Messages of the server that answer no request; changes of a lobby or of the hall are replaced by
-their result. A `Refused` here is for a message whose id the server could not read."""
+"""Messages of the server that answer no request. Changes of a lobby or the hall arrive as the whole
+lobby or hall. A `Refused` here is for a message whose id the server could not read."""
 
 
 @dataclass(frozen=True)
 class Opened:
-    """The server said welcome; `again` if this session had been welcomed before."""
+    """The server admitted the client; `again` if this session had been admitted before."""
 
     welcome: Welcome
     again: bool
@@ -73,7 +73,7 @@ class NewsReceived:
 
 @dataclass(frozen=True)
 class MatchLost:
-    """A match that was followed could not be found again, most likely because it ended."""
+    """A followed match could not be resumed, most likely because it has ended."""
 
     match: str
     code: Code
@@ -82,7 +82,7 @@ class MatchLost:
 
 @dataclass(frozen=True)
 class Disconnected:
-    """There is no connection; the next attempt is at `connect_at`."""
+    """The connection is lost; the next attempt is at `connect_at`."""
 
     code: int | None
     reason: str
@@ -91,7 +91,7 @@ class Disconnected:
 
 @dataclass(frozen=True)
 class SessionEnded:
-    """The session is over, for this reason."""
+    """The session is over; `error` is the reason."""
 
     error: SessionError
 

@@ -32,7 +32,7 @@ class RequestExchange:
         return self._session.max_request_bytes
 
     async def done(self, build: Callable[[int], Request]) -> Done:
-        """Send a request whose answer is a plain `Done`; as `request`."""
+        """Send a request whose answer is a `Done`; see `request`."""
         return await self.request(build, Done)
 
     async def request(self, build: Callable[[int], Request], kind: type[_AnswerT]) -> _AnswerT:
@@ -50,7 +50,7 @@ class RequestExchange:
         return answer
 
     def handle(self, event: Answered | Unanswered) -> None:
-        """Pass an answer, or the news that there will be none, to the waiting coroutine."""
+        """Pass an answer, or the error if there will be none, to the waiting coroutine."""
         future = self._futures.get(event.id)
         if future is None or future.done():
             return

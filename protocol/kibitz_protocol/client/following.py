@@ -1,6 +1,6 @@
 """Everything that a client follows: its seats, lobbies and watched matches, a wall, the hall.
 
-The answers to its requests and the news say what that is. After a reconnect the session makes the
+It is derived from the answers to requests and from news. After a reconnect the session makes the
 same requests again (`requests_to_restore`).
 """
 
@@ -55,25 +55,25 @@ class Following:
     # --- connections ----------------------------------------------------------------------
 
     def connection_lost(self) -> None:
-        """Wait for whole lobbies, the whole hall and snapshots, as changes may have been lost."""
+        """Discard lobbies, the hall and positions in matches, since changes may have been lost."""
         self._views = LobbyViews()
         self._hall: HallNews | None = None
         self._sequences.await_snapshots()
 
     def forget_closed_lobbies(self, welcome: Welcome) -> list[SessionEvent]:
-        """Forget lobbies that closed, or removed this player, during the disconnect."""
+        """Forget lobbies that closed, or removed this player, while disconnected."""
         shut = [key for key, join in self._lobbies.items() if _was_removed(join, welcome)]
         return [event for key in shut for event in self._forget_lobby(key)]
 
     def requests_to_restore(
         self, seats: Collection[str], lobbies: Collection[str], leaving: Collection[str]
     ) -> Iterator[Request]:
-        """Yield requests that restore the last connection; seats first, as their clocks run.
+        """Yield requests that restore the last connection, seats first because their clocks run.
 
         `seats` and `lobbies` are those of the welcome; lobbies of `leaving` are not joined. The
-        ids of the requests are still to be replaced.
+        caller must replace the ids.
 
-        Seats that the server does not list are asked for too: the answer tells what became of
+        Seats that the server does not list are rejoined too, because the answer says what became of
         the match.
         """
         for match in dict.fromkeys([*seats, *self._sequences.seated()]):
@@ -94,7 +94,7 @@ class Following:
     # --- answers --------------------------------------------------------------------------
 
     def answered(self, request: Request, answer: Answer) -> list[SessionEvent]:
-        """Note what the answer to a request changes."""
+        """Update what is followed after the answer to a request."""
         if isinstance(answer, Refused):
             return self._refused(request, answer)
         match request:
@@ -117,7 +117,7 @@ class Following:
     def _refused(self, request: Request, refused: Refused) -> list[SessionEvent]:
         match request:
             case Watch(match=match) if self._sequences.is_seated(match):
-                return []  # the seat still gets its own news
+                return []  # the seat still receives its own news
             case Rejoin(match=match) | Watch(match=match) if match in self._sequences:
                 self._drop(match)
                 return [MatchLost(match, refused.code, refused.message)]
@@ -141,17 +141,17 @@ class Following:
     # --- news -----------------------------------------------------------------------------
 
     def order(self, event: Event) -> EventOrder:
-        """Return the place of an event among those of its match."""
+        """Return the place of an event in the sequence of its match."""
         return self._sequences.classify(event)
 
     def snapshot_request(self, match: str) -> Request:
-        """Return the request for the present state of a match; its id is to be replaced."""
+        """Return the request for the current state of a match; the caller must replace its id."""
         if self._sequences.is_seated(match):
             return Rejoin(id=1, match=match)
         return Watch(id=1, match=match)
 
     def receive(self, news: News | LobbyChanged | HallChanged) -> list[SessionEvent]:
-        """Return what the owner gets for this news: changes are replaced by their results."""
+        """Return the owner's events for this news. Changes become whole lobbies or halls."""
         match news:
             case HallChanged():
                 return self._change_hall(news)
@@ -202,5 +202,5 @@ def _lobby_news(view: LobbyView | None) -> list[SessionEvent]:
 
 
 def _was_removed(join: Join, welcome: Welcome) -> bool:
-    """Return whether a lobby has removed this player, who was a member."""
+    """Return whether this player was a member of a lobby that no longer lists it."""
     return join.role == "player" and join.lobby not in welcome.lobbies

@@ -23,7 +23,7 @@ from kibitz_protocol.wire.messages import (
 
 
 class Hall:
-    """What a server offers: games, lobbies, matches, rating lists.
+    """The games, lobbies, matches and rating lists of a server.
 
     These requests only read. After a reconnect the client resends them and resubscribes.
     """
@@ -41,19 +41,19 @@ class Hall:
     async def subscribe(self) -> Done:
         """Subscribe to the hall: the public lobbies, matches and ladders.
 
-        The whole hall arrives as news (`HallNews`), once now and then after every change, at most
-        four times a second.
+        The whole hall arrives as news (`HallNews`), at first immediately, then after every change,
+        at most four times a second.
         """
         return await self._exchange.done(lambda id: Subscribe(id=id, topic="hall"))
 
     async def unsubscribe(self) -> Done:
-        """Unsubscribe from the hall. Never refused."""
+        """Unsubscribe from the hall. The server never refuses this."""
         return await self._exchange.done(lambda id: Unsubscribe(id=id, topic="hall"))
 
     async def lobbies(self) -> LobbyList:
         """Return all open lobbies that are listed or that this player belongs to, oldest first.
 
-        The list is fetched page by page; the answer holds all pages.
+        Fetches all pages of the list.
         """
         lobbies: list[LobbyBrief] = []
         after = 0
@@ -67,8 +67,8 @@ class Hall:
     async def matches(self, lobby: str | None = None) -> MatchList:
         """Return all running matches that are listed, oldest first, then the newest finished ones.
 
-        With `lobby`, the key of a lobby, returns only its matches, listed or not. The list is
-        fetched page by page; the answer holds all pages.
+        With `lobby`, the key of a lobby, returns only its matches, listed or not. Fetches all pages
+        of the list.
 
         Refused as `no_such_lobby` if the lobby does not exist or this player may not watch it.
         """
@@ -85,8 +85,8 @@ class Hall:
     async def ladder(self, game: str | None = None, first: int = 1, count: int = 100) -> Ladders:
         """Return the rating list of a game, or of every game with rated matches.
 
-        `game` is a game's name (None: all games), `first` the rank of the first line from 1,
-        `count` the number of lines per game, 1 to 200.
+        `game` is a game's name (None: all games), `first` the rank of the first line (from 1),
+        `count` the number of lines per game (1 to 200).
 
         Refused as `unknown_game` if the server does not host the game.
         """

@@ -1,4 +1,4 @@
-"""Requests of hosts: open lobbies, start and arrange matches; and of the server's operator."""
+"""Requests of hosts, such as to open lobbies and start matches, and of the server's operator."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from kibitz_protocol.wire.messages import (
 )
 
 ENVELOPE_BYTES: Final = 256
-"""Bytes of a frame that are reserved for the fields of a request besides its matches."""
+"""Bytes of a frame reserved for the fields of a request other than its matches."""
 
 
 class Hosting:
     """Requests of a host. `lobby` is a lobby's key, as in `Done.lobby` and lists.
 
     All requests with a `lobby` are refused as `no_such_lobby` if the lobby does not exist (any
-    more), as `damaged` if its log is damaged on the server's disk, as `not_host` if this player is
-    not its host, and most as `closed` if it is closing.
+    more), and as `damaged` if its log is damaged on the server's disk. They are refused as
+    `not_host` if this player is not the host, and most as `closed` if the lobby is closing.
     """
 
     def __init__(self, exchange: RequestExchange) -> None:
@@ -42,18 +42,18 @@ class Hosting:
         The host has no seat in the lobby until it joins.
 
         Refused as `unknown_game`, `bad_option`, `bad_seats`, `unknown_personality` or
-        `name_invalid` if the settings are invalid (the message names the field), as `limit` if too
-        many lobbies or house bots are open, and as `unavailable` if the server starts nothing new.
-        Not resent after a reconnect: `UnansweredError` means that the lobby may be open; check
-        `Hall.lobbies` before you repeat it.
+        `name_invalid` if the settings are invalid; the message names the field. Refused as `limit`
+        if there are too many lobbies or house bots, and as `unavailable` if the server starts
+        nothing new at the moment. Not resent after a reconnect: after an `UnansweredError` the
+        lobby may be open, so check `Hall.lobbies` before you repeat the request.
         """
         return await self._exchange.done(lambda id: Host(id=id, settings=settings))
 
     async def kick(self, lobby: str, player: str) -> Done:
-        """Kick a player, who cannot rejoin. `player` is a player's key.
+        """Kick a player for good. `player` is a player's key.
 
-        Refused as `no_such_player` if it is not a member, and as `wrong_state` for the host itself.
-        Not resent after a reconnect (`UnansweredError`).
+        Refused as `no_such_player` if the player is not a member, and as `wrong_state` for the host
+        itself. Not resent after a reconnect (`UnansweredError`).
         """
         return await self._exchange.done(lambda id: Kick(id=id, lobby=lobby, player=player))
 
@@ -69,8 +69,8 @@ class Hosting:
     async def rematch(self, lobby: str) -> Done:
         """Play the finished programme again, with the seats rotated by one.
 
-        For the host, and for every player of a lobby that `seek` opened. A player who asks counts
-        as ready, and the programme begins when all have asked or are ready.
+        For the host, and for every player of a lobby that `seek` opened. In the latter, asking
+        counts as being ready, and the programme begins when all players are ready.
 
         Refused as `wrong_state` if the programme is not finished, or the matches are arranged.
         Not resent after a reconnect (`UnansweredError`).
@@ -78,21 +78,21 @@ class Hosting:
         return await self._exchange.done(lambda id: Rematch(id=id, lobby=lobby))
 
     async def close_lobby(self, lobby: str) -> Done:
-        """Close the lobby as soon as its running matches are over."""
+        """Close the lobby once its running matches are over."""
         return await self._exchange.done(lambda id: Close(id=id, lobby=lobby))
 
     async def arrange(self, lobby: str, matches: Sequence[Arrangement]) -> Arranged:
-        """Have these matches played in an arranged lobby.
+        """Play these matches in an arranged lobby.
 
-        Returns a line for each match, in the order of `matches`; None stands for a match that has
-        not begun. A match with a known tag is not played again; its line has the current state, so
-        the request is safe to repeat. A list that exceeds one frame is sent as several requests; if
-        a later one is refused, the matches of the earlier ones remain arranged.
+        Returns an item for each match, in the order of `matches`: None if the match has not begun,
+        otherwise its current state. A match with a known tag is not played again, so the request is
+        safe to repeat. A list that exceeds one frame is sent as several requests; if a later one is
+        refused, the matches of the earlier ones remain arranged.
 
         Refused as `unknown_game`, `bad_option`, `bad_seats`, `unknown_personality` or
         `no_such_player` if a match is invalid (the message names it). Refused as `limit` if the
-        lobby has too many matches, and as `wrong_state` if the lobby takes no arranged matches,
-        has not begun, or is closing.
+        lobby has too many matches, and as `wrong_state` if the lobby is not an arranged one, has
+        not begun, or is closing.
         """
         batches = split_arrangements(matches, self._exchange.max_request_bytes)
         answers = [await self._arrange_batch(lobby, batch) for batch in batches]

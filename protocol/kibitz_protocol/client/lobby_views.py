@@ -1,4 +1,4 @@
-"""Lobbies and the hall as a client knows them: a full copy with every later patch applied."""
+"""A client's copies of lobbies and the hall, to which it applies the server's patches."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _M = TypeVar("_M", bound=BaseModel)
 
 
 def patched(model: _M, patch: Fields) -> _M:
-    """Return a model with a patch applied; raises `DecodeError` if that makes no such model."""
-    # Only the fields that the patch names are written as JSON and read again.
+    """Return a model with a patch applied; raises `DecodeError` if the result is invalid."""
+    # Only the fields that the patch names are converted to JSON and back.
     before = model.model_dump(mode="json", exclude_none=True, include=set(patch))
     kept = {name: value for name, value in model.__dict__.items() if name not in patch}
     try:
@@ -38,11 +38,11 @@ class LobbyViews:
         self.views[view.lobby] = view
 
     def forget(self, lobby: str) -> None:
-        """Forget a lobby that is gone."""
+        """Forget a closed lobby."""
         self.views.pop(lobby, None)
 
     def change(self, changed: LobbyChanged) -> LobbyView | None:
-        """Apply a change; None for an unknown lobby, whose whole view is yet to come."""
+        """Apply a change and return the new view; None before the lobby's whole view."""
         view = self.views.get(changed.lobby)
         if view is None:
             return None
@@ -50,12 +50,12 @@ class LobbyViews:
         return after
 
     def match_started(self, lobby: str, brief: MatchBrief) -> LobbyView | None:
-        """Add a running match; None for an unknown lobby."""
+        """Add a running match and return the new view; None for an unknown lobby."""
         view = self.views.get(lobby)
         return None if view is None else self._run(view, {**view.live, brief.match: brief})
 
     def match_ended(self, lobby: str, match: str) -> LobbyView | None:
-        """Remove a finished match; None for an unknown lobby."""
+        """Remove a finished match and return the new view; None for an unknown lobby."""
         view = self.views.get(lobby)
         if view is None:
             return None

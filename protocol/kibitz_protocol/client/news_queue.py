@@ -10,7 +10,7 @@ from kibitz_protocol.client.events import MatchLost, News
 
 
 class NewsQueue:
-    """A bounded queue, in the order of arrival, that can be closed with an error."""
+    """A bounded first-in, first-out queue that can be closed with an error."""
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
@@ -28,7 +28,7 @@ class NewsQueue:
         return True
 
     def close(self, error: SessionError) -> None:
-        """Let `get` end once the queue is empty."""
+        """Make `get` end once the queue is empty."""
         self._closed = True
         self._error = error
         self._changed.set()
@@ -36,8 +36,8 @@ class NewsQueue:
     async def get(self) -> News | MatchLost | None:
         """Wait for the next news and return it.
 
-        After the end it returns None if the session was closed from this side, and raises the
-        session's error otherwise.
+        After the end, return None if the owner closed the session, and raise the session's error
+        otherwise.
         """
         while not self._news and not self._closed:
             self._changed.clear()

@@ -1,4 +1,4 @@
-"""The requests that a connection has still to send: in order, and below the rate limit."""
+"""The requests that a connection still has to send, in order and within the rate limit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ DEFAULT_RETRY_MS: Final = 1_000
 
 
 class Outbox:
-    """Ids of requests to send, on a connection that hello has just opened.
+    """The queue of a connection's unsent requests, by id.
+
+    Hello must be the only message sent so far.
 
     Ids that `requests` no longer has were withdrawn and are skipped.
     """
@@ -38,18 +40,18 @@ class Outbox:
         self._postponed: list[tuple[int, int]] = []
 
     def add(self, ids: Iterable[int]) -> None:
-        """Queue requests."""
+        """Queue requests by their ids."""
         self._waiting.extend(ids)
 
     def postpone(self, refused: Refused, now: int) -> None:
-        """Send a refused request again, at the time that the refusal names."""
+        """Schedule a retry of a refused request at the time that the refusal names."""
         wait = DEFAULT_RETRY_MS if refused.retry_after_ms is None else refused.retry_after_ms
         self._postponed.append((now + wait, refused.re))
         if refused.code is Code.RATE_LIMITED:
             self._throttle.drain(now, wait)
 
     def frames(self, now: int) -> list[bytes]:
-        """Return the frames to send now, and count them as sent."""
+        """Return the frames to send now, and mark their requests as sent."""
         self.add(id for at, id in self._postponed if at <= now)
         self._postponed = [(at, id) for at, id in self._postponed if at > now]
         frames = []
@@ -71,7 +73,7 @@ class Outbox:
         return min(times, default=None)
 
     def _may_send(self, request: Request, held: Sequence[Request], now: int) -> bool:
-        """Return whether a request may be sent: in order, and below the rate limit.
+        """Return whether a request may be sent now, given the order and the rate limit.
 
         A move overtakes all but the rejoin of its own match, without which it would be refused.
         """
@@ -81,7 +83,7 @@ class Outbox:
 
 
 def _cost(request: Request) -> float:
-    """Return the most that the server may charge for a request; all of a wall may be new."""
+    """Return the most that the server may charge for a request: each match of a wall may be new."""
     cost: float = request.cost
     if isinstance(request, Wall):
         cost += WALL_MATCH_COST * len(request.matches)

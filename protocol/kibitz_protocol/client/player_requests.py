@@ -80,14 +80,14 @@ class PlayerRequests:
         - `unauthorized` if a guest seeks a rated match;
         - `bad_seats` if the client's capabilities do not fit;
         - `unknown_game` or `bad_option` if the terms are invalid;
-        - `unavailable` if the server starts nothing new.
+        - `unavailable` if the server starts nothing new at the moment.
         """
         return await self._exchange.done(lambda id: Seek(id=id, terms=terms, wait_s=wait_s))
 
     async def leave(self, lobby: str) -> Done:
         """Leave a lobby and its running matches.
 
-        Refused as `not_member` if this client was not in it.
+        Refused as `not_member` if this client is not in it.
         """
         return await self._exchange.done(lambda id: Leave(id=id, lobby=lobby))
 
@@ -101,7 +101,7 @@ class PlayerRequests:
     # --- matches --------------------------------------------------------------------------
 
     async def watch(self, match: str) -> Done:
-        """Follow a match as a spectator: a `Snapshot` comes as news, and then its events.
+        """Follow a match as a spectator: a `Snapshot` arrives as news, then the match's events.
 
         Refused as `not_watchable` if the host admits no spectators, or this player plays in the
         match, and as `over` if it has ended; the hint says where its record is.
@@ -109,22 +109,22 @@ class PlayerRequests:
         return await self._exchange.done(lambda id: Watch(id=id, match=match))
 
     async def unwatch(self, match: str) -> Done:
-        """Stop following a match. Never refused."""
+        """Stop watching a match. The server never refuses this."""
         return await self._exchange.done(lambda id: Unwatch(id=id, match=match))
 
     async def wall(self, matches: Sequence[str]) -> Walled:
         """Watch exactly these matches, at most 200, and stop watching all others.
 
-        A `Snapshot` of each newly watched match comes as news, and then its events. Matches that
-        cannot be watched are listed in `Walled.refused`, each with the code with which `watch`
-        would be refused.
+        A `Snapshot` of each newly watched match arrives as news, then its events. Matches that
+        cannot be watched are listed in `Walled.refused`, each with the code that `watch` would be
+        refused with.
         """
         return await self._exchange.request(lambda id: Wall(id=id, matches=list(matches)), Walled)
 
     async def rejoin(self, match: str) -> Done:
         """Take this player's seat at a match on this connection; an older connection loses it.
 
-        After a reconnect the client does this by itself.
+        The client does this automatically after a reconnect.
 
         Refused as `not_seated` if this player has no seat at the match, and as `over` if the match
         has ended or the seat has dropped out.
@@ -146,7 +146,7 @@ class PlayerRequests:
 
         Refused as `illegal` or `malformed` if the rules or the move's schema forbid it; the turn
         goes on, and the move counts toward the host's limit of illegal moves. Also refused as
-        `not_your_turn`, as `stale` if the match has moved on (`RefusedError.ply` is the present
+        `not_your_turn`, as `stale` if the match has moved on (`RefusedError.ply` is the current
         ply), and as `over`.
         """
         fields = dict(action)
@@ -157,7 +157,7 @@ class PlayerRequests:
     async def resign(
         self, match: str, fault: Literal["crash", "illegal"] | None = None, detail: str = ""
     ) -> Done:
-        """Give a match up.
+        """Resign a match.
 
         `fault` marks a failure of the bot rather than a choice, and `detail`, cut to 200
         characters, describes it; the result includes both. Refused as `over` if the match or the
@@ -190,8 +190,8 @@ class PlayerRequests:
     async def note(self, match: str, text: str) -> Done:
         """Write a line of at most 2000 characters into this seat's own record.
 
-        Nobody else sees it while the match runs; afterwards the host of the lobby may. Refused as
-        `over` if the match has ended.
+        Only this player can read it while the match runs; afterwards the lobby's host can too.
+        Refused as `over` if the match has ended.
         """
         return await self._exchange.done(lambda id: Note(id=id, match=match, text=text))
 
@@ -208,7 +208,7 @@ class PlayerRequests:
     async def history(self, match: str, first: int = 1, count: int = 200) -> EventList:
         """Return the events of a match from number `first` on, at most `count` (1 to 1000).
 
-        They are the events as this player may see them; `EventList.more` says whether more follow.
+        Hides what this player may not see. `EventList.more` says whether more events follow.
         Refused as `not_watchable` if the match runs and this client neither watches nor plays it,
         and as `rate_limited` if too much history is being read.
         """

@@ -1,7 +1,7 @@
-"""Outstanding requests: each has an id of its own and gets exactly one answer.
+"""Outstanding requests: each has a unique id and gets exactly one answer.
 
-A connection can break between a request and its answer, and then the client does not know whether
-the server has carried it out. A `repeatable` request is resent on the next connection with its old
+If the connection breaks between a request and its answer, the client cannot know whether the server
+has carried out the request. A `repeatable` request is resent on the next connection with its old
 id. The others are reported as unanswered, and the caller has to check before it repeats them.
 """
 
@@ -14,19 +14,20 @@ from typing import Literal, TypeAlias
 from kibitz_protocol.wire.messages import Move, Request
 
 Requester: TypeAlias = Literal["caller", "session", "nobody"]
-"""The party that waits for an answer: the caller, the session itself, or nobody any more."""
+"""The party that waits for an answer: the caller, the session itself, or nobody (after
+`withdraw`)."""
 
 
 @dataclass(slots=True)
 class PendingRequest:
-    """A request without an answer."""
+    """A request that has no answer yet."""
 
     request: Request
     frame: bytes
     """The encoded request."""
     requester: Requester
     sent: bool = False
-    """Whether it was handed out for sending, on this connection or an earlier one."""
+    """Whether it was passed to this connection, or an earlier one, for sending."""
 
 
 class PendingRequests:
@@ -43,7 +44,7 @@ class PendingRequests:
         return len(self._pending)
 
     def new_id(self) -> int:
-        """Return an id larger than all before it."""
+        """Return an id larger than all earlier ones."""
         number, self._next = self._next, self._next + 1
         return number
 
@@ -64,7 +65,7 @@ class PendingRequests:
         return self._pending.pop(id, None)
 
     def withdraw(self, id: int) -> None:
-        """Stop waiting for an answer; a request that was not sent yet never will be."""
+        """Stop waiting for an answer; an unsent request is dropped."""
         pending = self._pending.get(id)
         if pending is None:
             return
@@ -76,7 +77,7 @@ class PendingRequests:
     def drop_unrepeatable(self) -> list[int]:
         """Drop requests that a lost connection leaves unanswered; return the callers' ids.
 
-        This includes the session's own requests, which it makes anew on the next connection, and
+        This includes the session's own requests, which it repeats on the next connection, and
         requests that nobody waits for.
         """
         lost = []

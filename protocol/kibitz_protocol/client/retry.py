@@ -1,6 +1,6 @@
 """Retry and rate limit: the pauses between connections, and the pace of requests.
 
-Both are pure: time is passed in as integer milliseconds, chance as a function.
+Both are pure: callers pass the time in integer milliseconds, and a source of random numbers.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Backoff:
     def pause_ms(self, failures: int, chance: RandomSource) -> int:
         """Return the pause after this many failures in a row (1 or more), with random jitter.
 
-        The pause is between half and all of the bound, so that the clients of a server that went
-        down do not all reconnect at the same moment.
+        The pause is between half and all of the bound, so that clients do not all reconnect at the
+        same moment after an outage.
         """
         # 64 doublings exceed any bound; a higher power would overflow a float.
         bound = min(float(self.max_ms), self.first_ms * self.factor ** min(failures - 1, 64))
@@ -50,7 +50,8 @@ class SessionTimeouts:
 
 
 class RequestThrottle:
-    """A token bucket that mirrors the server's for this socket, so as never to overdraw it."""
+    """A token bucket that mirrors the server's for this connection, so that the client never
+    exceeds it."""
 
     def __init__(self, per_second: float, burst: int, now: int) -> None:
         self._per_ms = per_second / 1000
@@ -60,7 +61,7 @@ class RequestThrottle:
         self._refilled_at = now
 
     def try_take(self, now: int, cost: float = 1) -> bool:
-        """Return whether a message of this cost may be sent now; if so, it counts as sent."""
+        """Return whether a message of this cost may be sent now; if so, count it as sent."""
         self._refill(now)
         self._needed = min(float(cost), self._capacity)
         # Refills are sums of floats, so allow for rounding errors.

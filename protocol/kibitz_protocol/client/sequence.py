@@ -24,14 +24,15 @@ class EventOrder(Enum):
 
 @dataclass(slots=True)
 class _Position:
-    """How far a match was followed; `last_seq` is None while a snapshot is awaited."""
+    """The last event received of a match; `last_seq` is None while waiting for a snapshot."""
 
     seated: bool
     last_seq: int | None
 
 
 class SequenceTracker:
-    """The matches that are followed; `seated` ones are played, the others watched."""
+    """The matches that a client follows: it plays those that are `seated`, and watches the
+    others."""
 
     def __init__(self) -> None:
         self._positions: dict[str, _Position] = {}
@@ -52,7 +53,7 @@ class SequenceTracker:
         return place is not None and place.seated
 
     def reset_to(self, snapshot: Snapshot) -> None:
-        """Continue from a snapshot. A match that is over is no longer followed."""
+        """Continue from a snapshot. Stop following the match if it is over."""
         if snapshot.result is not None:
             self.drop(snapshot.match)
             return
@@ -77,5 +78,5 @@ class SequenceTracker:
             place.last_seq = None
 
     def drop(self, match: str) -> None:
-        """Stop following a match, if it is followed."""
+        """Stop following a match, if it was followed."""
         self._positions.pop(match, None)

@@ -1,38 +1,37 @@
 """The client's side of a session, without any I/O.
 
-A session outlives its connections. Its owner has the socket and the clock, and does only this:
+A session outlives its connections. Its owner provides the socket and the clock, and only does this:
 
     session = Session(identity, now, chance=random.random)
-    when session.connect_at has come     open a connection; then session.connected(now),
+    at session.connect_at                open a connection; then session.connected(now),
                                          or session.lost(now) if that failed
-    whenever a frame arrives             session.receive(frame, now)
-    whenever the connection is gone      session.lost(now, close code, reason)
-    whenever session.deadline() comes    session.tick(now)
-    when `Disconnected` or `SessionEnded` has happened
-                                         close the connection if it still stands, without
+    on each received frame               session.receive(frame, now)
+    on losing the connection             session.lost(now, close code, reason)
+    at session.deadline()                session.tick(now)
+    on `Disconnected` or `SessionEnded`  close the connection if it is still open, without
                                          calling lost for it
     after each of these and after ask    send every frame of session.frames(now)
 
 `receive`, `lost` and `tick` return events in order, and every request ends in exactly one
 `Answered` or `Unanswered`. `now` is in integer milliseconds of any clock that never runs backwards.
 
-A session is in one of four states. `TRANSITIONS` has their table, and `Session._enter` is the only
-place that changes the state. The object of a state holds what only that state needs, and decides
-what to send and when the next deadline is.
+A session is in one of four states. `TRANSITIONS` is the table of their transitions, and
+`Session._enter` is the only place that changes the state. The object of a state holds what only
+that state needs, and decides what to send and when the next deadline is.
 
     AWAY ──connected──> GREETING ──welcome──> ONLINE        any ──over──> ENDED
      ^                     │                    │
      └──lost, redirect─────┴──lost, redirect────┘
 
-The session does the following by itself:
+The session automates the following:
 
 - It sends hello, on every later connection with the secret of the first welcome.
 - It rejoins the seats, joins the lobbies and watches the matches of the previous connection.
 - It resends unanswered requests where that is harmless (see `Request.repeatable`).
-- It drops duplicate events, and asks for a snapshot when a gap in a match's numbers shows a loss.
-- It follows redirects to other servers of the cluster, and tries those when its server is gone.
-- It applies changes of lobbies and of the hall, so that its owner gets only whole ones.
-- It stays below the server's limit of messages per second.
+- It drops duplicate events, and asks for a snapshot when a gap in a match's numbers reveals a loss.
+- It follows redirects to other servers of the cluster, and tries those when its server is down.
+- It applies changes of lobbies and of the hall, so that its owner always receives them whole.
+- It stays within the server's limit of messages per second.
 """
 
 from __future__ import annotations
@@ -148,11 +147,11 @@ same table (`wire/connection.js`)."""
 
 
 class _State:
-    """Base of the states; by default there is nothing to send and nothing to wait for."""
+    """Base class of the states, with nothing to send and no deadline."""
 
     name: ClassVar[SessionState]
     not_before: int = 0
-    """The server's wish: no attempt to connect before this time."""
+    """The earliest time for the next attempt to connect, as requested by the server."""
 
     def frames(self, now: int) -> list[bytes]:
         return []
@@ -163,7 +162,7 @@ class _State:
 
 @dataclass
 class _Away(_State):
-    """There is no connection."""
+    """No connection is open."""
 
     connect_at: int
     give_up_at: int | None
@@ -195,7 +194,7 @@ class _Greeting(_State):
 
 @dataclass
 class _Online(_State):
-    """The server has said welcome on this connection."""
+    """The server has admitted this client on the open connection."""
 
     since: int
     outbox: Outbox
@@ -230,7 +229,7 @@ class Session:
         first_id: int = 1,
     ) -> None:
         self.welcome: Welcome | None = None
-        """The newest welcome."""
+        """The latest welcome."""
         self._seated = identity.seated
         self._chance = chance
         self._timeouts = patience or SessionTimeouts()
@@ -240,22 +239,22 @@ class Session:
         """The owner connects to `present`, or to its own server if that is None."""
         self._requests = PendingRequests(first_id)
         self._following = Following()
-        # How many connections in a row failed or did not last.
+        # Number of consecutive connections that failed or did not last.
         self._failures = 0
-        # Whether a hello got no answer, so that this session itself may hold the name.
+        # Whether a hello went unanswered, so that this session itself may hold the name.
         self._hello_lost = False
         self._current: _State = _Away(now, _deadline_after(now, self._timeouts.opening_ms))
 
-    # --- what the owner may look at -------------------------------------------------------
+    # --- state for the owner --------------------------------------------------------------
 
     @property
     def state(self) -> SessionState:
-        """The present state."""
+        """The current state."""
         return self._current.name
 
     @property
     def connect_at(self) -> int:
-        """When the next connection is due; only while `state` is AWAY."""
+        """The time of the next connection; only while `state` is AWAY."""
         assert isinstance(self._current, _Away), "no connection is due"
         return self._current.connect_at
 
@@ -274,17 +273,17 @@ class Session:
         """The size of the largest frame that the server reads; the default before its welcome."""
         return MAX_FRAME if self.welcome is None else self.welcome.limits.frame_bytes
 
-    # --- what the owner asks --------------------------------------------------------------
+    # --- calls of the owner ---------------------------------------------------------------
 
     def new_id(self) -> int:
         """Return an id for the next request."""
         return self._requests.new_id()
 
     def ask(self, request: Request) -> None:
-        """Queue a request until there is a connection. Send `frames` afterwards.
+        """Queue a request until a connection is open. The owner must send `frames` afterwards.
 
-        Raises the session's error if it is over, and `ValueError` for a request that is too large
-        for the server or whose id is not from `new_id`.
+        Raises the session's error if it is over, and `ValueError` for a request that exceeds the
+        server's frame limit or whose id is not from `new_id`.
         """
         if self.error is not None:
             raise self.error
@@ -296,11 +295,11 @@ class Session:
             self._current.outbox.add([request.id])
 
     def withdraw(self, id: int) -> None:
-        """Stop waiting for an answer; a request that was not sent yet never will be."""
+        """Stop waiting for an answer; an unsent request is dropped."""
         self._requests.withdraw(id)
 
     def close(self, error: SessionError | None = None) -> list[SessionEvent]:
-        """End the session from this side. The owner closes the connection."""
+        """End the session. The owner must close the connection."""
         if isinstance(self._current, _Ended):
             return []
         return self._end(error or ClosedError("the session was closed"))
@@ -310,13 +309,13 @@ class Session:
         return self._current.frames(now)
 
     def deadline(self) -> int | None:
-        """Return when to connect, `tick` or send next if no frame arrives before."""
+        """Return when to connect, call `tick` or send next, unless a frame arrives first."""
         return self._current.deadline()
 
-    # --- what the owner reports -----------------------------------------------------------
+    # --- events that the owner reports ----------------------------------------------------
 
     def connected(self, now: int) -> None:
-        """Note that a connection is open. Send `frames`, the hello, afterwards."""
+        """Record that a connection is open. The owner must send `frames`, the hello, afterwards."""
         if not isinstance(self._current, _Away):
             raise AssertionError(f"a second connection while {self.state.value}")
         hello = self._credentials.hello(self.new_id(), self.addresses.ticket)
@@ -331,7 +330,7 @@ class Session:
             message = decode_server_message(frame)
             if not isinstance(message, Answer):
                 return self._on_news(message, now)
-        except DecodeError as error:  # also of a change that does not fit what it changes
+        except DecodeError as error:  # also for a patch that does not apply
             return self._on_unreadable(error)
         if isinstance(message, Refused) and message.re == 0:
             return [NewsReceived(message)]
@@ -344,7 +343,7 @@ class Session:
                 return []
 
     def lost(self, now: int, code: int | None = None, reason: str = "") -> list[SessionEvent]:
-        """Note that the connection is lost or could not be opened; `code` is the close code."""
+        """Record that the connection was lost or could not be opened; `code` is the close code."""
         if isinstance(self._current, _Ended):
             return []
         if code in _FATAL_CODES:
@@ -354,12 +353,12 @@ class Session:
         return self._wait(now, reason, code)
 
     def tick(self, now: int) -> list[SessionEvent]:
-        """Note that time has passed; call it when `deadline` has come."""
+        """Handle an expired timeout; the owner must call this at `deadline`."""
         if isinstance(self._current, _Greeting) and now >= self._current.answer_by:
             return self.lost(now, None, "no answer to hello")
         return []
 
-    # --- changes of the state -------------------------------------------------------------
+    # --- transitions ----------------------------------------------------------------------
 
     def _enter(self, step: Step, state: _State) -> None:
         """Change the state; every change passes through here."""
@@ -387,11 +386,11 @@ class Session:
     def _may_repeat_hello(self, refused: Refused) -> bool:
         """Return whether the next hello may succeed, although this refusal is not temporary."""
         if refused.code is Code.NAME_TAKEN:
-            # Most likely by this session itself, until the server notices the disconnect.
+            # Most likely this session itself holds it until the server notices the disconnect.
             return self._hello_lost and self.welcome is None
         if refused.code is not Code.UNAUTHORIZED:
             return False
-        if self.addresses.ticket is not None:  # it came too late
+        if self.addresses.ticket is not None:  # the ticket has expired
             return True
         return self.welcome is not None and self._credentials.forget_secret()
 
@@ -408,7 +407,7 @@ class Session:
         return [Opened(self.welcome, again), *closed]
 
     def _restore(self, welcome: Welcome, waiting: list[Request]) -> None:
-        """Ask for what the last connection had, then for what the caller still waits for."""
+        """Request what the last connection followed, then resend the caller's pending requests."""
         assert isinstance(self._current, _Online), "the server has just said welcome"
         seats, lobbies = (welcome.seats, welcome.lobbies) if self._seated else ([], [])
         leaving = [request.lobby for request in waiting if isinstance(request, Leave)]
@@ -420,7 +419,7 @@ class Session:
     def _wait(
         self, now: int, reason: str, code: int | None = None, *, retry_after_ms: int = 0
     ) -> list[SessionEvent]:
-        """Wait for the next connection, or end the session if its time is up."""
+        """Schedule the next connection, or end the session if its time has run out."""
         give_up_at = self._give_up_at(now)
         if isinstance(self._current, _Online):
             if now - self._current.since >= self._backoff.stable_ms:
@@ -438,7 +437,7 @@ class Session:
         self.addresses.restart_hops()
         connect_at = max(now + retry_after_ms, self._current.not_before)
         connect_at += self._backoff.pause_ms(self._failures, self._chance)
-        if give_up_at is not None:  # once more before the time is up
+        if give_up_at is not None:  # the last attempt is at the deadline
             connect_at = min(connect_at, give_up_at)
         self._enter("lost", _Away(connect_at, give_up_at))
         return self._disconnected("the connection broke", Disconnected(code, reason, connect_at))
@@ -451,13 +450,13 @@ class Session:
         return self._disconnected("it goes on elsewhere", gone)
 
     def _give_up_at(self, now: int) -> int | None:
-        """Return when to give up if the connection is gone now."""
+        """Return when to give up if the connection is lost now."""
         if isinstance(self._current, _Away | _Greeting):
             return self._current.give_up_at
         return _deadline_after(now, self._timeouts.away_ms)
 
     def _disconnected(self, why: str, event: Disconnected) -> list[SessionEvent]:
-        """Give up requests that were sent and cannot be repeated."""
+        """Drop requests that were sent and cannot be repeated; return the events for the owner."""
         self._following.connection_lost()
         lost = [Unanswered(id, why) for id in self._requests.drop_unrepeatable()]
         return [*lost, event]
@@ -470,7 +469,7 @@ class Session:
     # --- requests and their answers -------------------------------------------------------
 
     def _ask_by_itself(self, online: _Online, request: Request) -> None:
-        """Make a request whose answer the owner does not get."""
+        """Make a request whose answer is not passed to the owner."""
         own = request.model_copy(update={"id": self.new_id()})
         self._requests.add(own, encode(own), "session")
         online.outbox.add([own.id])
@@ -493,7 +492,7 @@ class Session:
         return happened
 
     def _on_unreadable(self, error: DecodeError) -> list[SessionEvent]:
-        """Skip a message of an unknown type, as from a newer server; else end the session."""
+        """Skip a message of an unknown type, as from a newer server; otherwise end the session."""
         if error.code is not Code.UNKNOWN_TYPE:
             return self._end(GarbledError(f"unreadable message of the server: {error}"))
         pending = self._requests.pop(error.request)
@@ -527,12 +526,12 @@ def _deadline_after(now: int, wait: int | None) -> int | None:
 def _is_retried(pending: PendingRequest) -> bool:
     """Return whether to retry a request later instead of passing its refusal on.
 
-    That is so for moves, because a clock is running, and for the session's own requests.
+    This applies to moves, because a clock is running, and to the session's own requests.
     """
     moving = pending.requester == "caller" and isinstance(pending.request, Move)
     return moving or pending.requester == "session"
 
 
 def _same_request(one: Request, other: Request) -> bool:
-    """Return whether two requests are the same but for their ids."""
+    """Return whether two requests are equal except for their ids."""
     return type(one) is type(other) and one == other.model_copy(update={"id": one.id})
