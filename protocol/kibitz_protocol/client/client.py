@@ -197,7 +197,7 @@ class Client(PlayerRequests):
     def welcome(self) -> Welcome:
         """The server's latest welcome; available inside the `async with` block."""
         if self._session.welcome is None:
-            raise AssertionError("a client is used inside its async with block")
+            raise AssertionError("a client can only be used inside its async with block")
         return self._session.welcome
 
     @property
@@ -255,7 +255,7 @@ class Client(PlayerRequests):
                 self._deliver(event)
             case Disconnected(code=code, reason=reason):
                 shown = printable.line(reason)
-                _log.info("connection lost (%s %s), trying again", code, shown)
+                _log.info("connection lost (%s %s); reconnecting", code, shown)
             case SessionEnded(error=error):
                 self._news_queue.close(error)
                 if not self._opened.done():
@@ -264,7 +264,7 @@ class Client(PlayerRequests):
     def _deliver(self, news: News | MatchLost) -> None:
         if not self._news_queue.put(news):
             unread = self._news_queue.capacity
-            self._connection.close(BacklogError(f"{unread} messages of news not read"))
+            self._connection.close(BacklogError(f"{unread} unread news messages"))
 
 
 def _millis(seconds: float | None) -> int | None:

@@ -95,7 +95,7 @@ class ConnectionLoop:
         address = addresses.present or self._url
         if _is_encrypted(self._url) and not _is_encrypted(address):
             # Never send secrets of an encrypted connection over an unencrypted one.
-            self._on_connect_failure(OSError("expected a wss:// address, as that of the server"))
+            self._on_connect_failure(OSError("expected a wss:// address, like the server's"))
             return
         try:
             connection = await connect(
@@ -113,7 +113,7 @@ class ConnectionLoop:
         except (OSError, EOFError, WebSocketException) as error:
             self._on_connect_failure(error)
             return
-        assert isinstance(connection, _HeardConnection), "it was asked for"
+        assert isinstance(connection, _HeardConnection), "set by create_connection"
         try:
             await self._use(connection)
         finally:
@@ -153,8 +153,8 @@ class ConnectionLoop:
                 most = f"{MAX_SERVER_FRAME // 2**20} MiB"
                 self.close(
                     OversizedError(
-                        f"the server sent a message of more than {most}, which this client does not"
-                        " read: ask for less at a time"
+                        f"the server sent a message of more than {most}, the limit of this client:"
+                        " request less data at a time"
                     )
                 )
 

@@ -39,7 +39,7 @@ def environment_token(server: str, environment: Mapping[str, str]) -> str | None
         )
     if not _is_private(server):
         raise TokenError(
-            f"KIBITZ_TOKEN is not sent to {server}, where others on the way could read it: use a"
+            f"KIBITZ_TOKEN is not sent to {server}, where others could read it in transit: use a"
             " wss:// address, or pass --token-file"
         )
     return token

@@ -46,7 +46,9 @@ class RequestExchange:
         if isinstance(answer, Refused):
             raise RefusedError.of(answer)
         if not isinstance(answer, kind):
-            raise GarbledError(f"expected {kind.__name__}, the answer is {type(answer).__name__}")
+            raise GarbledError(
+                f"expected {kind.__name__} as the answer, got {type(answer).__name__}"
+            )
         return answer
 
     def handle(self, event: Answered | Unanswered) -> None:

@@ -24,7 +24,9 @@ def patched(model: _M, patch: Fields) -> _M:
     try:
         return type(model).model_validate(kept | apply(before, patch), extra="ignore")
     except ValidationError as error:
-        raise DecodeError(Code.MALFORMED, f"a patch of the server does not fit: {error}") from None
+        raise DecodeError(
+            Code.MALFORMED, f"a patch from the server does not apply: {error}"
+        ) from None
 
 
 class LobbyViews:

@@ -408,7 +408,7 @@ class Session:
 
     def _restore(self, welcome: Welcome, waiting: list[Request]) -> None:
         """Request what the last connection followed, then resend the caller's pending requests."""
-        assert isinstance(self._current, _Online), "the server has just said welcome"
+        assert isinstance(self._current, _Online), "called after a welcome"
         seats, lobbies = (welcome.seats, welcome.lobbies) if self._seated else ([], [])
         leaving = [request.lobby for request in waiting if isinstance(request, Leave)]
         for request in self._following.requests_to_restore(seats, lobbies, leaving):
@@ -425,11 +425,11 @@ class Session:
             if now - self._current.since >= self._backoff.stable_ms:
                 self._failures = 0
         elif give_up_at is not None and now >= give_up_at:
-            what = reason or "it cannot be reached"
+            what = reason or "the connection failed"
             since = (
                 "no server answers"
                 if self.welcome is None
-                else "the server stayed away for too long"
+                else "the server was unreachable for too long"
             )
             return self._end(UnreachableError(f"{since}: {what}"))
         self._hello_lost = self._hello_lost or isinstance(self._current, _Greeting)
@@ -446,8 +446,8 @@ class Session:
         """Follow a redirect to another server of the cluster."""
         self.addresses.follow(redirect)
         self._enter("redirect", _Away(now, self._give_up_at(now)))
-        gone = Disconnected(None, f"it goes on at {redirect.url}", now)
-        return self._disconnected("it goes on elsewhere", gone)
+        gone = Disconnected(None, f"the session continues at {redirect.url}", now)
+        return self._disconnected("the session continues on another server", gone)
 
     def _give_up_at(self, now: int) -> int | None:
         """Return when to give up if the connection is lost now."""
@@ -494,11 +494,11 @@ class Session:
     def _on_unreadable(self, error: DecodeError) -> list[SessionEvent]:
         """Skip a message of an unknown type, as from a newer server; otherwise end the session."""
         if error.code is not Code.UNKNOWN_TYPE:
-            return self._end(GarbledError(f"unreadable message of the server: {error}"))
+            return self._end(GarbledError(f"unreadable message from the server: {error}"))
         pending = self._requests.pop(error.request)
         if pending is None or pending.requester != "caller":
             return []
-        return [Unanswered(error.request, "the answer is of a type that this client cannot read")]
+        return [Unanswered(error.request, "this client does not know the type of the answer")]
 
     # --- news -----------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ def test_it_is_sent_to_no_other(own: str | None, server: str) -> None:
     "server", ["ws://192.168.0.2:8765", "http://example.org", "ws://127.0.0.1.example.org"]
 )
 def test_beyond_this_machine_it_is_sent_encrypted_only(server: str) -> None:
-    with pytest.raises(TokenError, match="others on the way could read it: use a wss:// address"):
+    with pytest.raises(TokenError, match="others could read it in transit: use a wss:// address"):
         token_for(server, server)
 
 
