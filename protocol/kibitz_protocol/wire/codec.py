@@ -1,12 +1,12 @@
 """The codec of messages: the only module that reads and writes their JSON.
 
-It reads with `validate_json` on bytes only: plain `json.loads` on a peer's data lets deep nesting,
+It reads only with `validate_json` on bytes. `json.loads` on a peer's data would let deep nesting,
 giant integers and lone surrogates through to code that does not expect them.
 
-The size of a frame bounds the cost of an invalid one. pydantic collects every error, and each takes
-longer to explain than the field took to send. So validation of a list ends at its first error
-(`fail_fast`), an object with too many fields is refused before validation, and only a few errors
-are explained.
+The cost of an invalid frame must be in proportion to its size. pydantic collects all errors, and
+explaining one takes longer than sending the field did. Therefore the validation of a list ends at
+its first error (`fail_fast`), objects with too many fields are refused before validation, and only
+a few errors are explained.
 """
 
 from __future__ import annotations
@@ -24,29 +24,30 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.values import MAX_HELLO, RequestId
 
 MAX_FIELDS: Final = 64
-"""The most fields of one object in a request; no message needs more."""
+"""The most fields that one object in a request may have; no message needs more."""
 MAX_BRACKETS: Final = 2048
-"""The most opening brackets and braces in a request, including its texts. Each may be a list, which
-takes 300 bytes and longer to build than any other value."""
+"""The most opening brackets and braces in a request, including those in its texts. Each may be a
+list, which takes 300 bytes and more time to build than any other value."""
 MAX_EXPLAINED: Final = 64
-"""The most errors of one message that are explained; beyond that only their number is given."""
+"""The most errors of one message that are explained; for more, the refusal gives only their
+number."""
 _SMALL: Final = 6 * MAX_FIELDS
-"""Bytes that cannot hold more than `MAX_FIELDS` fields."""
+"""The largest size, in bytes, at which a message cannot have more than `MAX_FIELDS` fields."""
 
 _CLIENT: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage)
-_CLIENT_VALIDATOR = _CLIENT.validator  # what its `validate_json` passes twelve arguments on to
-# Saves a server some 50 ms at startup: it never reads server messages.
+_CLIENT_VALIDATOR = _CLIENT.validator  # skips `validate_json`, which only forwards twelve arguments
+# Deferring the build saves a server some 50 ms at startup, since it never reads these messages.
 _SERVER: TypeAdapter[ServerMessage] = TypeAdapter(ServerMessage, config={"defer_build": True})
 
 
 class _Request(BaseModel):
-    """The part of a request that suffices to answer it, even if the rest is invalid."""
+    """The part of a request that is needed to answer it, even if the rest is invalid."""
 
     id: RequestId = 0
 
 
 class _Typed(_Request):
-    """The part of a request that gives its type, None if it has none."""
+    """The part of a request that gives its type; None if it has no type."""
 
     type: str | None = None
 
@@ -66,8 +67,8 @@ _ANSWER = TypeAdapter(_Answer)
 class DecodeError(ValueError):
     """An invalid message.
 
-    `request` is the id in it, or 0. `unknown` names its unknown fields if nothing else is wrong
-    with it, and none of them is in an object inside it.
+    `request` is its id, or 0. `unknown` names its unknown fields if that is the only fault and none
+    of them is in a nested object.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class DecodeError(ValueError):
 def decode_request(data: bytes | bytearray | str) -> ClientMessage:
     """Read a message to the server, or raise `DecodeError`.
 
-    Nothing is converted: ``"5"``, ``5.0`` and ``true`` are no integers.
+    Values are not converted: ``"5"``, ``5.0`` and ``true`` are not integers.
     """
     if len(data) > _SMALL:
         _refuse_wide(data)
@@ -102,7 +103,7 @@ def decode_hello(data: bytes | bytearray) -> Hello:
     try:
         typed = _TYPED.validate_json(data, strict=True)
     except ValidationError:
-        pass  # validating it as a hello yields the explanation
+        pass  # validating it as a hello raises the explanation
     else:
         if typed.type is not None and typed.type != "hello":
             raise DecodeError(Code.HELLO_FIRST, "say hello first", typed.id)
@@ -114,12 +115,12 @@ def decode_hello(data: bytes | bytearray) -> Hello:
 
 
 def ignore_unknown(data: bytes | bytearray, error: DecodeError, *, newer: bool) -> ClientMessage:
-    """Read a request that was refused with `error` without its unknown fields, or raise `error`.
+    """Decode a request without its unknown fields after it failed with `error`, or raise `error`.
 
     Only a client of a newer version (`newer`, or a hello that says so) may send unknown fields, so
-    that it can use an older server. Such a field is never ignored in a request that sets terms
-    (`Request.sets_terms`), nor in an object inside a request: it may be a limit or a condition that
-    the client relies on.
+    that it can use an older server. Unknown fields are never ignored in a request that sets terms
+    (`Request.sets_terms`) or in nested objects, because the client may rely on a limit or condition
+    in them.
     """
     if not error.unknown:
         raise error
@@ -136,8 +137,8 @@ def ignore_unknown(data: bytes | bytearray, error: DecodeError, *, newer: bool) 
 def decode_server_message(data: bytes | bytearray | str) -> ServerMessage:
     """Read a message from the server, or raise `DecodeError` with the `re` of an answer.
 
-    Unknown fields are ignored everywhere, even in models in which a server would refuse them,
-    because a newer server may send more fields.
+    Ignores unknown fields everywhere, even in models in which a server would refuse them, because a
+    newer server may send more fields.
     """
     try:
         return _SERVER.validate_json(data, extra="ignore")
@@ -146,15 +147,15 @@ def decode_server_message(data: bytes | bytearray | str) -> ServerMessage:
 
 
 def encode(message: BaseModel) -> bytes:
-    """Write a message, absent fields left out."""
+    """Encode a message as JSON, without absent fields."""
     return message.__pydantic_serializer__.to_json(message, exclude_none=True, by_alias=True)
 
 
 def encode_entry(entry: Entry) -> bytes:
-    """Write an entry of a log like `encode`, but in half the time for moves, the most common."""
+    """Encode a log's entry like `encode`, but twice as fast for moves, the most common entries."""
     if type(entry) is not Moved or entry.comment is not None:
         return encode(entry)
-    fields = entry.__dict__  # an attribute of a model takes three times as long to read
+    fields = entry.__dict__  # reading attributes of a model would take three times as long
     lag, request = fields["lag_ms"], fields["id"]
     return (
         b'{"seq":%d,"at_ms":%d,"kind":"move","ply":%d,"seat":%d,"action":%b,"elapsed_ms":%d'
@@ -174,21 +175,22 @@ def encode_entry(entry: Entry) -> bytes:
 
 
 def _refuse_wide(data: bytes | bytearray | str) -> None:
-    """Raise `DecodeError` if there are too many lists, or too many fields in one object.
+    """Raise `DecodeError` if a message has too many brackets, or an object too many fields.
 
-    Invalid JSON is left to the validation.
+    Ignores invalid JSON, which the validation reports.
     """
     raw = data.encode() if isinstance(data, str) else data
     if raw.count(b"[") + raw.count(b"{") > MAX_BRACKETS:
         problem = f"the message has more than {MAX_BRACKETS} brackets and braces"
-        raise DecodeError(Code.MALFORMED, problem)  # without its id, which only a parser finds
+        # The error has no request id: only parsing could find it.
+        raise DecodeError(Code.MALFORMED, problem)
     if raw.count(b":") <= MAX_FIELDS:
         return
     try:
         parts = [from_json(data)]
     except ValueError:
         return
-    for part in parts:  # grows while it is walked
+    for part in parts:  # `parts` grows during the loop
         if isinstance(part, dict) and len(part) > MAX_FIELDS:
             problem = f"an object has {len(part)} fields, and no message has one with more than"
             raise DecodeError(Code.MALFORMED, f"{problem} {MAX_FIELDS}", _request_id(data))
@@ -199,14 +201,14 @@ def _refuse_wide(data: bytes | bytearray | str) -> None:
 def _refuse(
     error: ValidationError, data: bytes | bytearray | str, request: int, outer: int = 0
 ) -> DecodeError:
-    """Return the refusal; places of the message's own fields have `outer` parts, 0 for none."""
+    """Return the error to raise; a path of `outer` parts leads to a field of the message itself."""
     count = error.error_count()
     if count > MAX_EXPLAINED:
         problem = f"{count} things are wrong with this message: compare it with docs/protocol"
         return DecodeError(Code.MALFORMED, problem, request)
     errors = error.errors(include_url=False, include_context=False, include_input=False)
     first = errors[0]
-    # A type inside the message, such as that of a seat, is a part of it like any other.
+    # Only the type of the message itself counts, not that of a part, such as of a seat.
     unknown = first["type"] == "union_tag_invalid" and not first["loc"]
     named = unknown and isinstance(from_json(data)["type"], str)
     code = Code.UNKNOWN_TYPE if named else Code.MALFORMED
@@ -214,7 +216,7 @@ def _refuse(
 
 
 def _unknown_fields(errors: Sequence[ErrorDetails], outer: int) -> tuple[str, ...]:
-    """Return the names of unknown fields, if that is all that is wrong and none is nested."""
+    """Return the unknown fields if there are no other errors and none of the fields is nested."""
     if any(error["type"] != "extra_forbidden" or len(error["loc"]) != outer for error in errors):
         return ()
     return tuple(str(error["loc"][-1]) for error in errors)

@@ -1,14 +1,14 @@
 """The drawing of a match for clients without the rules: a stage, its patches, and picks.
 
-A client with `views` `drawn` in its `hello` gets a stage with each snapshot, and with each event
-the merge patch of the stage (`wire/merge_patch.py`). Cells are an object by name, so a patch has
-the fields of a cell that changed, and null for a cell that is gone.
+A client whose `hello` has `"views": "drawn"` gets a stage with each snapshot, and with each event a
+merge patch for the stage (`wire/merge_patch.py`). Cells are an object by name, so a patch has the
+changed fields of a cell, and null for a removed cell.
 
-Coordinates are lattice units, x to the right and y downwards. On a ``square`` lattice neighbors
-are one unit apart both ways. On a ``hex`` lattice neighbors in a row are two units of x apart and
-rows are one unit of y apart, which must be drawn sqrt(3) times as long.
+Coordinates are lattice units, x to the right and y downwards. On a ``square`` lattice neighbors are
+one unit apart in both directions. On a ``hex`` lattice neighbors in a row are two units of x apart,
+and rows are one unit of y apart; a unit of y must be drawn sqrt(3) times as long as a unit of x.
 
-The client decides what a place or a mark looks like, and ignores words that it does not know.
+The client decides how to draw cells and marks, and ignores kinds that it does not know.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from typing_extensions import TypedDict
 from kibitz_protocol.wire.values import Fields, SeatIndex
 
 Coordinate: TypeAlias = int | float
-"""A coordinate, written without a fraction if it is an integer."""
+"""A coordinate, serialized without a fraction if it is an integer."""
 Glyph: TypeAlias = Annotated[str, Field(description="at most three characters to write on it")]
 
 
 class StageCell(TypedDict):
-    """A place of the board and what is on it; absent fields mean that there is none."""
+    """A cell of the board and what is on it. Each field is absent if there is nothing to draw."""
 
     x: Coordinate
     y: Coordinate
@@ -50,7 +50,7 @@ class StageCell(TypedDict):
 
 
 class StageLabel(TypedDict):
-    """A coordinate at the edge of the board."""
+    """A label at the edge of the board, such as the letter of a column."""
 
     text: str
     x: Coordinate
@@ -58,7 +58,8 @@ class StageLabel(TypedDict):
 
 
 class StageMark(TypedDict):
-    """A highlight over cells, in order, such as the last move's ends or path, or a winning line."""
+    """A highlight of cells, in order, such as the ends or the path of the last move, or a winning
+    line."""
 
     kind: Annotated[str, Field(description="from, to, path, win or vision")]
     cells: Annotated[list[str], Field(description="names of cells")]
@@ -66,7 +67,7 @@ class StageMark(TypedDict):
 
 
 class Stage(TypedDict):
-    """A position as a viewer sees it."""
+    """A drawing of a position as a viewer sees it."""
 
     lattice: Literal["square", "hex"]
     cells: Annotated[dict[str, StageCell], Field(description="by their names, in any order")]

@@ -1,8 +1,8 @@
-"""Explanations of invalid JSON: one sentence for the person who sent it.
+"""Explanations of invalid messages: one sentence for the person who sent them.
 
-pydantic's own texts name the branches of unions that it tried and the value that it found.
-Here the path is the one in the sender's JSON, and a value is shown only if it is short and not a
-secret, because these sentences go over the wire, into logs and onto screens.
+pydantic's own texts name the branches of unions that it tried and the invalid value. Here the path
+is that in the sender's JSON. A value is shown only if it is short and not a secret, because these
+sentences are sent to peers, logged and displayed.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pydantic_core import ErrorDetails, from_json
 SECRETS: Final = frozenset({"token", "resume", "invite", "seed", "nonce"})
 """Fields whose values are never shown."""
 MAX_TEXT_SHOWN: Final = 40
-"""The longest text that is shown as it is, in characters."""
+"""The longest text value that is shown in full, in characters."""
 MAX_SENTENCE: Final = 300
-"""The longest sentence, in characters."""
+"""The maximum length of an explanation, in characters."""
 
 _EXPECTED: Final = {
     "bool_type": "true or false",
@@ -33,7 +33,7 @@ _EXPECTED: Final = {
     "finite_number": "a finite number",
     "missing": "a value",
 }
-"""Expected values by error type, where pydantic names only the kind of type."""
+"""Expected values by error type, for errors in which pydantic names only a type."""
 
 _LIMITS: Final = {
     "greater_than_equal": "a number of at least {ge}",
@@ -48,19 +48,19 @@ _LIMITS: Final = {
     "literal_error": "{expected}",
     "enum": "{expected}",
 }
-"""Expected values that depend on the field."""
+"""Expected values by error type, with pydantic's context filled in."""
 
 
 def explain(error: ValidationError, data: bytes | bytearray | str) -> str:
-    """Return one sentence about the first thing that is wrong with `data`."""
-    # The input of an error may be most of the frame, and would be built anew for each of them.
+    """Return one sentence that explains the first error in `data`."""
+    # Leave out the input of each error: it may be most of the frame, and would be copied for each.
     details = error.errors(include_url=False, include_input=False)
     if details[0]["type"] == "json_invalid":
         return _cut(f"not JSON: {details[0]['ctx']['error']}")
     whole = from_json(data)
     placed = [(_path(detail, whole), detail) for detail in details]
-    # A value that fits no branch of a union is reported once for each branch, one after the
-    # other, and deeper where a branch got further with it.
+    # pydantic reports a value that fits no branch of a union once per branch, in sequence, and at a
+    # deeper path if a branch matched in part.
     first = placed[0][0]
     same = [(path, detail) for path, detail in placed if path[: len(first)] == first]
     deepest = max(len(path) for path, _ in same)
@@ -70,7 +70,7 @@ def explain(error: ValidationError, data: bytes | bytearray | str) -> str:
 
 
 def first_problem(error: ValidationError, *path: str) -> str:
-    """Return pydantic's words for the first error, after its path under `path`."""
+    """Return pydantic's message for the first error, prefixed with its path under `path`."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     where = ".".join([*path, *map(str, first["loc"])])
     return f"{where}: {first['msg']}" if where else first["msg"]
@@ -90,7 +90,7 @@ def _value_at(whole: object, path: tuple[int | str, ...]) -> object:
 def _path(detail: ErrorDetails, whole: object) -> tuple[int | str, ...]:
     """Return the parts of the error's location that are in the data, without branches of unions.
 
-    The name of a missing field is not in the data either; it is kept as the last part.
+    The name of a missing field is not in the data, but is kept as the last part.
     """
     path: list[int | str] = []
     here = whole
@@ -104,7 +104,7 @@ def _path(detail: ErrorDetails, whole: object) -> tuple[int | str, ...]:
 
 
 def _step(here: object, part: int | str, index: int) -> tuple[bool, object]:
-    """Return whether `part` is a place in `here`, and its value there, else `here` itself."""
+    """Return whether `here` has the key or index `part`, and its value, or else `here` itself."""
     if isinstance(here, dict) and part in here and not _is_tag(part, here, index):
         return True, here[part]
     if isinstance(here, list) and isinstance(part, int) and part < len(here):
@@ -140,7 +140,7 @@ def _at(where: str) -> str:
 
 
 def _most_telling(reasons: list[ErrorDetails]) -> ErrorDetails:
-    """Return the most helpful error: one of a branch that accepts the type, if there is one."""
+    """Return the most helpful error: that of a union branch that accepts the type, if any."""
     return next((one for one in reasons if one["type"] not in _EXPECTED), reasons[0])
 
 
@@ -158,7 +158,7 @@ def _expectation(reason: ErrorDetails) -> str:
 
 
 def _unknown_tag(where: str, reason: ErrorDetails, parent: object) -> str:
-    """Say which types were expected if they are few, otherwise only which one is unknown."""
+    """Name the expected types if they are few, otherwise only the unknown one."""
     expected = reason["ctx"]["expected_tags"]
     place = f"{where}.{_tag(reason)}" if where else _tag(reason)
     value = parent.get(_tag(reason)) if isinstance(parent, dict) else None
@@ -181,7 +181,7 @@ def _found(path: tuple[int | str, ...], value: object) -> str:
 
 
 def _show(value: object) -> str:
-    """Return a value if it is short and simple, otherwise its kind."""
+    """Return a short, simple value as text, and otherwise a description of its kind."""
     match value:
         case str() if len(value) > MAX_TEXT_SHOWN:
             return f"a text of {len(value)} characters"
@@ -198,7 +198,7 @@ def _show(value: object) -> str:
 
 
 def _name(part: int | str) -> str:
-    """Return a part of a path, cut and escaped, because the sender chooses names of fields."""
+    """Return a part of a path, truncated and escaped, because the sender chooses field names."""
     if isinstance(part, int):
         return str(part)
     text = json.dumps(part)[1:-1]

@@ -10,13 +10,13 @@ from pydantic_core import to_json
 TEXT = 0x81
 """First byte of an unfragmented text frame."""
 _MEDIUM = struct.Struct("!BBH").pack
-"""The header of a frame of 126 to 65,535 bytes."""
+"""Packs the header of a frame with a payload of 126 to 65,535 bytes."""
 MASKED = 0x80
-"""Bit of the second byte that is set in every frame of a client."""
+"""The mask bit in the second byte, which is set in every frame from a client."""
 
 
 def text_frame(payload: bytes) -> bytes:
-    """Return a text message as one unmasked frame, which can be sent to many clients.
+    """Return a text message as one unmasked frame, which can be reused for many clients.
 
     Must agree with ``websockets.frames.Frame(Opcode.TEXT, payload).serialize(mask=False)``.
     """
@@ -29,20 +29,20 @@ def text_frame(payload: bytes) -> bytes:
 
 
 def done_frame(request: int, seq: int | None, ignored: Sequence[str] = ()) -> bytes:
-    """Return the answer to a request that made entry `seq`, framed.
+    """Return the frame of a `done` for a request that made entry `seq`, if any.
 
-    `ignored` names the fields of the request that were ignored, which is rare.
+    `ignored` names the ignored fields of the request (rare).
     """
     if seq is None or ignored:
         named = b',"ignored":%b' % to_json(ignored) if ignored else b""
         made = b"" if seq is None else b',"seq":%d' % seq
         return text_frame(b'{"re":%d%b,"type":"done"%b}' % (request, named, made))
     payload = b'{"re":%d,"type":"done","seq":%d}' % (request, seq)
-    return b"\x81%c%b" % (len(payload), payload)  # two numbers: always a short frame
+    return b"\x81%c%b" % (len(payload), payload)  # only two numbers, so under 126 bytes
 
 
 def frame_bounds(data: bytes, start: int) -> tuple[int, int] | None:
-    """Return where the payload of a masked frame begins and ends; None without all of its header.
+    """Return the start and end of a masked frame's payload, or None if its header is incomplete.
 
     The frame begins at `start` and may be longer than `data`. Its masking key is the four bytes
     before the payload.

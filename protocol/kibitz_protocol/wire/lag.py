@@ -1,24 +1,20 @@
-"""Lag: the time that a match forgives for delays of the network and of the server. Pure.
+"""Lag: how much time a match forgives for delays of the network and of the server.
 
-*The network.* A peer's round trip is measured by pings, and a peer can delay its pongs, so no
+*The network.* The server measures a peer's round trip by pings. A peer can delay its pongs, so no
 measurement proves that the network was slow. Allowances are therefore paid from a bank, as on
-lichess: each seat begins with `bank_ms`, every move takes its allowance out,
-and every move puts `refill_ms` back, up to `bank_ms`. After n moves of a seat at most
+lichess: each seat begins with `bank_ms`; every move withdraws its allowance and deposits
+`refill_ms`, up to `bank_ms` in all.
 
-    bank_ms + n * refill_ms
+After n moves of a seat, at most `bank_ms + n * refill_ms` was forgiven, however slow its pongs were.
+A peer whose round trip is at most `refill_ms` (and `bank_ms`) is never charged for it.
 
-was forgiven, whatever its pongs did, and a peer whose round trip is at most `refill_ms` (and
-`bank_ms`) is never charged for it.
+*The server.* The server's clock stops while the server is down or overloaded, and a restart
+restarts the open turn. The seat to move can think meanwhile, so a match forgives at most
+`standstill_ms + at_ms / STANDSTILL_SHARE` in total, where `at_ms` is the time of the match; the
+second term is for a server that is overloaded for hours. A restart counts as `RESTART_MS`, because
+the server cannot know how long the turn had been open. Beyond the limit the match is aborted.
 
-*The server.* Its clock stands while it is stopped or overloaded, and a restart begins the open turn
-anew. The seat to move can think meanwhile, so a match forgives at most
-
-    standstill_ms + at_ms / STANDSTILL_SHARE
-
-in all, where `at_ms` is the time of the match; the share is for a server that is overloaded for
-hours. A restart counts as `RESTART_MS`, because it is unknown how long the turn had been open.
-Beyond that the match is aborted. Charging players instead would let a peer that can stop the server
-run down its opponent's clock.
+Charging players instead would let a peer that can stop the server run down its opponent's clock.
 """
 
 from __future__ import annotations
@@ -32,13 +28,13 @@ from kibitz_protocol.wire.values import Strict
 ALLOWANCE_CAP_MS: Final = 100
 """The largest network allowance of one turn."""
 RESTART_MS: Final = 1_000
-"""The standstill that a restart of the server counts as."""
+"""The standstill that each restart of the server counts as."""
 STANDSTILL_SHARE: Final = 4
-"""The divisor of a match's time that gives the allowed standstill besides `standstill_ms`."""
+"""A match may stand still for its time divided by this, in addition to `standstill_ms`."""
 
 
 class Lag(Strict):
-    """The limits of time that a match forgives for delays of the network and of the server."""
+    """Limits on the time that a match forgives for delays of the network and of the server."""
 
     bank_ms: int = Field(
         1_000,
@@ -62,15 +58,15 @@ class Lag(Strict):
 
 
 def allowance(elapsed_ms: int, rtt_ms: int, left_ms: int) -> int:
-    """Return the allowance for a round trip within `elapsed_ms`; the bank holds `left_ms`."""
+    """Return the allowance for a turn: the round trip, up to the cap and the bank's `left_ms`."""
     return max(0, min(elapsed_ms, rtt_ms, ALLOWANCE_CAP_MS, left_ms))
 
 
 def after_move(lag: Lag, left_ms: int, allowed_ms: int) -> int:
-    """Return a seat's bank after a move with an allowance of `allowed_ms`."""
+    """Return a seat's bank after a move whose allowance was `allowed_ms`."""
     return min(lag.bank_ms, max(0, left_ms - allowed_ms) + lag.refill_ms)
 
 
 def standstill_cap(lag: Lag, at_ms: int) -> int:
-    """Return the standstill that a match allows up to its time `at_ms`."""
+    """Return the total standstill that a match allows until its time `at_ms`."""
     return lag.standstill_ms + at_ms // STANDSTILL_SHARE
