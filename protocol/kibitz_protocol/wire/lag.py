@@ -5,7 +5,7 @@ measurement proves that the network was slow. Allowances are therefore paid from
 lichess: each seat begins with `bank_ms`; every move withdraws its allowance and deposits
 `refill_ms`, up to `bank_ms` in all.
 
-After n moves of a seat, at most `bank_ms + n * refill_ms` was forgiven, however slow its pongs were.
+After n moves of a seat, at most `bank_ms + n * refill_ms` was forgiven, whatever its pongs did.
 A peer whose round trip is at most `refill_ms` (and `bank_ms`) is never charged for it.
 
 *The server.* The server's clock stops while the server is down or overloaded, and a restart

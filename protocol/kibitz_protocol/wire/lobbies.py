@@ -1,4 +1,4 @@
-"""Lobbies as hosts ask for them and as members see them."""
+"""Lobbies: the settings that hosts request, and the views that members get."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class OpenSeat(Strict):
 
 
 class ReservedSeat(Strict):
-    """A seat kept for one player."""
+    """A seat reserved for one player."""
 
     kind: Literal["reserved"] = "reserved"
     name: PlayerName
@@ -42,7 +42,7 @@ class ReservedSeat(Strict):
 
 
 class HouseSeat(Strict):
-    """A seat that the server fills with a bot process of its own."""
+    """A seat that the server fills with one of its own bot processes."""
 
     kind: Literal["house"] = "house"
     personality: Personality
@@ -52,18 +52,19 @@ SeatSpec: TypeAlias = Annotated[OpenSeat | ReservedSeat | HouseSeat, Field(discr
 
 
 class ProgrammeItem(Strict):
-    """Some matches of one game with n seats, among m members who can play it.
+    """A number of matches of one game with n seats, among m members who can play it.
 
-    With `rotate` match j of the first m seats, in order, the members j, j+1, .., j+n-1 (modulo
-    m), so that everybody takes every seat once. The next m matches seat the same groups with
-    everybody moved up by one seat, until all have had all seats among themselves, and then
-    come other groups in the same way, so that in time everybody meets everybody.
+    With `rotate`, match j of the first m matches seats the members j, j+1, .., j+n-1 (modulo m) in
+    order, so that every member takes every seat once. The next m matches seat the same groups with
+    each member moved up by one seat, until every member of a group has had every seat of it. Then
+    other groups follow in the same way, so that over time all members meet.
 
-    A *balanced* game, in which the first move or the deal decides too much, is played in blocks
-    instead. In each block of n matches one group takes all seats in turn, on one deal if that
-    reveals no secrets; then the next group follows. `games` is a multiple of n there.
+    A *balanced* game, in which the first move or the deal matters too much, is played in blocks
+    instead. In each block of n matches, the members of one group take all seats in turn, with the
+    same deal if that reveals no secrets. Then the next group follows. `games` must be a multiple of
+    n.
 
-    Without `rotate` the first n members play all matches in the same seats.
+    Without `rotate`, the first n members play all matches in the same seats.
     """
 
     game: GameName
@@ -88,9 +89,9 @@ class ProgrammeItem(Strict):
 class Arrangement(Strict):
     """A match that a host arranges: the game and the seating.
 
-    The tag is the host's name for the match, and identifies it for as long as the lobby exists.
-    Matches with the same `seed` are played from one deal. In a game with hidden information each
-    tag has a deal of its own, determined by seed and tag.
+    The tag is the host's name for the match, and identifies it as long as the lobby exists. Matches
+    with the same `seed` have the same deal, except in games with hidden information: there the deal
+    depends on seed and tag.
     """
 
     tag: Tag
@@ -140,7 +141,7 @@ class LobbySettings(Strict):
 
 
 class SeekTerms(Strict):
-    """The terms of a player who seeks opponents: one item, open to anyone."""
+    """The terms of a player who seeks opponents: one item of a programme, open to anyone."""
 
     item: ProgrammeItem = Field(description="without a seed")
     rated: bool = Field(False, description="as in a lobby's settings; for accounts only")
@@ -150,7 +151,7 @@ LobbyPhase: TypeAlias = Literal["gathering", "running", "finished", "closed"]
 
 
 class Member(Tolerant):
-    """A player in a lobby; `seat` is the lobby's seat, not a seat at a match."""
+    """A player in a lobby; `seat` is a seat of the lobby, not of a match."""
 
     player: Key
     name: str
@@ -164,11 +165,12 @@ class Member(Tolerant):
 
 
 class Standing(Tolerant):
-    """A line of a lobby's table, of the present round.
+    """A line of a lobby's table of the current round.
 
-    A match gives each seat the share of the others that it has beaten; ties count half. With two
-    seats the winner gets 1, and a draw gives both 0.5. With n seats the best gets 1, the next
-    (n-2)/(n-1), the last 0. A win is the best rank alone, a draw the best rank shared.
+    A match gives each seat the share of the other seats that it has beaten; ties count half. With
+    two seats the winner gets 1, and a draw gives both 0.5. With n seats the best gets 1, the next
+    (n-2)/(n-1), the last 0. A seat wins if it alone has the best rank, and draws if it shares that
+    rank.
     """
 
     player: Key
@@ -189,7 +191,7 @@ def standing_order(line: Standing) -> tuple[float, int, int, str, str]:
 
 
 class MatchBrief(Tolerant):
-    """A match in a list."""
+    """A match as shown in lists."""
 
     match: Key
     lobby: Key | None = None
@@ -211,10 +213,11 @@ class MatchBrief(Tolerant):
 
 
 class LadderLine(Tolerant):
-    """A player on a game's ladder. `key` is that of an account, or a house bot's personality.
+    """A player on a game's ladder.
 
-    A new player has a rating of 1500. A lead of 400 points means odds of 10 to 1.
-    `deviation` is one standard deviation of the rating.
+    `key` is the key of an account or the name of a house bot. New players start at a rating of
+    1500. A difference of 400 points means odds of 10 to 1. `deviation` is one standard deviation of
+    the rating.
     """
 
     place: int
@@ -228,9 +231,9 @@ class LadderLine(Tolerant):
 
 
 class LadderTable(Tolerant):
-    """A game's ladder, or a part of it; `players` and `matches` count the whole ladder.
+    """A page of a game's ladder; `players` and `matches` count the whole ladder.
 
-    Lines are sorted by the rating less two deviations.
+    Lines are sorted by the rating minus two deviations, best first.
     """
 
     game: GameName
@@ -240,7 +243,7 @@ class LadderTable(Tolerant):
 
 
 class LobbyBrief(Tolerant):
-    """A lobby in a list."""
+    """A lobby as shown in lists."""
 
     lobby: Key
     name: str
@@ -252,7 +255,7 @@ class LobbyBrief(Tolerant):
     members: int
     people: int = Field(0, description="members who are people")
     places: int
-    """How many seats the lobby has in all."""
+    """The total number of seats of the lobby."""
     seek: SeekTerms | None = Field(
         None, description="what is sought, where the lobby was opened by `seek`"
     )
@@ -262,7 +265,7 @@ class LobbyBrief(Tolerant):
 
 
 class HouseTrouble(Tolerant):
-    """A house bot that failed to start, or exited, in the present round."""
+    """A house bot that failed to start, or exited, in the current round."""
 
     seat: int
     personality: Personality
@@ -276,7 +279,7 @@ class HouseTrouble(Tolerant):
 class LobbyView(Tolerant):
     """A lobby as its members and spectators see it.
 
-    `invite` is for the host and members only, seeds in the programme for the host only.
+    Only the host and members see `invite`, and only the host sees the seeds in the programme.
     """
 
     lobby: Key

@@ -1,9 +1,9 @@
 """JSON Merge Patch (RFC 7396): the one format in which the server sends differences.
 
 A patch of an object has the fields that changed: null removes a field, an object is a patch of that
-field's object, and any other value replaces the field. So lists are replaced whole, and collections
-whose lines change one by one are objects by key. A field of a patched object is absent, never null.
-Patches give new values, so applying one twice does no harm.
+field's object, and any other value replaces the field. Lists can only be replaced as a whole, so
+collections whose items change one by one are objects by key. Patched objects never have null
+fields, because null means absent. Patches are idempotent, because they carry new values.
 
     apply(old, difference(old, new)) == new
 """
@@ -20,7 +20,7 @@ from kibitz_protocol.wire.values import Fields
 
 
 def apply(target: Any, patch: Any) -> Any:
-    """Return `target` with `patch` applied; neither is changed, and equal parts are shared."""
+    """Return `target` with `patch` applied. Neither is changed; unpatched parts are shared."""
     if not isinstance(patch, dict):
         return patch
     patched = dict(target) if isinstance(target, dict) else {}
@@ -35,8 +35,9 @@ def apply(target: Any, patch: Any) -> Any:
 def difference(old: BaseModel | Mapping[str, Any], new: BaseModel | Mapping[str, Any]) -> Fields:
     """Return the patch from `old` to `new`, {} if they are equal.
 
-    Both are objects, or models, which count as what `codec.encode` writes. The same model in both
-    costs one comparison of identities. Values are compared as in Python, so true equals 1.
+    Both are objects or models; a model stands for its encoding by `codec.encode`. If both have the
+    identical model, comparing it costs one identity check. Values are compared as in Python, so
+    true equals 1.
     """
     before, after = _fields(old), _fields(new)
     patch: Fields = {}
@@ -45,7 +46,7 @@ def difference(old: BaseModel | Mapping[str, Any], new: BaseModel | Mapping[str,
         if former is value:
             continue
         if isinstance(former, BaseModel) and former.__dict__ == getattr(value, "__dict__", None):
-            continue  # most models of a collection are equal, and this shows it the fastest
+            continue  # most models of a collection are equal, and this check is the fastest
         if isinstance(former, BaseModel | dict) and isinstance(value, BaseModel | dict):
             if inner := difference(former, value):
                 patch[name] = inner

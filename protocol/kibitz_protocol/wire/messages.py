@@ -1,11 +1,11 @@
 """All messages, one union per direction, discriminated on `type`.
 
-A client sends requests. Each carries an `id` of its own choosing, larger than all before it,
-and gets exactly one answer, which carries it back as `re`: `done`, a list, or `refused`.
-Everything else that the server sends is news. News of a match is numbered: each `event`
-carries the entry after the one before it, so a gap always means loss, and a
-`snapshot` sets the number from which events continue. A snapshot has the whole view of the match,
-and an event what has happened since; `Hello.views` sets how much of the view events carry.
+A client sends requests. Each has an `id` chosen by the client, larger than all earlier ones, and
+gets exactly one answer, which repeats the id as `re`: `done`, a list, or `refused`. All other
+messages of the server are news. News of a match is numbered: each `event` carries the next entry of
+the match, so a gap always means a loss, and a `snapshot` sets the number from which events
+continue. A snapshot has the whole view of the match. An event has what changed since the previous
+message; `Hello.views` sets how much of the view it carries.
 
 The first request of a connection is `hello`. A client that reconnects sends `resume` with the
 secret of its first `welcome`, then `rejoin` for each match in `welcome.seats`. It resends
@@ -62,15 +62,15 @@ from kibitz_protocol.wire.values import (
 from kibitz_protocol.wire.visibility import WantedViews
 
 VERSIONS: tuple[int, ...] = (1,)
-"""Protocol versions that this package speaks, newest last."""
+"""Protocol versions that this package supports, newest last."""
 MAX_ARRANGEMENTS: Final = 256
-"""The most matches that one request arranges."""
+"""The most matches that one request can arrange."""
 DEFAULT_PAGE_SIZE: Final = 100
-"""Lobbies or running matches on a page of a list, unless the request sets a number ..."""
+"""The default number of lobbies or running matches on a page of a list ..."""
 MAX_PAGE_SIZE: Final = 200
-"""... and the most that it may set."""
+"""... and the most that a request can set."""
 MAX_WALL: Final = 200
-"""The most matches of one `wall`."""
+"""The most matches in one `wall`."""
 WALL_MATCH_COST: Final = 0.1
 """The cost of a wall per newly watched match, in messages of the rate limit."""
 
@@ -79,39 +79,39 @@ WALL_MATCH_COST: Final = 0.1
 
 
 class Request(Strict):
-    """A request of a client. Class attributes set how the server and clients treat it.
+    """A request of a client. Class attributes define how the server and clients treat it.
 
-    `cost` is its share in the limit of messages per second.
+    `cost` is the number of messages that it counts as in the rate limit.
     """
 
     answer: ClassVar[str] = "done"
-    """The type of its answer, unless it is refused."""
+    """The type of its answer if it succeeds."""
     cost: ClassVar[int] = 1
     repeatable: ClassVar[str | None] = None
-    """The reason why a client may resend it if the answer was lost ..."""
+    """The reason why a client can safely resend it after losing the answer ..."""
     unrepeatable: ClassVar[str | None] = None
-    """... or why not; each type of request has exactly one of the two."""
+    """... or why it must not; each type of request has exactly one of the two."""
     of_players: ClassVar[bool] = False
-    """Whether clients send it before they take a seat, so that its round trip matters."""
+    """Whether players send it before taking a seat, so that its round trip matters."""
     of_entrants: ClassVar[bool] = False
     """Whether an entrant of an event may send it."""
     sets_terms: ClassVar[bool] = False
-    """Whether it sets the terms of matches, so that no field of it is ever ignored."""
+    """Whether it sets the terms of matches, so that unknown fields are never ignored."""
     of_viewers: ClassVar[bool] = False
-    """Whether a viewer, who has no name, may send it: only requests that read."""
+    """Whether viewers, who have no name, may send it; true only for requests that read."""
 
     id: RequestId
 
 
 class GameClaim(Strict):
-    """A game that a bot plays, and with how many players (any number when empty)."""
+    """A game that a bot plays, with its supported numbers of players (empty: any number)."""
 
     game: GameName
     seats: list[SafeInt] = Field(default_factory=list, max_length=16, fail_fast=True)
 
 
 class Capabilities(Strict):
-    """The games that a bot can play; humans can play all. No games listed means every game."""
+    """The games that a bot can play; an empty list means all games. Humans can play all."""
 
     games: list[GameClaim] = Field(default_factory=list, max_length=64, fail_fast=True)
     at_once: int = Field(1, ge=1, le=1000, description="matches at the same time")
@@ -125,7 +125,7 @@ class Capabilities(Strict):
 class Hello(Request):
     """Identify the player. `token` names an account, `resume` a guest who reconnects.
 
-    A viewer needs none of them: it watches and reads, and can do nothing else.
+    A viewer needs neither: it can only watch and read.
     """
 
     answer = "welcome"
@@ -176,7 +176,7 @@ class ListGames(Request):
 
 
 class ListLobbies(Request):
-    """The lobbies that are open, a page at a time, oldest first."""
+    """List the open lobbies page by page, oldest first."""
 
     answer = "lobbies"
     cost = 2
@@ -189,8 +189,8 @@ class ListLobbies(Request):
 
 
 class ListMatches(Request):
-    """Running matches that may be watched, a page at a time, oldest first; the newest finished
-    ones, newest first, follow on the last page."""
+    """List the running matches that this player may watch page by page, oldest first. The last page
+    also has the latest finished ones, newest first."""
 
     answer = "matches"
     cost = 2
@@ -206,7 +206,7 @@ class ListMatches(Request):
 
 
 class AskLadder(Request):
-    """The ladder of a game, or of every game where a rated match was played, from `first` on."""
+    """Ask for the ladder of a game, or of every game with rated matches, from rank `first` on."""
 
     answer = "ladders"
     cost = 4
@@ -220,7 +220,7 @@ class AskLadder(Request):
 
 
 class Host(Request):
-    """Open a lobby. The host does not sit in it until it joins."""
+    """Open a lobby. The host has no seat in it until it joins."""
 
     cost = 5
     unrepeatable = "would open a second lobby"
@@ -231,7 +231,7 @@ class Host(Request):
 
 
 class Join(Request):
-    """Take a seat of a lobby, or enter as a spectator. Joining again changes nothing."""
+    """Take a seat in a lobby, or enter as a spectator. Joining again has no effect."""
 
     repeatable = "joining again changes nothing"
     of_players = True
@@ -247,10 +247,11 @@ class Seek(Request):
     """Seek opponents on these terms.
 
     The player joins the lobby of another seek on the same terms. If there is none, the server opens
-    a listed lobby with a seat for this player and open seats for the others. It starts by itself
-    once everybody is ready. It closes when its opener leaves, when a player leaves after the start,
-    and when nobody has joined, or asked for a rematch, for `wait_s` seconds. A player has one seek
-    at a time; repeating it while it is open or played returns the same lobby.
+    a listed lobby with a seat for this player and open seats for the others. The lobby starts
+    automatically once everybody is ready. It closes when its opener leaves, when a player leaves
+    after the start, or when nobody has joined, or asked for a rematch, for `wait_s` seconds. A
+    player can have one seek at a time; repeating it while it is open or in play returns the same
+    lobby.
     """
 
     cost = 5
@@ -292,7 +293,8 @@ class Ready(Request):
 
 
 class Start(Request):
-    """Host: begin the programme. Everybody must be ready."""
+    """Host: start the programme. Unless the lobby is arranged, all seats must be taken and all
+    members ready."""
 
     repeatable = "a programme that runs is refused as wrong_state, and runs"
 
@@ -303,7 +305,7 @@ class Start(Request):
 class Rematch(Request):
     """Host: play the finished programme again with the seats rotated by one.
 
-    In a lobby that `seek` opened every player may ask, and then counts as ready.
+    In a lobby that `seek` opened, every player may send this, and then counts as ready.
     """
 
     unrepeatable = "would play the programme once more"
@@ -322,9 +324,10 @@ class Close(Request):
 
 
 class Arrange(Request):
-    """Host of an arranged lobby: play these matches. Known tags are not played again.
+    """Host of an arranged lobby: play these matches.
 
-    So repeating the request is safe, and returns the results to a host that was disconnected.
+    Matches with known tags are not played again, so the request is safe to repeat. A host that was
+    disconnected can repeat it to get the results.
     """
 
     answer = "arranged"
@@ -338,7 +341,7 @@ class Arrange(Request):
 
 
 class Watch(Request):
-    """Follow a match from its present state."""
+    """Watch a match from its current state on."""
 
     cost = 2
     repeatable = "answered with the present state"
@@ -365,7 +368,8 @@ class Wall(Request):
 
 
 class Subscribe(Request):
-    """Subscribe to a topic: all of it once (`hall`), then its changes (`hall_changed`).
+    """Subscribe to a topic. The server sends all of it once (`hall`), then its changes
+    (`hall_changed`).
 
     The hall is the public part of `list_lobbies`, `list_matches` and `ladder`.
     """
@@ -406,9 +410,9 @@ class Rejoin(Request):
 
 
 class Move(Request):
-    """Play an action at `ply`. Resent with the same id and ply, it is applied only once."""
+    """Play an action at `ply`. A move resent with the same id and ply is applied only once."""
 
-    cost = 0  # turns set its pace
+    cost = 0  # turns limit its rate
     repeatable = "applied once by id and ply, and answered the same"
 
     type: Literal["move"] = "move"
@@ -419,7 +423,7 @@ class Move(Request):
 
 
 class Resign(Request):
-    """Resign the match. A bot that failed can say so, and the result names the fault."""
+    """Resign a match. A bot that failed can report its fault, which the result then names."""
 
     repeatable = "a seat drops out once"
     of_entrants = True
@@ -441,7 +445,8 @@ class LeaveMatch(Request):
 
 
 class Note(Request):
-    """A line for the seat's own record, such as the tail of stderr. Others see only its number."""
+    """Add a line to the seat's own record, such as the end of stderr. Others see only that there is
+    one."""
 
     repeatable = "at worst the line stands twice in the own record"
     of_entrants = True
@@ -453,8 +458,8 @@ class Note(Request):
 
 class AddComment(Request):
     """Comment on a running match that this connection watches or plays. It becomes an entry
-    `comment` of the match, tied to the ply that its author sees; `Spectating.comments` sets who
-    sees it before the end.
+    `comment` of the match, at the ply that its author sees. `Spectating.comments` sets who can read
+    it before the end.
     """
 
     cost = 2
@@ -467,8 +472,8 @@ class AddComment(Request):
 
 
 class Abort(Request):
-    """Abort a running match: it is neither rated nor played again. Only for the operator's
-    accounts, which `kibitz serve --operator NAME` sets.
+    """Abort a running match, which is then neither rated nor replayed. Only for accounts that
+    `kibitz serve --operator NAME` names.
     """
 
     unrepeatable = "a match that is aborted is refused as over"
@@ -479,8 +484,8 @@ class Abort(Request):
 
 
 class AskReport(Request):
-    """The forensic report of a finished match. The host of the lobby gets every seat at fault,
-    other players only their own. With `seat` it covers that one, at fault or not."""
+    """Ask for the forensic report of a finished match. The lobby's host gets all seats at fault,
+    other players only their own. With `seat`, the report covers that seat, at fault or not."""
 
     answer = "reported"
     cost = 4
@@ -492,7 +497,8 @@ class AskReport(Request):
 
 
 class History(Request):
-    """Ask for the events of a match from `first` on, as this viewer may see them."""
+    """Ask for the events of a match from number `first` on, without what this viewer may not
+    see."""
 
     answer = "events"
     cost = 4
@@ -543,7 +549,7 @@ ClientMessage: TypeAlias = Annotated[
 
 
 class Answer(Tolerant):
-    """A message that ends a request; `re` is the request's id, 0 if that was unreadable."""
+    """The answer to a request; `re` is the request's id, 0 if the server could not read it."""
 
     re: int
     ignored: list[str] | None = Field(
@@ -554,7 +560,7 @@ class Answer(Tolerant):
 
 
 class Limits(Tolerant):
-    """The limits of this server, so that clients can respect them."""
+    """The server's limits, which clients must respect."""
 
     frame_bytes: int
     messages_per_second: float
@@ -564,9 +570,10 @@ class Limits(Tolerant):
 
 
 class Welcome(Answer):
-    """Answer to hello. `resume` is this player's secret for reconnecting.
+    """Answer to hello.
 
-    It is empty for a player admitted by a ticket; the secret of an earlier welcome stays valid.
+    `resume` is this player's secret for reconnecting. It is empty for a player admitted by a
+    ticket, whose earlier secret remains valid.
     """
 
     type: Literal["welcome"] = "welcome"
@@ -588,8 +595,8 @@ class Welcome(Answer):
 
 
 class Done(Answer):
-    """The request was carried out. `seq` numbers the entry that it made; `lobby` is the lobby that
-    it opened, or that of a seek."""
+    """The request was carried out. `seq` is the number of the entry that it made, and `lobby` the
+    key of the lobby that it opened, or that a seek joined."""
 
     type: Literal["done"] = "done"
     seq: int | None = None
@@ -598,14 +605,14 @@ class Done(Answer):
 
 
 class Redirect(Tolerant):
-    """Another server of the same cluster, which can carry out the request."""
+    """The address of the server in the same cluster that can carry out the request."""
 
     url: str = Field(description="its websocket address")
     ticket: str = Field(description="for `hello` there, within 30 seconds and once")
 
 
 class Refused(Answer):
-    """The request was not carried out and nothing has changed."""
+    """The server did not carry out the request; nothing has changed."""
 
     type: Literal["refused"] = "refused"
     code: Code
@@ -619,7 +626,7 @@ class Refused(Answer):
 
 
 class GameLine(Tolerant):
-    """A game that the server hosts, with the JSON Schema of its options, move and view."""
+    """A game that the server hosts, with the JSON Schemas of its options, moves and views."""
 
     name: GameName
     title: str
@@ -660,7 +667,7 @@ class BotParameter(Tolerant):
 
 
 class BotLevel(Tolerant):
-    """A level at which a house bot plays against people; level 1 is the weakest of its game."""
+    """A level of a house bot for games against people; level 1 is the weakest of a game."""
 
     level: int = Field(ge=1)
     seats: int
@@ -668,7 +675,7 @@ class BotLevel(Tolerant):
 
 
 class HouseBotLine(Tolerant):
-    """A house bot that may sit in a lobby, with its parameters."""
+    """A house bot that can take a seat in a lobby, with its parameters."""
 
     name: Personality = Field(description="``game/name``, without parameters")
     seats: list[int] = Field(
@@ -700,7 +707,7 @@ class LobbyList(Answer):
 
 
 class MatchList(Answer):
-    """A page of the running matches; the last one has the finished matches too."""
+    """A page of the running matches; the last page has the finished matches too."""
 
     type: Literal["matches"] = "matches"
     matches: list[MatchBrief]
@@ -709,7 +716,7 @@ class MatchList(Answer):
 
 
 class Event(Tolerant):
-    """Entry `entry.seq` of a match, and the changes that it makes for this viewer."""
+    """An entry of a match, and how it changes this viewer's view."""
 
     type: Literal["event"] = "event"
     match: Key
@@ -738,9 +745,9 @@ class Ladders(Answer):
 class Arranged(Answer):
     """Answer to arrange, a line for each match in the order of the request.
 
-    A line is null while its match waits to begin. Otherwise it is the brief, with a result once
-    the match is over. A `void` match will not be played, and one whose result has the cause
-    `infrastructure` will not be replayed; to play it anyway, arrange it under another tag.
+    A line is null until its match begins. After that it is the match's brief, with a result once
+    the match is over. The server never plays a `void` match, and never replays one whose result has
+    the cause `infrastructure`; to play it, arrange it under another tag.
     """
 
     type: Literal["arranged"] = "arranged"
@@ -748,7 +755,7 @@ class Arranged(Answer):
 
 
 class EventList(Answer):
-    """Answer to history. `more` means that the match has entries after the last one given."""
+    """Answer to history. `more` is true if the match has entries after these."""
 
     type: Literal["events"] = "events"
     match: Key
@@ -770,7 +777,7 @@ class Reported(Answer):
 
 
 class NotWatched(Tolerant):
-    """A match that a wall cannot show."""
+    """A match that this player cannot watch on a wall."""
 
     match: Key
     code: Code
@@ -778,7 +785,7 @@ class NotWatched(Tolerant):
 
 
 class Walled(Answer):
-    """Answer to wall: the matches that are watched now, and why the others are not."""
+    """Answer to wall: the watched matches, and the reasons why the others are not watched."""
 
     type: Literal["walled"] = "walled"
     watching: list[Key]
@@ -788,8 +795,8 @@ class Walled(Answer):
 class Snapshot(Tolerant):
     """A match as this viewer sees it now; the next event is `seq` + 1.
 
-    Sent when a match starts for a player, after `rejoin` and `watch`, and instead of the
-    events that a spectator was too slow to read.
+    Sent to players when a match starts, after `rejoin` and `watch`, and in place of events that a
+    spectator was too slow to read.
     """
 
     type: Literal["snapshot"] = "snapshot"
@@ -825,7 +832,7 @@ class Snapshot(Tolerant):
 
 
 class YourTurn(Tolerant):
-    """Everything needed to act. Resent after a rejoin while the turn lasts."""
+    """All that a player needs to move. Resent after a rejoin while the turn lasts."""
 
     type: Literal["your_turn"] = "your_turn"
     match: Key
@@ -856,7 +863,8 @@ class YourTurn(Tolerant):
 
 
 class Finished(Tolerant):
-    """The end of a match: the result, the seed behind the commitment, and the record's address."""
+    """The end of a match: the result, the seed that the commitment proves, and the record's
+    path."""
 
     type: Literal["finished"] = "finished"
     match: Key
@@ -877,10 +885,10 @@ class Finished(Tolerant):
 
 
 class LobbyNews(Tolerant):
-    """A lobby as it is now, which replaces all earlier news of it.
+    """The current state of a lobby, which replaces all earlier news of it.
 
-    Sent to a client that hosts, joins, enters or reconnects, and to clients that read too slowly
-    for the changes. Other updates are sent as changes.
+    Sent to clients that host, join, enter or reconnect, and to clients that read too slowly for the
+    changes. All other updates are sent as changes.
     """
 
     type: Literal["lobby"] = "lobby"
@@ -896,7 +904,7 @@ class LobbyChanged(Tolerant):
 
 
 class MatchStarted(Tolerant):
-    """A match of a lobby has begun: it is in `live` now. Spectators may `watch` it."""
+    """A match of a lobby has begun and is now in `live`. Spectators can `watch` it."""
 
     type: Literal["match_started"] = "match_started"
     lobby: Key
@@ -904,7 +912,7 @@ class MatchStarted(Tolerant):
 
 
 class MatchEnded(Tolerant):
-    """A match of a lobby is over: it is in `live` no longer."""
+    """A match of a lobby is over and no longer in `live`."""
 
     type: Literal["match_ended"] = "match_ended"
     lobby: Key
@@ -912,7 +920,7 @@ class MatchEnded(Tolerant):
 
 
 class LobbyClosed(Tolerant):
-    """The lobby is gone, or this player was kicked from it, or left it on another connection.
+    """The lobby closed, or this player was kicked, or left it on another connection.
 
     `failed` means that the server could not continue the lobby because of an internal error.
     """
@@ -923,11 +931,11 @@ class LobbyClosed(Tolerant):
 
 
 class HallNews(Tolerant):
-    """The hall as it is now, which replaces all earlier news of it.
+    """The current state of the hall, which replaces all earlier news of it.
 
     Sent to clients that subscribe, to those that read too slowly for the changes, and when the
-    changes would be larger. Each collection has the newest items, up to a limit; the counts give
-    the totals. Sort lobbies and matches by `order`, the largest first.
+    changes would be larger. Each collection has the newest items, up to a limit; the counts are
+    totals. Sort lobbies and matches by `order`, largest first.
     """
 
     type: Literal["hall"] = "hall"

@@ -4,10 +4,10 @@
     {"seq":1,"at_ms":420,"kind":"move",...}              an entry a line
     {"kind":"end","result":{...},"hash":"..."}           the footer, when the match is over
 
-The chain starts from the empty text; each line's link is the SHA-256, in hexadecimal, of the
-link before and the line's bytes without its end. The footer's `hash` is the link after the footer
-itself, with the value of `hash` left empty in it: ``"hash":""``. So one hash covers every byte.
-A record without a footer is incomplete: the match had not ended, or the file was cut off.
+The chain starts with the empty text. Each line's link is the SHA-256, in hexadecimal, of the
+previous link followed by the line's bytes without its line end. The footer's `hash` is the link
+after the footer itself, computed with an empty value: ``"hash":""``. Thus one hash covers every
+byte. A record without a footer is incomplete: the match had not ended, or the file was cut off.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ from kibitz_protocol.wire.visibility import without_content
 _T = TypeVar("_T")
 
 EMPTY_CHAIN: Final = ""
-"""The link before the first line."""
+"""The initial link, before the first line."""
 MAX_LINE: Final = 1024 * 1024
-"""The longest line that is read, in bytes; far above any entry, as a guard against wrong files."""
+"""The longest line that is read, in bytes: far longer than any entry, to reject other files
+early."""
 
 _Line: TypeAlias = Annotated[Entry | Footer, Field(discriminator="kind")]
 _SETUP: TypeAdapter[Setup] = TypeAdapter(Setup)
@@ -49,13 +50,13 @@ class Record:
     entries: tuple[Entry, ...]
     footer: Footer | None
     link: str
-    """The end of the chain over setup and entries."""
+    """The last link of the chain over setup and entries."""
     torn: bool = False
-    """Whether the file ended in the middle of a line, which was dropped."""
+    """Whether the file ended with an incomplete line, which was dropped."""
 
 
 class RecordError(ValueError):
-    """An invalid record file; names the line and what was expected there."""
+    """An invalid record file; the message names the line and what was expected there."""
 
     def __init__(self, path: str, line: int, sentence: str) -> None:
         super().__init__(f"{path}:{line}: {sentence}")
@@ -65,12 +66,12 @@ class RecordError(ValueError):
 
 
 def chain_hash(previous: str, line: bytes) -> str:
-    """Return the link after `line`, which comes without its line end."""
+    """Return the link after `line`, given without its line end."""
     return hashlib.sha256(previous.encode() + line).hexdigest()
 
 
 def footer_line(link: str, result: Result, sent: list[str] | None = None) -> bytes:
-    """Return the last line of a record, without its end; `link` is the chain before it.
+    """Return the last line of a record, without its line end; `link` is the link before it.
 
     `sent` has the digests of the entries and changes sent to each seat.
     """
@@ -79,22 +80,22 @@ def footer_line(link: str, result: Result, sent: list[str] | None = None) -> byt
 
 
 def footer_hash(link: str, line: bytes, claimed: str) -> str:
-    """Return the correct `hash` of a footer whose line gives it as `claimed`."""
+    """Return the correct `hash` of a footer line that contains the hash `claimed`."""
     return chain_hash(link, line.replace(f'"hash":"{claimed}"'.encode(), b'"hash":""', 1))
 
 
 def read_record(path: str | os.PathLike[str], *, torn: bool = False) -> Record:
     """Read and check a record file.
 
-    With `torn`, an unreadable last line without a line end is dropped, as a power cut during
-    writing leaves one. Raises `RecordError`, and `OSError` as `open`.
+    With `torn`, drop an invalid last line without a line end, such as a power failure leaves.
+    Raises `RecordError`, and `OSError` as `open`.
     """
     with open(path, "rb") as file:
         return parse_record(_lines_of(file, str(path)), path=str(path), torn=torn)
 
 
 def parse_record(lines: Iterable[bytes], *, path: str = "record", torn: bool = False) -> Record:
-    """Parse and check a record from lines with their ends; `path` is used in errors."""
+    """Parse and check a record from lines with their line ends; `path` is for error messages."""
     reading = _RecordParser(path)
     for number, line in enumerate(lines, start=1):
         try:
@@ -113,12 +114,12 @@ def seed_commitment(seed: str, nonce: str) -> str:
 
 
 class RecordExport:
-    """The lines of a record, each with its end, made from the lines of a log one by one.
+    """A converter of the lines of a log into the lines of a record, each with its line end.
 
-    `setup` and the entries are lines without their ends, as `encode` writes them. Without `notes`,
-    each note is replaced by a `Hidden` entry, as in public records, since notes are for their
-    authors. Notes change nothing in a match, so the record still folds. Its hash chain covers the
-    exported lines.
+    `setup` and the entries are lines without line ends, as `encode` writes them. Without `notes`, a
+    `Hidden` entry replaces each note, as in public records, because notes are private to their
+    authors. The record can still be replayed, because notes have no effect on a match. The hash
+    chain covers the exported lines.
     """
 
     def __init__(self, setup: bytes, *, notes: bool = True) -> None:
@@ -128,13 +129,13 @@ class RecordExport:
         """The first line."""
 
     def entries(self, lines: Iterable[bytes]) -> bytes:
-        """Return the next lines."""
+        """Return the lines of the next entries."""
         return b"".join(map(self._entry, lines))
 
     def footer(self, result: Result, sent: list[str] | None = None) -> bytes:
-        """Return the last line, with the hash of the exported lines.
+        """Return the footer line, with the hash of the exported lines.
 
-        `sent` has the digests of the log's own footer.
+        `sent` are the digests from the log's footer.
         """
         return footer_line(self._link, result, sent) + b"\n"
 
@@ -150,7 +151,7 @@ def record_lines(
     result: Result | None = None,
     sent: list[str] | None = None,
 ) -> Iterator[bytes]:
-    """Yield the lines of a record, each with its end; without a result there is no footer.
+    """Yield the lines of a record, each with its line end; without a result, yield no footer.
 
     `sent` has the digests of the data sent to each seat, in games with hidden information.
     """
@@ -163,7 +164,7 @@ def record_lines(
 
 
 def _without_note(line: bytes) -> bytes:
-    # Most lines are not notes, and are passed on without reading their JSON.
+    # Most lines are not notes, and are passed on without parsing.
     if b'"kind":"note"' not in line:
         return line
     entry = ENTRY.validate_json(line)
@@ -185,7 +186,7 @@ def write_record(
 
 
 class _RecordParser:
-    """The part of a record that was read so far."""
+    """The part of a record that has been read so far."""
 
     def __init__(self, path: str) -> None:
         self.setup: Setup | None = None
@@ -196,7 +197,7 @@ class _RecordParser:
         self._number = 0
 
     def read(self, number: int, line: bytes) -> None:
-        """Read the next line. Raises `RecordError` without a change of state."""
+        """Read the next line. The state is unchanged if this raises `RecordError`."""
         self._number = number
         bare = line.removesuffix(b"\n").removesuffix(b"\r")
         if self.setup is None:
@@ -220,7 +221,7 @@ class _RecordParser:
     def _setup(self, line: bytes) -> Setup:
         setup = self._parse(_SETUP, line)
         commitment = seed_commitment(setup.seed, setup.nonce)
-        # A record of a running match may come without its seed.
+        # The record of a running match may lack the seed.
         if setup.seed and commitment != setup.commitment:
             raise self._error(f"commitment: expected the SHA-256 of seed and nonce, {commitment}")
         return setup
@@ -253,7 +254,7 @@ class _RecordParser:
 
 
 def _is_torn(line: bytes) -> bool:
-    """Return whether a line is cut off: it has no line end and is not valid JSON."""
+    """Return whether a line is incomplete: without a line end, and invalid JSON."""
     if line.endswith(b"\n"):
         return False
     try:
@@ -264,7 +265,7 @@ def _is_torn(line: bytes) -> bool:
 
 
 def _lines_of(file: IO[bytes], path: str) -> Iterator[bytes]:
-    """Yield the lines of a file; raise an error for too long a line before it fills memory."""
+    """Yield the lines of a file; raise an error before reading all of an overlong line."""
     number = 0
     while line := file.readline(MAX_LINE + 1):
         number += 1

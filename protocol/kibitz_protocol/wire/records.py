@@ -1,9 +1,9 @@
-"""Records: a match as JSON Lines, which is also its log.
+"""Records: a match as JSON Lines, the format of its log.
 
 A record is one `Setup` line, one line for each `Entry`, and, when the match is over, one
-`Footer` line. Setup and entries determine everything: folding them reproduces the live states
-byte for byte. The server sends the same entries to viewers as events. An entry that a viewer may
-not see is sent as a `Hidden` entry, so that the numbers never have a gap.
+`Footer` line. Setup and entries determine the match: replaying them reproduces the live states byte
+for byte. The server sends the same entries to viewers as events. A viewer gets a `Hidden` entry in
+place of one that it may not see, so the numbers have no gaps.
 """
 
 from __future__ import annotations
@@ -37,11 +37,12 @@ from kibitz_protocol.wire.values import (
 
 SCHEMA: Literal["kibitz-record/1"] = "kibitz-record/1"
 MAX_COMMENT: Final = 300
-"""Characters of a comment as sent; a character that does not print takes up to ten as an escape."""
+"""The most characters of a comment, as sent. The server stores an unprintable character as an
+escape of up to ten characters."""
 
 
 class Cause(StrEnum):
-    """The reason why a seat, or a match, ended."""
+    """The reason why a seat dropped out or a match ended."""
 
     RULES = "rules"
     RESIGNATION = "resignation"
@@ -57,7 +58,7 @@ class Cause(StrEnum):
 
 
 UNDECIDED: Final = frozenset({Cause.INFRASTRUCTURE, Cause.ABORTED})
-"""Causes of a match that the server or its operator ended; it does not count."""
+"""Causes of matches that the server or its operator ended; such matches do not count."""
 
 
 PlayerKind: TypeAlias = Literal["bot", "human", "house"]
@@ -72,7 +73,8 @@ class Player(Strict):
 
 
 class Engine(Strict):
-    """The program that plays for a player, as reported on connecting; not verified."""
+    """The program that plays for a player, as reported on connecting. The server does not verify
+    it."""
 
     name: Line = Field(description="of a house bot `game/name`, else the bot's own name")
     version: Line = Field("", description="of the package, or what the bot says of its own")
@@ -87,7 +89,7 @@ class Engine(Strict):
 
 
 class Spectating(Strict):
-    """The view and delay of spectators of a live match. All is revealed when it is over."""
+    """The view and delay of spectators of a live match. After the match they can see everything."""
 
     mode: Literal["off", "public", "shoulder", "referee"] = "public"
     seat: SeatIndex | None = Field(None, description="whose eyes, for `shoulder`")
@@ -116,7 +118,7 @@ class Conduct(Strict):
 
 
 class Setup(Strict):
-    """The first line of a record: all that is fixed before the first entry."""
+    """The first line of a record: everything that is fixed before the first entry."""
 
     model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
 
@@ -180,7 +182,7 @@ class Comment(Strict):
 class EntryBase(Strict):
     """`seq` numbers the entries of a match from 1; `at_ms` counts from its start.
 
-    Times are those of the server's clock, which stands while the server is stopped or overloaded.
+    Times are from the server's clock, which stops while the server is down or overloaded.
     """
 
     seq: Seq
@@ -188,7 +190,7 @@ class EntryBase(Strict):
 
 
 class Moved(EntryBase):
-    """A seat's action, with its ledger of time: charged = elapsed - allowance, never below 0."""
+    """A seat's action and its time: charged = elapsed - allowance, but never below 0."""
 
     kind: Literal["move"] = "move"
     ply: int
@@ -196,20 +198,21 @@ class Moved(EntryBase):
     action: Action
     elapsed_ms: Millis = 0
     allowance_ms: Millis = 0
-    """The allowance for the measured round trip, capped, paid from the seat's bank of `lag`."""
+    """The allowance for the measured round trip, which is capped and paid from the seat's `lag`
+    bank."""
     wait_ms: Millis = 0
-    """The server's own time between the last entry and this turn; not charged to any seat."""
+    """The server's own time between the last entry and this turn, which is charged to no seat."""
     lag_ms: Millis | None = None
-    """Time of the turn that was not charged, because the server stood still or began the turn anew.
-    It is in no other number; `Setup.lag` limits its sum in a match."""
+    """Time of the turn that was not charged, because the server stood still or restarted the turn.
+    No other field includes it; `Setup.lag` limits its total in a match."""
     id: RequestId | None = None
     """The id of the request; None if the server moved for the seat."""
     comment: Comment | None = None
 
 
 class Flagged(EntryBase):
-    """A seat's time ran out. By the game's policy an entry `forfeit` follows, or an entry `move`
-    that the server made, or nothing if the game skips the turn, which has then passed.
+    """A seat's time ran out. Depending on the game, an entry `forfeit` follows, or an entry `move`
+    by the server, or nothing if the game skips the turn.
     """
 
     kind: Literal["flag"] = "flag"
@@ -232,9 +235,8 @@ class Left(EntryBase):
     """A seat's player disconnected; it forfeits or is replaced after `grace_ms`.
 
     `restart` marks the first entry after a restart of the server. The clock of the open turn then
-    begins anew, which counts against the limits in `Setup.lag`.
-    `kicked` means that the host of the lobby removed the player. After that, or after `left`, the
-    player cannot return.
+    starts over, which counts toward the limits in `Setup.lag`. `kicked` means that the host of the
+    lobby removed the player. After that, or after `left`, the player cannot return.
     """
 
     kind: Literal["leave"] = "leave"
@@ -247,7 +249,7 @@ class Left(EntryBase):
 class Returned(EntryBase):
     """A seat's player reconnected, or switched to another connection.
 
-    `takeover` means that the old connection was open and belonged to another program: one with
+    `takeover` means that the old connection was open and belonged to another program, which sent
     another `instance` in its hello, or none.
     """
 
@@ -257,9 +259,9 @@ class Returned(EntryBase):
 
 
 class Forfeited(EntryBase):
-    """A seat drops out for a reason that the rules of the game did not cause.
+    """A seat dropped out for a reason outside the rules of the game.
 
-    In a game with hidden information other viewers get no detail while the match runs.
+    In a game with hidden information, other viewers do not see the detail while the match runs.
     """
 
     kind: Literal["forfeit"] = "forfeit"
@@ -269,7 +271,7 @@ class Forfeited(EntryBase):
 
 
 class Replaced(EntryBase):
-    """Another player takes a seat over."""
+    """Another player took over a seat."""
 
     kind: Literal["replace"] = "replace"
     seat: SeatIndex
@@ -278,7 +280,7 @@ class Replaced(EntryBase):
 
 
 class RefusedMove(Strict):
-    """A move that the server refused because it was not legal, as it was sent."""
+    """An illegal move that the server refused, as the seat sent it."""
 
     ply: int
     code: Code
@@ -287,8 +289,8 @@ class RefusedMove(Strict):
 
 
 class Noted(EntryBase):
-    """A line for a seat's own record: output of its bot, such as the tail of stderr, or a move that
-    the server refused. Only its owner sees it, and the host once the match is over.
+    """A line in a seat's own record: output of its bot, such as the end of stderr, or a move that
+    the server refused. Only its owner can read it, and the host once the match is over.
     """
 
     kind: Literal["note"] = "note"
@@ -300,13 +302,13 @@ class Noted(EntryBase):
 
 
 Audience: TypeAlias = Literal["referee", "spectators", "everybody"]
-"""The viewers of a comment while the match runs, besides its author and referees: nobody else, all
-spectators, or the players too."""
+"""The viewers of a comment while the match runs, in addition to its author and referees: none, all
+spectators, or spectators and players."""
 
 
 class Commented(EntryBase):
-    """A comment of a spectator or a player on the match (a bot's remark on its own move is in
-    `move`). When the match is over everybody may read it.
+    """A comment of a spectator or a player on the match. A bot's remark on its own move is in
+    `move` instead. When the match is over, everybody can read the comment.
     """
 
     kind: Literal["comment"] = "comment"
@@ -321,7 +323,8 @@ class Commented(EntryBase):
 
 
 class Aborted(EntryBase):
-    """The server could not continue, or its operator ended the match; it is never rated."""
+    """The server could not continue the match, or its operator ended it. Such a match is never
+    rated."""
 
     kind: Literal["abort"] = "abort"
     detail: Line
@@ -352,7 +355,7 @@ ENTRY: TypeAdapter[Entry] = TypeAdapter(AnyEntry)
 
 
 class SeatResult(Strict):
-    """How one seat ended: `rank` 1 is best and ties share it."""
+    """The result of one seat; `rank` 1 is best, and ties share a rank."""
 
     rank: int
     score: float
@@ -374,8 +377,8 @@ class Result(Strict):
 
 
 class Footer(Strict):
-    """The last line of a finished record; `hash` is the end of the chain over all lines, this one
-    included."""
+    """The last line of a finished record; `hash` is the last link of the chain over all lines,
+    including this one."""
 
     kind: Literal["end"] = "end"
     result: Result

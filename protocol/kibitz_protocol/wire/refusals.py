@@ -1,4 +1,4 @@
-"""Refusals: the closed list of reasons for not carrying out a request."""
+"""Refusals: the complete list of reasons for not carrying out a request."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class Code(StrEnum):
-    """The reason for a refusal. Programs switch on it; people read message and hint."""
+    """The reason for a refusal, for programs. The message and the hint are for people."""
 
     MALFORMED = "malformed"
     TOO_LARGE = "too_large"
@@ -123,7 +123,7 @@ HINTS: Final[dict[Code, str]] = {
     Code.UNAVAILABLE: "send the request again, under its id, after retry_after_ms",
     Code.INTERNAL: "report this to the operator",
 }
-"""The default hint on what to do about a refusal."""
+"""The default hint for each refusal: what to do about it."""
 
 
 class CloseCode:
@@ -134,6 +134,6 @@ class CloseCode:
     TOO_SLOW: Final = 4001
     """The peer read too slowly."""
     NO_HELLO: Final = 4002
-    """No hello came in time, or it was refused."""
+    """The client did not send hello in time, or the server refused it."""
     KICKED: Final = 4003
     """The server's operator or a limit ended the connection."""

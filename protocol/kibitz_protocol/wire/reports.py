@@ -1,7 +1,7 @@
 """Forensic reports of matches that the rules did not end.
 
-A report has, for each seat at fault, the last message to it and from it, the end of its output, and
-its use of time. Only the seat's owner can read it, and the host once the match is over.
+For each seat at fault, a report has the last messages to and from it, the end of its output, and
+its use of time. Only the seat's owner and, once the match is over, the host can read it.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.values import Fields, GameName, Key, Millis, SeatIndex, Seq, Tolerant
 
 MAX_TURNS_LISTED = 40
-"""The most turns that a report lists; it counts the earlier ones."""
+"""The most turns that a report lists; of earlier turns it gives only the number."""
 MAX_NOTE_LINES = 60
 """The most lines of output that a report shows."""
 
 
 class Received(Tolerant):
-    """The last thing that came from a seat."""
+    """The last message received from a seat."""
 
     kind: Literal["move", "refused", "resign", "fault"]
     ply: int
@@ -32,7 +32,7 @@ class Received(Tolerant):
 
 
 class Spent(Tolerant):
-    """One turn of a seat in its ledger; charged = elapsed - allowance, never below 0."""
+    """The time of one turn of a seat; charged = elapsed - allowance, but never below 0."""
 
     ply: int
     elapsed_ms: Millis
@@ -44,7 +44,7 @@ class Spent(Tolerant):
 
 
 class SeatReport(Tolerant):
-    """One seat."""
+    """The report on one seat."""
 
     seat: SeatIndex
     player: Player
@@ -59,7 +59,7 @@ class SeatReport(Tolerant):
 
 
 class MatchReport(Tolerant):
-    """The report of one match, of the seats that its reader may know about."""
+    """The report on one match, limited to the seats that the reader may know about."""
 
     match: Key
     game: GameName

@@ -1,9 +1,9 @@
-"""Addresses of a server: the websocket and the pages, derived from the one that people enter.
+"""Addresses of a server's websocket and pages, derived from the address that people enter.
 
 A server's address is that of its pages, which a proxy may serve under a path, such as
-``https://example.org/kibitz/``. Its websocket is at that address itself, and at ``ws`` below it.
-``ws://`` and ``http://``, an address with and without its last slash, and the websocket's address
-all mean the same server. These are pure functions of text, without lookups.
+``https://example.org/kibitz/``. Its websocket is at the same address, and at ``ws`` below it.
+``ws://`` and ``http://``, an address with and without its final slash, and the websocket's address
+all refer to the same server. The functions are pure and look up no names.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Final
 _SCHEMES: Final = {"http": "ws", "https": "wss"}
 _PAGE_SCHEMES: Final = {"ws": "http", "wss": "https"}
 _SOCKET: Final = "ws"
-"""The last part of the websocket's path, which the pages' path does not have."""
+"""The last part of the websocket's path, which is not part of the pages' path."""
 
 
 def websocket_url(url: str) -> str:
     """Return the address of the websocket of the server at `url`.
 
-    A path gets a slash at its end, because proxies redirect a path without it, and websocket
+    A path without a final slash gets one, because proxies redirect such paths, and websocket
     clients do not follow redirects. Text that is not an address is returned unchanged.
     """
     scheme, separator, rest = url.partition("://")

@@ -1,6 +1,6 @@
-"""Scores of ranks: the share of the opponents that a seat has beaten; win, draw or loss.
+"""Scores from ranks: the share of opponents that a seat has beaten, and win, draw or loss.
 
-Standings of lobbies, tournaments and results of aborted matches all use these functions.
+Standings of lobbies, tournaments, and results of aborted matches use these functions.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ Z_95: Final = 1.959964
 def beaten_share(ranks: Sequence[int], seat: int, *, alone: float) -> float:
     """Return the share of the other seats that `seat` has beaten, from 0 to 1.
 
-    `ranks` has the rank of every seat, 1 being the best; a tie counts as half a win. A match of two
-    gives 1, 0.5 or 0, a match of n seats without ties 1, (n-2)/(n-1), ..., 0.
+    `ranks` has the rank of every seat, where 1 is best; a tie counts as half a win. A match of two
+    gives 1, 0.5 or 0; a match of n seats without ties gives 1, (n-2)/(n-1), ..., 0.
 
-    A seat that plays alone gets `alone`: 1 if it played to the end, as in standings; 0 if the match
-    was aborted and there is nothing to score.
+    A seat that plays alone gets `alone`: 1 in standings, where it played to the end; 0 if the match
+    was aborted.
     """
     others = len(ranks) - 1
     if not others:
@@ -34,7 +34,7 @@ def beaten_share(ranks: Sequence[int], seat: int, *, alone: float) -> float:
 def seat_outcome(ranks: Sequence[int], seat: int) -> Literal["win", "draw", "loss"]:
     """Return whether a seat's rank is a win, a draw or a loss.
 
-    The best rank alone is a win, the best rank shared is a draw, everything else is a loss.
+    A seat that alone has the best rank wins. Seats that share it draw. All others lose.
     """
     own = ranks[seat]
     if own != min(ranks):
@@ -48,6 +48,6 @@ def share_interval(share: float, count: int) -> tuple[float, float]:
     middle = (share + z2 / (2 * count)) / (1 + z2 / count)
     spread = share * (1 - share) / count + z2 / (4 * count * count)
     reach = Z_95 * math.sqrt(spread) / (1 + z2 / count)
-    # At the ends the formula is exact except for rounding errors.
+    # At 0 and 1 the formula is exact up to rounding errors.
     low = 0.0 if share == 0.0 else max(0.0, middle - reach)
     return low, 1.0 if share == 1.0 else min(1.0, middle + reach)

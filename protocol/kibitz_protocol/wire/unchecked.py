@@ -1,4 +1,4 @@
-"""Models built without validation, for trusted values on the path of every move."""
+"""Building models without validation, from trusted values, on the path of every move."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pydantic_core import to_json
 _M = TypeVar("_M", bound=BaseModel)
 
 _NO_FIELDS_SET: Final[set[str]] = set()
-"""The set of given fields that all such models share; code that writes whole models ignores it."""
+"""The `model_fields_set` that all such models share; encoding whole models ignores it."""
 
 _new = object.__new__
-# Models are frozen and refuse `setattr`; their slots are set without looking up the names.
+# Models are frozen and refuse `setattr`, so set their slots directly, without a lookup of names.
 _set_values = BaseModel.__dict__["__dict__"].__set__
 _set_fields_set = BaseModel.__dict__["__pydantic_fields_set__"].__set__
 _set_extra = BaseModel.__dict__["__pydantic_extra__"].__set__
@@ -25,8 +25,8 @@ _set_private = BaseModel.__dict__["__pydantic_private__"].__set__
 def construct(model: type[_M], values: dict[str, Any]) -> _M:
     """Build `model` from trusted, complete values without validation.
 
-    Unlike `model_construct` it does not walk over the fields, which costs more than validation.
-    `values` must hold every field; the model keeps the dict itself.
+    Unlike `model_construct`, it does not iterate over the fields, which would cost more than
+    validation. `values` must have every field; the model keeps a reference to the dict.
     """
     made = _new(model)
     _set_values(made, values)
@@ -37,11 +37,11 @@ def construct(model: type[_M], values: dict[str, Any]) -> _M:
 
 
 def all_without_fields_set(model: _M) -> _M:
-    """Return an equal model without its sets of given fields, also in nested models.
+    """Return an equal model without `model_fields_set`, in nested models too.
 
-    This saves memory in many long-lived models: such a set takes two kilobytes from 19 fields on.
-    Equal parts become one shared object, since most lobbies have the same clocks, seats and
-    programmes.
+    This saves memory when there are many long-lived models: such a set takes two kilobytes from 19
+    fields on. Equal parts become one shared object, because most lobbies have the same clocks,
+    seats and programmes.
     """
     if model.__pydantic_fields_set__ is _NO_FIELDS_SET:
         return model
@@ -49,7 +49,7 @@ def all_without_fields_set(model: _M) -> _M:
 
 
 def _shared(value: Any) -> Any:
-    """Return the first model, list or dict equal to this one, if it is still cached."""
+    """Return the cached model, list or dict that equals this one, if any."""
     kinds: tuple[type, ...] = (type(value),)
     if isinstance(value, BaseModel):
         if value.__pydantic_fields_set__ is _NO_FIELDS_SET:
@@ -60,12 +60,12 @@ def _shared(value: Any) -> Any:
         kinds += tuple(map(type, value))
     elif not isinstance(value, dict):
         return value
-    # By their JSON: for Python 1, 1.0 and True are equal.
+    # Compare them by their JSON, because in Python 1, 1.0 and True are equal.
     return _first_equal(_Keyed((*kinds, sha256(to_json(value)).digest()), value))
 
 
 class _Keyed:
-    """A value that is equal to those with the same key."""
+    """A wrapper that equals all others with the same key."""
 
     __slots__ = ("_key", "value")
 
@@ -80,6 +80,6 @@ class _Keyed:
         return isinstance(other, _Keyed) and self._key == other._key
 
 
-@lru_cache(maxsize=64)  # keeps common values, drops rare ones soon
+@lru_cache(maxsize=64)  # keeps common values and soon drops rare ones
 def _first_equal(keyed: _Keyed) -> Any:
     return keyed.value

@@ -1,4 +1,4 @@
-"""The small types of messages and records, and the bases of all models.
+"""The basic types of messages and records, and the base classes of all models.
 
 The server refuses unknown fields (`Strict`); clients ignore them (`Tolerant`), so that an older
 client understands a newer server.
@@ -28,13 +28,13 @@ MAX_SAFE_INT = 2**53 - 1
 
 
 class Strict(BaseModel):
-    """A model that a peer sends to the server; refuses unknown fields and infinite numbers."""
+    """A model that peers send to the server. It refuses unknown fields and infinite numbers."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Tolerant(BaseModel):
-    """A model that the server sends; readers ignore unknown fields."""
+    """A model that the server sends. Readers ignore unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
@@ -44,7 +44,7 @@ Seq: TypeAlias = Annotated[int, Field(ge=0, le=MAX_SAFE_INT)]
 RequestId: TypeAlias = Annotated[int, Field(ge=1, le=MAX_SAFE_INT)]
 SeatIndex: TypeAlias = Annotated[int, Field(ge=0, le=15)]
 Key: TypeAlias = Annotated[str, Field(min_length=1, max_length=32, pattern=r"^[A-Za-z0-9_-]+$")]
-"""An identifier that the server made: of a match, a lobby, a player."""
+"""An identifier of a match, a lobby or a player, made by the server."""
 GameName: TypeAlias = Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[a-z0-9-]+$")]
 Personality: TypeAlias = Annotated[
     str, Field(min_length=1, max_length=120, pattern=r"^[a-z0-9-]+/[a-z0-9-]+(:[a-z0-9_.,=-]+)?$")
@@ -63,14 +63,14 @@ Scalar: TypeAlias = StrictBool | SafeInt | Word
 SeedText: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 """256 bits in hexadecimal."""
 Seed: TypeAlias = Annotated[StrictInt, Field(ge=0, le=MAX_SAFE_INT)] | SeedText
-"""A seed that a host sets: a short number, or 256 bits that nobody can guess. Both notations of the
+"""A seed set by a host: a short number, or 256 bits that nobody can guess. Both notations of the
 same number are the same seed."""
 FieldName: TypeAlias = Annotated[str, Field(min_length=1, max_length=32)]
 Action: TypeAlias = Annotated[dict[FieldName, Scalar], Field(max_length=8)]
-"""An action: a flat JSON object that the game's own `Move` model validates next."""
+"""An action: a flat JSON object, which the game's `Move` model validates later."""
 _Several: TypeAlias = Annotated[list[SafeInt | Word], Field(max_length=400, fail_fast=True)]
 Options: TypeAlias = Annotated[dict[FieldName, Scalar | _Several], Field(max_length=32)]
-"""A game's options: a flat JSON object that the game's own `Options` model validates next."""
+"""A game's options: a flat JSON object, which the game's `Options` model validates later."""
 
 
 def seed_number(seed: int | str) -> int:
@@ -79,7 +79,7 @@ def seed_number(seed: int | str) -> int:
 
 
 def derive_seed(seed: int | str, *path: str | int) -> int:
-    """Derive a seed of 256 bits from `seed` and `path`; it reveals nothing about other seeds.
+    """Derive a 256-bit seed from `seed` and `path`, which reveals nothing about other seeds.
 
     Two paths that are equal when joined with slashes give the same seed.
     """
@@ -95,9 +95,9 @@ def without_nulls(sent: Any) -> Any:
 
 
 SentAction: TypeAlias = Annotated[dict[FieldName, Scalar | None], Field(max_length=8)]
-"""An action as a client may send it; a null field counts as absent.
+"""An action as clients may send it; null fields count as absent.
 
-Readers call `without_nulls`. A validator in Python would add a fifth to the cost of reading a move.
+Readers call `without_nulls`. A validator in Python would make reading a move 20% slower.
 """
 SentOptions: TypeAlias = Annotated[
     Options,
@@ -108,6 +108,6 @@ SentOptions: TypeAlias = Annotated[
         ],
     ),
 ]
-"""Options as a client may send them."""
+"""Options as clients may send them; null fields count as absent."""
 Fields: TypeAlias = dict[str, JsonValue]
 """A JSON object from the server, such as a game's view."""

@@ -1,33 +1,32 @@
 """The visibility of entries of a running match, for the server and for replays of records.
 
 A viewer is a seat (0, 1, ...), `PUBLIC` or `REFEREE`. The game itself decides what a viewer may
-know of its state (its `view`). This module decides what a viewer may know of an entry, by the same
-rules for every game:
+know of its state (its `view`). This module decides what a viewer may know of an entry. The rules
+are the same for every game:
 
-1. Only the seat that wrote a note sees it. Spectators do not, even if they watch from its
-   viewpoint.
+1. Only the seat that wrote a note sees it; spectators with that seat's viewpoint do not.
 2. In a game with hidden information only the seat whose turn it was and the referee see a move or a
-   flag; its public part is in the view. The cause for which a seat dropped out is public, but only
-   that seat and the referee see the detail, which may quote the bot.
+   flag; its public part is in the view. The cause of a seat's dropping out is public, but only that
+   seat and the referee see the detail, which may quote the bot.
 3. Until the match ends, a comment reaches its author and referees only: a player may watch its
    own match as a second guest. Spectators see comments at once only where no player can profit
    (`comments_are_live`): house bots play alone, or the host of an unrated match has allowed it.
-   From whatever viewpoint they watch, they lose the rest (`spectators_entry`).
-4. The comment of a bot on its own move is never shown to the other seats.
-5. An entry `comment` has an audience besides its author's seat and the referee: nobody, spectators
-   from whatever viewpoint they watch, or everybody (`comment_audience`).
+   All other comments are removed for them, from any viewpoint (`spectators_entry`).
+4. Other seats never see the comment of a bot on its own move.
+5. An entry `comment` has an audience in addition to its author's seat and the referee: nobody,
+   spectators with any viewpoint, or everybody (`comment_audience`).
 
-An entry that a viewer may not see is replaced by a `Hidden` entry with the same number and time, so
-the numbers that a viewer gets have no gap. The seat to move, the number of plies, the clocks and
-the times are public in every game, because every connection can see when news arrives.
+A `Hidden` entry with the same number and time replaces an entry that a viewer may not see, so the
+numbers that a viewer gets have no gaps. The seat to move, the number of plies, the clocks and the
+times are public in every game, because every connection can observe when news arrives.
 
-This module also decides which part of the view an event carries (`event_field`). By default that is
-nothing if the entry shows everything, and the merge patch of the viewer's view (`merge_patch`) if
-the game hides something. A client that applies every patch to the view of a snapshot always has its
-present view.
+This module also decides which part of the view an event carries (`event_field`). By default it
+carries nothing if the entry shows everything, and a merge patch for the viewer's view
+(`merge_patch`) if the game hides something. A client that applies every patch to the view of a
+snapshot always has its current view.
 
-Everything here is a pure function of its arguments. The server calls `redact` once for each entry
-and distinct viewer, which is on the path of every move.
+Everything here is a pure function of its arguments. The server calls `redact` for each entry and
+distinct viewer, on the path of every move.
 """
 
 from __future__ import annotations
@@ -53,11 +52,11 @@ Viewer: TypeAlias = int
 PUBLIC: Final[Viewer] = -1
 """A spectator who sees only public information."""
 REFEREE: Final[Viewer] = -2
-"""A viewer who sees everything but notes, as all viewers do once the match is over."""
+"""A viewer who sees everything but notes, like every viewer once the match is over."""
 
 WantedViews: TypeAlias = Literal["turn", "every", "none", "drawn"]
-"""The views that a connection requests in `hello`: with its own turns, with every event as well,
-with neither, or as a drawing (`wire/drawing.py`)."""
+"""The views that a connection requests in `hello`: with its own turns, with every event too, none,
+or drawings (`wire/drawing.py`)."""
 
 _STATE_CHANGING: Final = frozenset({Moved, Resigned, Forfeited})
 
@@ -65,8 +64,8 @@ _STATE_CHANGING: Final = frozenset({Moved, Resigned, Forfeited})
 def changes_view(entry: Entry, *, flag_skips: bool) -> bool:
     """Return whether `entry` may change what viewers see of the game.
 
-    `flag_skips` is whether the game skips the turn of a seat whose flag has fallen; in other games
-    a flag alone changes nothing.
+    `flag_skips` is whether the game skips the turn of a seat whose flag fell; in other games a flag
+    alone does not change the view.
     """
     kind = type(entry)
     return kind in _STATE_CHANGING or (flag_skips and kind is Flagged)
@@ -125,7 +124,7 @@ def spectators_entry(entry: Entry, viewer: Viewer, live: bool) -> Entry:
     """Return `entry` without the comments that spectators of a running match may not see.
 
     `viewer` is the viewpoint of the spectators, and `live` whether they see comments at once
-    (`comments_are_live`). Comments are removed even if they watch from the author's viewpoint.
+    (`comments_are_live`). Comments are removed even if the viewpoint is the author's.
     """
     if live or viewer == REFEREE:
         return entry
@@ -137,10 +136,10 @@ def spectators_entry(entry: Entry, viewer: Viewer, live: bool) -> Entry:
 
 
 def spectators_see_as(entry: Entry, viewer: Viewer) -> Viewer:
-    """Return the viewer to redact `entry` for, for spectators who see the game as `viewer`.
+    """Return the viewer to pass to `redact` for spectators who see the game as `viewer`.
 
-    A spectator with a seat's viewpoint sees the seat's game, but not its notes, and may see
-    comments that the seat does not see.
+    Spectators with a seat's viewpoint see the seat's game, but not its notes, and may see comments
+    that the seat cannot.
     """
     if isinstance(entry, Noted) or (isinstance(entry, Commented) and entry.audience != "referee"):
         return PUBLIC
@@ -180,7 +179,7 @@ def redact(entry: Entry, viewer: Viewer, hidden: bool) -> Entry:
 
 
 def _hears(comment: Commented, viewer: Viewer) -> bool:
-    """Return whether a seat, or the public, sees a comment."""
+    """Return whether `viewer`, a seat or the public, sees a comment."""
     if comment.audience == "everybody" or viewer == comment.seat:
         return True
     return viewer == PUBLIC and comment.audience == "spectators"
