@@ -31,12 +31,14 @@ _PARTS: Final = (
 class TimeControl(Strict):
     """A time control, in milliseconds; all zero means no clock."""
 
-    move_ms: Millis = Field(0, description="free time on every move, not carried over")
+    move_ms: Millis = Field(0, description="free time per move, which is not carried over")
     main_ms: Millis = Field(0, description="main time of a seat for the whole match")
-    increment_ms: Millis = Field(0, description="added to the main time after each own move")
-    bank_ms: Millis = Field(0, description="overage bank, used after move and main time")
-    periods: int = Field(0, ge=0, le=1000, description="byo-yomi periods after all else")
-    period_ms: Millis = Field(0, description="length of a byo-yomi period")
+    increment_ms: Millis = Field(
+        0, description="time added to the main time after each of the seat's moves"
+    )
+    bank_ms: Millis = Field(0, description="overage bank, used after free time and main time")
+    periods: int = Field(0, ge=0, le=1000, description="number of byo-yomi periods, used last")
+    period_ms: Millis = Field(0, description="length of each byo-yomi period")
 
     @property
     def flaw(self) -> str | None:
@@ -44,7 +46,7 @@ class TimeControl(Strict):
         if bool(self.periods) != bool(self.period_ms):
             return "byo-yomi needs both periods and their length"
         if self.increment_ms and not self.limited:
-            return "an increment needs a time to add it to"
+            return "an increment needs another time to add it to"
         return None
 
     @property
@@ -69,7 +71,7 @@ class TimeControl(Strict):
             control = cls.model_validate(fields)
         except ValidationError as error:
             raise ValueError(f"time control is too long: {_shown(text)}") from error
-        flaw = control.flaw or (None if control.limited else "it leaves no time at all")
+        flaw = control.flaw or (None if control.limited else "it gives no time")
         if flaw is not None:
             raise ValueError(f"time control {_shown(text)}: {flaw}")
         return control

@@ -106,7 +106,7 @@ def decode_hello(data: bytes | bytearray) -> Hello:
         pass  # validating it as a hello raises the explanation
     else:
         if typed.type is not None and typed.type != "hello":
-            raise DecodeError(Code.HELLO_FIRST, "say hello first", typed.id)
+            raise DecodeError(Code.HELLO_FIRST, "the first message must be hello", typed.id)
     _refuse_wide(data)
     try:
         return _HELLO.validate_json(data, strict=True)
@@ -192,7 +192,7 @@ def _refuse_wide(data: bytes | bytearray | str) -> None:
         return
     for part in parts:  # `parts` grows during the loop
         if isinstance(part, dict) and len(part) > MAX_FIELDS:
-            problem = f"an object has {len(part)} fields, and no message has one with more than"
+            problem = f"an object has {len(part)} fields, more than the limit of"
             raise DecodeError(Code.MALFORMED, f"{problem} {MAX_FIELDS}", _request_id(data))
         inside = part.values() if isinstance(part, dict) else part
         parts += [inner for inner in inside if type(inner) is dict or type(inner) is list]
@@ -204,7 +204,7 @@ def _refuse(
     """Return the error to raise; a path of `outer` parts leads to a field of the message itself."""
     count = error.error_count()
     if count > MAX_EXPLAINED:
-        problem = f"{count} things are wrong with this message: compare it with docs/protocol"
+        problem = f"{count} errors in this message: see docs/protocol for its format"
         return DecodeError(Code.MALFORMED, problem, request)
     errors = error.errors(include_url=False, include_context=False, include_input=False)
     first = errors[0]

@@ -22,7 +22,7 @@ from kibitz_protocol.wire.values import Fields, SeatIndex
 
 Coordinate: TypeAlias = int | float
 """A coordinate, serialized without a fraction if it is an integer."""
-Glyph: TypeAlias = Annotated[str, Field(description="at most three characters to write on it")]
+Glyph: TypeAlias = Annotated[str, Field(description="up to three characters to draw on it")]
 
 
 class StageCell(TypedDict):
@@ -33,18 +33,18 @@ class StageCell(TypedDict):
     kind: Annotated[
         str,
         Field(
-            description="the ground: hole, home, goal, point, floor, fog, seen, rock, wreck, gone,"
-            " number or button"
+            description="kind of ground: hole, home, goal, point, floor, fog, seen, rock, wreck,"
+            " gone, number or button"
         ),
     ]
-    owner: NotRequired[Annotated[SeatIndex, Field(description="the seat whose piece stands there")]]
-    tint: NotRequired[Annotated[SeatIndex, Field(description="the seat that tints the ground")]]
+    owner: NotRequired[Annotated[SeatIndex, Field(description="seat that owns the piece on it")]]
+    tint: NotRequired[Annotated[SeatIndex, Field(description="seat whose color tints the ground")]]
     glyph: NotRequired[Glyph]
     heading: NotRequired[Annotated[int, Field(description="degrees clockwise from the top")]]
     colour: NotRequired[
         Annotated[
             Literal["black", "white"],
-            Field(description="of the piece; without it a piece looks as its owner does"),
+            Field(description="color of the piece; if absent, the color of its owner"),
         ]
     ]
 
@@ -70,13 +70,13 @@ class Stage(TypedDict):
     """A drawing of a position as a viewer sees it."""
 
     lattice: Literal["square", "hex"]
-    cells: Annotated[dict[str, StageCell], Field(description="by their names, in any order")]
+    cells: Annotated[dict[str, StageCell], Field(description="cells by name, in any order")]
     labels: list[StageLabel]
     marks: list[StageMark]
-    text: Annotated[list[str], Field(description="lines below the board: how the match stands")]
+    text: Annotated[list[str], Field(description="lines below the board, such as the score")]
     colours: Annotated[
         list[Literal["black", "white"]],
-        Field(description="which colour each seat has; empty where pieces have none"),
+        Field(description="color of each seat; empty if pieces have no colors"),
     ]
 
 

@@ -42,9 +42,9 @@ _LIMITS: Final = {
     "less_than": "a number below {lt}",
     "string_too_short": "a text of at least {min_length} characters",
     "string_too_long": "a text of at most {max_length} characters",
-    "string_pattern_mismatch": "a text like {pattern}",
-    "too_short": "at least {min_length} of them",
-    "too_long": "at most {max_length} of them",
+    "string_pattern_mismatch": "a text that matches {pattern}",
+    "too_short": "at least {min_length} items",
+    "too_long": "at most {max_length} items",
     "literal_error": "{expected}",
     "enum": "{expected}",
 }

@@ -40,20 +40,21 @@ class Lag(Strict):
         1_000,
         ge=0,
         le=60_000,
-        description="the bank of each seat for its network's round trips; 0 forgives none",
+        description="initial and maximum bank of each seat for network round trips; 0 forgives"
+        " none",
     )
     refill_ms: int = Field(
         40,
         ge=0,
         le=ALLOWANCE_CAP_MS,
-        description="what each own move puts back into the bank, which never exceeds `bank_ms`",
+        description="amount added to a seat's bank after each of its moves, up to `bank_ms`",
     )
     standstill_ms: int = Field(
         30_000,
         ge=0,
         le=3_600_000,
-        description="how long the server may stand still while turns are open before a match with"
-        " clocks is aborted, besides a quarter of the match's time; a restart counts 1000",
+        description="how long the server may stand still during turns, in addition to a quarter of"
+        " the match's time, before it aborts a match with clocks; a restart counts as 1000",
     )
 
 

@@ -37,7 +37,7 @@ class ReservedSeat(Strict):
     kind: Literal["reserved"] = "reserved"
     name: PlayerName
     player: Key | None = Field(
-        None, description="the key of that player; without one it is whoever has the name"
+        None, description="key of that player; if absent, the seat is for any player with this name"
     )
 
 
@@ -74,15 +74,15 @@ class ProgrammeItem(Strict):
         None,
         ge=1,
         le=10_000,
-        description="how many matches; absent for one, or for one block of a balanced game",
+        description="number of matches; default: one, or one block of a balanced game",
     )
     rotate: bool = True
     time_control: TimeControl = TimeControl()
     seed: Seed | None = Field(
         None,
-        description="a whole number below 2^53, or 64 hexadecimal digits: the seed of the first"
-        " deal, later ones count up from it; where a game hides something, all seeds are hashes of"
-        " it, and whoever can guess it knows what is hidden",
+        description="seed of the first deal: an integer below 2^53 or 64 hexadecimal digits. Later"
+        " deals use the following integers. In games with hidden information all seeds are hashes"
+        " of it, and anyone who can guess it knows what is hidden",
     )
 
 
@@ -95,7 +95,7 @@ class Arrangement(Strict):
     """
 
     tag: Tag
-    item: ProgrammeItem = Field(description="`games` and `rotate` mean nothing here")
+    item: ProgrammeItem = Field(description="the game; `games` and `rotate` are ignored")
     players: list[Key] = Field(
         min_length=1, max_length=16, fail_fast=True, description="members of the lobby, by seat"
     )
@@ -105,46 +105,56 @@ class LobbySettings(Strict):
     """The settings of a lobby, as its host requests them."""
 
     name: Annotated[str, Field(min_length=1, max_length=60)] = "lobby"
-    listed: bool = Field(True, description="whether lists show the lobby")
+    listed: bool = Field(True, description="whether lists include the lobby")
     joinable: Literal["open", "invite", "closed"] = Field(
-        "open", description="who may join: anyone, whoever has the invite code, reserved only"
+        "open",
+        description="who may join: anyone, players with the invite code, or only players with a"
+        " reserved seat",
     )
-    watchable: bool = Field(True, description="whether spectators may enter")
+    watchable: bool = Field(True, description="whether spectators are allowed")
     seats: list[SeatSpec] = Field(min_length=1, max_length=64, fail_fast=True)
     programme: list[ProgrammeItem] = Field(
         max_length=64,
         fail_fast=True,
-        description="what is played; where the host arranges the matches it may be empty, and"
-        " only says what players should be prepared for",
+        description="the matches to play. In an arranged lobby it may be empty, and only tells"
+        " players which games to expect",
     )
     arranged: bool = Field(
         False,
-        description="play what the host arranges, match by match, from its start until it closes",
+        description="whether the host arranges each match, from the start of the lobby until it"
+        " closes",
     )
     rated: bool = Field(
         False,
-        description="count on the server's ladder: for accounts, on conditions that the server"
-        " checks",
+        description="whether matches count for the server's ladder; only for accounts, and under"
+        " conditions that the server checks",
     )
-    at_once: int = Field(4, ge=1, le=1000, description="how many matches run at the same time")
+    at_once: int = Field(
+        4, ge=1, le=1000, description="maximum number of matches that run at the same time"
+    )
     auto_start: bool = Field(
-        True, description="start by itself once every seat is taken and everybody is ready"
+        True,
+        description="whether to start automatically once all seats are taken and all members are"
+        " ready",
     )
     conduct: Conduct = Conduct()
     lag: Lag = Lag()
     spectating: Spectating = Spectating()
     commitment: SeedText | None = Field(
         None,
-        description="SHA-256 of the text of a seed from which the host draws those of all matches,"
-        " and which it publishes when all is over; the server shows it and checks nothing",
+        description="SHA-256 of the text of a master seed, from which the host derives the seeds"
+        " of all matches, and which it publishes at the end. The server displays this commitment"
+        " but does not check it",
     )
 
 
 class SeekTerms(Strict):
     """The terms of a player who seeks opponents: one item of a programme, open to anyone."""
 
-    item: ProgrammeItem = Field(description="without a seed")
-    rated: bool = Field(False, description="as in a lobby's settings; for accounts only")
+    item: ProgrammeItem = Field(description="the match to play; must not have a seed")
+    rated: bool = Field(
+        False, description="whether the match is rated, as in a lobby's settings; only for accounts"
+    )
 
 
 LobbyPhase: TypeAlias = Literal["gathering", "running", "finished", "closed"]
@@ -160,7 +170,9 @@ class Member(Tolerant):
     ready: bool
     connected: bool
     version: Line = Field(
-        "", description="of what plays for it, as that said when it joined; empty where it did not"
+        "",
+        description="name and version of the program that plays for it, as reported on joining;"
+        " empty if it reported none",
     )
 
 
@@ -181,7 +193,8 @@ class Standing(Tolerant):
     losses: int
     points: float
     causes: dict[Cause, int] = Field(
-        default_factory=dict, description="how often this player's seat dropped out, by cause"
+        default_factory=dict,
+        description="number of times that this player's seat dropped out, by cause",
     )
 
 
@@ -196,19 +209,22 @@ class MatchBrief(Tolerant):
     match: Key
     lobby: Key | None = None
     number: int = 1
-    block: int | None = Field(None, description="the block of the programme that it belongs to")
+    block: int | None = Field(None, description="block of the programme that the match belongs to")
     game: GameName
     seats: list[Player]
     ply: int = 0
     time_control: TimeControl = TimeControl()
     watchable: bool = True
     result: Result | None = None
-    tag: Tag | None = Field(None, description="the host's name for it, where the host arranged it")
+    tag: Tag | None = Field(None, description="the host's name for an arranged match")
     void: bool = Field(
-        False, description="it will not be played: a player has left, or the lobby was closed"
+        False,
+        description="true if the match will not be played, because a player left or the lobby was"
+        " closed",
     )
     order: Seq | None = Field(
-        None, description="in news of the hall only: of two, the newer one has the larger number"
+        None,
+        description="position by age, only in news of the hall; newer items have larger numbers",
     )
 
 
@@ -227,7 +243,7 @@ class LadderLine(Tolerant):
     rating: float
     deviation: float
     matches: int
-    last_played: int = Field(description="seconds of the epoch")
+    last_played: int = Field(description="Unix time in seconds")
 
 
 class LadderTable(Tolerant):
@@ -253,14 +269,15 @@ class LobbyBrief(Tolerant):
     watchable: bool
     games: list[GameName]
     members: int
-    people: int = Field(0, description="members who are people")
+    people: int = Field(0, description="number of human members")
     places: int
     """The total number of seats of the lobby."""
     seek: SeekTerms | None = Field(
-        None, description="what is sought, where the lobby was opened by `seek`"
+        None, description="terms of the seek, if `seek` opened the lobby"
     )
     order: Seq | None = Field(
-        None, description="in news of the hall only: of two, the newer one has the larger number"
+        None,
+        description="position by age, only in news of the hall; newer items have larger numbers",
     )
 
 
@@ -270,9 +287,9 @@ class HouseTrouble(Tolerant):
     seat: int
     personality: Personality
     failures: int
-    reason: str = Field(description="what became of it the last time")
+    reason: str = Field(description="reason for the last failure")
     given_up: bool = Field(
-        description="it is not started again, and its seat is open to anybody now"
+        description="true if the server no longer restarts it and has opened its seat to anyone"
     )
 
 
@@ -286,27 +303,28 @@ class LobbyView(Tolerant):
     settings: LobbySettings
     host: Key
     state: LobbyPhase
-    round: int = Field(description="1, and one more for every rematch")
+    round: int = Field(description="number of the round: 1, plus one for each rematch")
     seek: bool = Field(
-        False, description="whether it was opened by `seek`: every player may ask for a rematch"
+        False,
+        description="whether `seek` opened the lobby, so that every player may ask for a rematch",
     )
-    members: dict[Key, Member] = Field(description="by their players; sort them by `seat`")
+    members: dict[Key, Member] = Field(description="members by player key; sort them by `seat`")
     spectators: int = 0
     invite: str | None = None
-    planned: int = Field(description="matches of this round in all")
+    planned: int = Field(description="total number of matches in this round")
     done: int
-    void: int = Field(0, description="how many of those that are done were not played at all")
+    void: int = Field(0, description="number of `done` matches that were not played")
     stopped: str = Field(
         "",
-        description="why the rest of this round is not played, where the server failed to play one"
-        " match after the other",
+        description="why the rest of this round is not played, if the server failed in several"
+        " matches in a row",
     )
     house_trouble: list[HouseTrouble] = Field(
         default_factory=list, description="house bots that failed in this round, by seat"
     )
-    live: dict[Key, MatchBrief] = Field(description="running matches by their keys, in any order")
+    live: dict[Key, MatchBrief] = Field(description="running matches by key, in any order")
     standings: dict[Key, Standing] = Field(
-        description="lines by their players; sort them by points, wins, fewer matches, name and key"
+        description="lines by player key; sort them by points, wins, fewer matches, name and key"
     )
 
     def by_seat(self) -> list[Member]:

@@ -114,11 +114,11 @@ class Capabilities(Strict):
     """The games that a bot can play; an empty list means all games. Humans can play all."""
 
     games: list[GameClaim] = Field(default_factory=list, max_length=64, fail_fast=True)
-    at_once: int = Field(1, ge=1, le=1000, description="matches at the same time")
-    untimed: bool = Field(True, description="whether it plays without a clock")
-    min_move_ms: Millis = Field(0, description="refuses clocks that leave less on a move")
+    at_once: int = Field(1, ge=1, le=1000, description="maximum number of matches at the same time")
+    untimed: bool = Field(True, description="whether it accepts matches without a clock")
+    min_move_ms: Millis = Field(0, description="minimum time per move; it refuses faster clocks")
     engine: Engine | None = Field(
-        None, description="what plays; the records of its matches name it, and nothing else does"
+        None, description="the program that plays; only the records of its matches name it"
     )
 
 
@@ -130,7 +130,7 @@ class Hello(Request):
 
     answer = "welcome"
     cost = 2
-    unrepeatable = "belongs to its connection; the next one begins with a hello of its own"
+    unrepeatable = "belongs to its connection; the next connection begins with its own hello"
 
     type: Literal["hello"] = "hello"
     versions: list[SafeInt] = Field(min_length=1, max_length=16, fail_fast=True)
@@ -138,26 +138,27 @@ class Hello(Request):
     token: Secret | None = None
     resume: Secret | None = None
     ticket: Secret | None = Field(
-        None, description="lets a player in, once, who was sent here by another server (`redirect`)"
+        None, description="admits, once, a player whom another server sent here (`redirect`)"
     )
     viewer: bool = Field(
         False,
-        description="comes only to watch, without a name; counts where no name, token, resume or"
-        " ticket is given",
+        description="whether to connect only to watch, without a name; ignored if name, token,"
+        " resume or ticket is given",
     )
     kind: Literal["bot", "human"] = "bot"
     agent: Line = Field("", description="name and version of the client program")
     instance: Secret | None = Field(
         None,
-        description="a secret that a program draws when it starts, and says again when it comes"
-        " back: so that a reconnect is told from a seat that somebody else takes over",
+        description="a random secret that a program generates at its start and repeats when it"
+        " reconnects. It distinguishes a reconnect from a takeover of the seat by another program",
     )
     capabilities: Capabilities | None = None
     views: WantedViews = Field(
         "turn",
-        description="which messages, besides those of a whole match, bring the view: the own turns;"
-        " every event too; none, for a program that follows the rules by itself; or as a drawing,"
-        " for one that knows no rules: a stage, patches and picks",
+        description="which messages carry the view, in addition to those with a whole match:"
+        " `turn`: the player's own turns; `every`: all events too; `none`: no others, for programs"
+        " that apply the rules themselves; `drawn`: a stage, patches and picks, for programs that"
+        " do not know the rules",
     )
 
     @property
@@ -184,8 +185,13 @@ class ListLobbies(Request):
     of_viewers = True
 
     type: Literal["list_lobbies"] = "list_lobbies"
-    after: Seq = Field(0, description="`last` of the page before")
-    limit: int = Field(DEFAULT_PAGE_SIZE, ge=1, le=MAX_PAGE_SIZE, description="lobbies of a page")
+    after: Seq = Field(0, description="`last` of the previous page")
+    limit: int = Field(
+        DEFAULT_PAGE_SIZE,
+        ge=1,
+        le=MAX_PAGE_SIZE,
+        description="maximum number of lobbies on the page",
+    )
 
 
 class ListMatches(Request):
@@ -199,9 +205,12 @@ class ListMatches(Request):
 
     type: Literal["list_matches"] = "list_matches"
     lobby: Key | None = None
-    after: Seq = Field(0, description="`last` of the page before")
+    after: Seq = Field(0, description="`last` of the previous page")
     limit: int = Field(
-        DEFAULT_PAGE_SIZE, ge=1, le=MAX_PAGE_SIZE, description="running matches of a page"
+        DEFAULT_PAGE_SIZE,
+        ge=1,
+        le=MAX_PAGE_SIZE,
+        description="maximum number of running matches on the page",
     )
 
 
@@ -215,8 +224,8 @@ class AskLadder(Request):
 
     type: Literal["ladder"] = "ladder"
     game: GameName | None = None
-    first: int = Field(1, ge=1, le=1_000_000, description="the place of the first line")
-    count: int = Field(100, ge=1, le=200, description="lines of each game")
+    first: int = Field(1, ge=1, le=1_000_000, description="rank of the first line")
+    count: int = Field(100, ge=1, le=200, description="maximum number of lines per game")
 
 
 class Host(Request):
@@ -233,7 +242,7 @@ class Host(Request):
 class Join(Request):
     """Take a seat in a lobby, or enter as a spectator. Joining again has no effect."""
 
-    repeatable = "joining again changes nothing"
+    repeatable = "joining again has no effect"
     of_players = True
     of_entrants = True
 
@@ -255,7 +264,7 @@ class Seek(Request):
     """
 
     cost = 5
-    repeatable = "answered with the lobby of the seek that it began"
+    repeatable = "returns the lobby of the open seek"
     of_players = True
     sets_terms = True
 
@@ -267,7 +276,7 @@ class Seek(Request):
 class Leave(Request):
     """Leave a lobby and its running matches."""
 
-    repeatable = "who has left is refused as not_member, and has left"
+    repeatable = "a player who has left is refused as not_member"
     of_entrants = True
 
     type: Literal["leave"] = "leave"
@@ -275,7 +284,7 @@ class Leave(Request):
 
 
 class Kick(Request):
-    unrepeatable = "would remove a player who has come back meanwhile"
+    unrepeatable = "could remove a player who has joined again meanwhile"
 
     type: Literal["kick"] = "kick"
     lobby: Key
@@ -283,7 +292,7 @@ class Kick(Request):
 
 
 class Ready(Request):
-    repeatable = "says the same again"
+    repeatable = "sets the same value again"
     of_players = True
     of_entrants = True
 
@@ -296,7 +305,7 @@ class Start(Request):
     """Host: start the programme. Unless the lobby is arranged, all seats must be taken and all
     members ready."""
 
-    repeatable = "a programme that runs is refused as wrong_state, and runs"
+    repeatable = "a running programme is refused as wrong_state, and continues"
 
     type: Literal["start"] = "start"
     lobby: Key
@@ -308,7 +317,7 @@ class Rematch(Request):
     In a lobby that `seek` opened, every player may send this, and then counts as ready.
     """
 
-    unrepeatable = "would play the programme once more"
+    unrepeatable = "could play the programme once more"
 
     type: Literal["rematch"] = "rematch"
     lobby: Key
@@ -317,7 +326,7 @@ class Rematch(Request):
 class Close(Request):
     """Host: close the lobby; running matches finish first."""
 
-    repeatable = "a closed lobby is refused as no_such_lobby, and is closed"
+    repeatable = "a closed lobby is refused as no_such_lobby"
 
     type: Literal["close"] = "close"
     lobby: Key
@@ -332,7 +341,7 @@ class Arrange(Request):
 
     answer = "arranged"
     cost = 2
-    repeatable = "a tag is played once, and answered with how it stands"
+    repeatable = "each tag is played once; the answer has its state"
     sets_terms = True
 
     type: Literal["arrange"] = "arrange"
@@ -344,7 +353,7 @@ class Watch(Request):
     """Watch a match from its current state on."""
 
     cost = 2
-    repeatable = "answered with the present state"
+    repeatable = "returns the current state"
     of_viewers = True
 
     type: Literal["watch"] = "watch"
@@ -360,7 +369,7 @@ class Wall(Request):
 
     answer = "walled"
     cost = 2
-    repeatable = "the same matches are watched again"
+    repeatable = "watches the same matches again"
     of_viewers = True
 
     type: Literal["wall"] = "wall"
@@ -375,7 +384,7 @@ class Subscribe(Request):
     """
 
     cost = 2
-    repeatable = "answered with the present state"
+    repeatable = "returns the current state"
     of_viewers = True
 
     type: Literal["subscribe"] = "subscribe"
@@ -383,7 +392,7 @@ class Subscribe(Request):
 
 
 class Unsubscribe(Request):
-    repeatable = "who is told nothing is told nothing"
+    repeatable = "unsubscribing again has no effect"
     of_viewers = True
 
     type: Literal["unsubscribe"] = "unsubscribe"
@@ -391,7 +400,7 @@ class Unsubscribe(Request):
 
 
 class Unwatch(Request):
-    repeatable = "not watching is not watching"
+    repeatable = "unwatching again has no effect"
     of_viewers = True
 
     type: Literal["unwatch"] = "unwatch"
@@ -401,7 +410,7 @@ class Unwatch(Request):
 class Rejoin(Request):
     """Take the player's seat at a match on this connection; an older connection loses it."""
 
-    repeatable = "answered with the present state"
+    repeatable = "returns the current state"
     of_players = True
     of_entrants = True
 
@@ -413,7 +422,7 @@ class Move(Request):
     """Play an action at `ply`. A move resent with the same id and ply is applied only once."""
 
     cost = 0  # turns limit its rate
-    repeatable = "applied once by id and ply, and answered the same"
+    repeatable = "applied once per id and ply, with the same answer"
 
     type: Literal["move"] = "move"
     match: Key
@@ -425,19 +434,19 @@ class Move(Request):
 class Resign(Request):
     """Resign a match. A bot that failed can report its fault, which the result then names."""
 
-    repeatable = "a seat drops out once"
+    repeatable = "a seat can resign only once"
     of_entrants = True
 
     type: Literal["resign"] = "resign"
     match: Key
     fault: Literal["crash", "illegal"] | None = None
-    detail: Line = Field("", description="what failed, in a sentence; with `fault` only")
+    detail: Line = Field("", description="description of the failure; only with `fault`")
 
 
 class LeaveMatch(Request):
     """Leave a match for good; the lobby's conduct decides what happens to the seat."""
 
-    repeatable = "a seat is left once"
+    repeatable = "a seat can be left only once"
     of_entrants = True
 
     type: Literal["leave_match"] = "leave_match"
@@ -448,7 +457,7 @@ class Note(Request):
     """Add a line to the seat's own record, such as the end of stderr. Others see only that there is
     one."""
 
-    repeatable = "at worst the line stands twice in the own record"
+    repeatable = "at worst the line appears twice in the seat's own record"
     of_entrants = True
 
     type: Literal["note"] = "note"
@@ -463,7 +472,7 @@ class AddComment(Request):
     """
 
     cost = 2
-    unrepeatable = "would say the same twice"
+    unrepeatable = "would post the comment twice"
     of_entrants = True
 
     type: Literal["comment"] = "comment"
@@ -476,11 +485,11 @@ class Abort(Request):
     `kibitz serve --operator NAME` names.
     """
 
-    unrepeatable = "a match that is aborted is refused as over"
+    unrepeatable = "an aborted match is refused as over"
 
     type: Literal["abort"] = "abort"
     match: Key
-    reason: Line = Field("", description="why, for the record of the match")
+    reason: Line = Field("", description="reason, for the record of the match")
 
 
 class AskReport(Request):
@@ -554,8 +563,8 @@ class Answer(Tolerant):
     re: int
     ignored: list[str] | None = Field(
         None,
-        description="fields of the request that this server does not know and has ignored; only for"
-        " clients that said in `hello` that they speak a newer version",
+        description="unknown fields of the request that the server ignored; only for clients whose"
+        " `hello` has a newer version",
     )
 
 
@@ -566,7 +575,9 @@ class Limits(Tolerant):
     messages_per_second: float
     burst: int
     lobbies: int
-    house_bots: int = Field(0, description="house seats in all lobbies that one player hosts")
+    house_bots: int = Field(
+        0, description="maximum number of house seats in all lobbies of one host"
+    )
 
 
 class Welcome(Answer):
@@ -586,11 +597,11 @@ class Welcome(Answer):
     limits: Limits
     seats: list[Key] = Field(description="unfinished matches where this player has a seat")
     lobbies: list[Key] = Field(description="lobbies where this player is a member")
-    viewer: bool = Field(False, description="whether this connection may only watch and read")
+    viewer: bool = Field(False, description="whether this connection can only watch and read")
     nodes: list[str] = Field(
         default_factory=list,
-        description="websocket addresses of other servers of the same cluster, for coming back when"
-        " this one is gone",
+        description="websocket addresses of other servers of the same cluster, for reconnecting if"
+        " this one is down",
     )
 
 
@@ -607,8 +618,8 @@ class Done(Answer):
 class Redirect(Tolerant):
     """The address of the server in the same cluster that can carry out the request."""
 
-    url: str = Field(description="its websocket address")
-    ticket: str = Field(description="for `hello` there, within 30 seconds and once")
+    url: str = Field(description="websocket address of that server")
+    ticket: str = Field(description="ticket for one `hello` there, valid for 30 seconds")
 
 
 class Refused(Answer):
@@ -619,9 +630,11 @@ class Refused(Answer):
     message: str
     hint: str = ""
     retry_after_ms: int | None = None
-    ply: int | None = Field(None, description="the present ply, for `stale`")
+    ply: int | None = Field(None, description="current ply, with `stale`")
     redirect: Redirect | None = Field(
-        None, description="where to ask again, for `elsewhere`, where the player may go there"
+        None,
+        description="server to repeat the request at, with `elsewhere`; absent if the player may"
+        " not go there",
     )
 
 
@@ -636,19 +649,19 @@ class GameLine(Tolerant):
     hidden: bool
     balanced: bool = Field(
         False,
-        description="whether it is played in blocks: as many matches as there are seats, in which"
-        " a group takes every seat in turn",
+        description="whether it is played in blocks of as many matches as seats, in which each"
+        " player of a group takes every seat",
     )
     legal_rule: str | None = Field(
-        None, description="which actions are legal, where turns do not list them"
+        None, description="rule for legal actions, if turns do not list them"
     )
     options_schema: Fields
     move_schema: Fields
     view_schema: Fields | None = Field(None, description="absent from servers before 0.2")
     endings: dict[str, str] = Field(
         {},
-        description="how people say the reasons of its results, behind who won or that it is"
-        " drawn: ``with five in a row``",
+        description="reasons of its results in words that follow the winner or the word draw:"
+        " ``with five in a row``",
     )
 
 
@@ -657,12 +670,12 @@ class BotParameter(Tolerant):
 
     name: str
     type: Literal["int", "float", "word"]
-    least: float = Field(0, description="the smallest number that is accepted")
+    least: float = Field(0, description="smallest accepted number")
     most: float | None = Field(
-        None, description="the largest number that is accepted; absent from servers before 0.2"
+        None, description="largest accepted number; absent from servers before 0.2"
     )
-    words: list[str] = Field([], description="the words that are accepted; empty for a number")
-    default: float | str | None = Field(None, description="absent where it depends on the match")
+    words: list[str] = Field([], description="accepted words; empty for a number")
+    default: float | str | None = Field(None, description="absent if it depends on the match")
     summary: str
 
 
@@ -671,29 +684,30 @@ class BotLevel(Tolerant):
 
     level: int = Field(ge=1)
     seats: int
-    parameters: str = Field("", description="what follows the bot's name and a colon")
+    parameters: str = Field("", description="parameters to append to the bot's name after a colon")
 
 
 class HouseBotLine(Tolerant):
     """A house bot that can take a seat in a lobby, with its parameters."""
 
     name: Personality = Field(description="``game/name``, without parameters")
-    seats: list[int] = Field(
-        description="with how many seats it plays; empty for as many as its game has"
-    )
+    seats: list[int] = Field(description="supported numbers of seats; empty: all those of its game")
     summary: str
     parameters: list[BotParameter]
     levels: list[BotLevel] = Field(
-        default_factory=list, description="the levels of its game that it plays, if any"
+        default_factory=list, description="levels of its game for which this bot is used, if any"
     )
 
 
 class GameList(Answer):
     type: Literal["games"] = "games"
     games: list[GameLine]
-    personalities: list[str] = Field(description="house bots that the server can start")
+    personalities: list[str] = Field(
+        description="names of the house bots that the server can start"
+    )
     bots: list[HouseBotLine] = Field(
-        default_factory=list, description="the same with all that a host may choose of them"
+        default_factory=list,
+        description="the same house bots with the parameters that a host can set",
     )
 
 
@@ -703,7 +717,7 @@ class LobbyList(Answer):
     type: Literal["lobbies"] = "lobbies"
     lobbies: list[LobbyBrief]
     more: bool = Field(False, description="whether another page follows")
-    last: Seq = Field(0, description="what to say as `after` for the next page")
+    last: Seq = Field(0, description="value of `after` for the next page")
 
 
 class MatchList(Answer):
@@ -712,7 +726,7 @@ class MatchList(Answer):
     type: Literal["matches"] = "matches"
     matches: list[MatchBrief]
     more: bool = Field(False, description="whether another page follows")
-    last: Seq = Field(0, description="what to say as `after` for the next page")
+    last: Seq = Field(0, description="value of `after` for the next page")
 
 
 class Event(Tolerant):
@@ -720,21 +734,23 @@ class Event(Tolerant):
 
     type: Literal["event"] = "event"
     match: Key
-    ply: int = Field(description="plies played after this entry")
+    ply: int = Field(description="number of plies after this entry")
     to_act: int = Field(description="seat to act, or -1 when the match is over")
     entry: AnyEntry
     view: Fields | None = Field(
         None,
-        description="the view after it, for who said `views` `every`; absent where the entry"
-        " changed nothing seen",
+        description="view after the entry, with `views` `every`; absent if the view has not"
+        " changed",
     )
     patch: Fields | None = Field(
         None,
-        description="the merge patch of what this viewer sees: of the view, for who said `views`"
-        " `turn` in a game that hides something; of the stage, for who said `drawn`; absent where"
-        " nothing seen has changed",
+        description="merge patch of the view, with `views` `turn` in a game with hidden"
+        " information, or of the stage, with `drawn`; absent if nothing that this viewer sees has"
+        " changed",
     )
-    clocks: list[Clock] | None = Field(None, description="per seat; absent without a clock")
+    clocks: list[Clock] | None = Field(
+        None, description="clock of each seat; absent without a clock"
+    )
 
 
 class Ladders(Answer):
@@ -761,12 +777,10 @@ class EventList(Answer):
     match: Key
     view: Fields | None = Field(
         None,
-        description="what this viewer saw right before the first of the events; absent where there"
-        " is none, and for who said `views` `none` or `drawn`",
+        description="view right before the first of the events; absent if there are no events, and"
+        " with `views` `none` or `drawn`",
     )
-    stage: Stage | None = Field(
-        None, description="the same as a drawing, for who said `views` `drawn`"
-    )
+    stage: Stage | None = Field(None, description="the same as a drawing, with `views` `drawn`")
     events: list[Event]
     more: bool
 
@@ -804,12 +818,12 @@ class Snapshot(Tolerant):
     match: Key
     lobby: Key | None = None
     number: int = 1
-    block: int | None = Field(None, description="the block of the programme that it belongs to")
+    block: int | None = Field(None, description="block of the programme that the match belongs to")
     game: GameName
     rules_version: int
     options: Options
     seats: list[Player]
-    away: list[SeatIndex] = Field(default_factory=list, description="seats not connected")
+    away: list[SeatIndex] = Field(default_factory=list, description="disconnected seats")
     you: SeatIndex | None = None
     seq: Seq
     ply: int
@@ -820,15 +834,13 @@ class Snapshot(Tolerant):
     left_ms: Millis | None = Field(
         None,
         description="time until the flag of the seat to act falls; absent without a clock, after"
-        " the end, and for spectators who see the match late",
+        " the end, and for spectators who see the match with a delay",
     )
     conduct: Conduct
     spectating: Spectating
     commitment: str
     result: Result | None = None
-    stage: Stage | None = Field(
-        None, description="the view as a drawing, for who said `views` `drawn`"
-    )
+    stage: Stage | None = Field(None, description="view as a drawing, with `views` `drawn`")
 
 
 class YourTurn(Tolerant):
@@ -841,24 +853,26 @@ class YourTurn(Tolerant):
     ply: int
     view: Fields | None = Field(
         None,
-        description="the observation, as the game's View model; absent for who said `views` `none`"
-        " or `drawn`",
+        description="observation, as the game's `View` model; absent with `views` `none` or"
+        " `drawn`",
     )
     legal: list[Fields] | None = Field(
         None,
-        description="every legal action; absent where a rule in words says it shorter, and where"
-        " `picks` has them",
+        description="all legal actions; absent if `legal_rule` describes them or `picks` lists"
+        " them",
     )
     picks: list[Pick] | None = Field(
         None,
-        description="every legal action, and which cells of the stage are picked to play it, for"
-        " who said `views` `drawn`",
+        description="all legal actions, each with the cells of the stage to pick for it, with"
+        " `views` `drawn`",
     )
-    legal_rule: str | None = Field(None, description="which actions are legal, where not listed")
+    legal_rule: str | None = Field(
+        None, description="rule for legal actions, if `legal` does not list them"
+    )
     legal_count: int
     clocks: list[Clock] | None = None
     left_ms: Millis | None = Field(
-        None, description="time until the own flag falls; absent without a clock"
+        None, description="time until this player's flag falls; absent without a clock"
     )
 
 
@@ -872,16 +886,16 @@ class Finished(Tolerant):
     seq: Seq
     result: Result
     view: Fields = Field(
-        description="the referee's view: all is revealed; empty where the game failed to show it"
+        description="the referee's view, which reveals everything; empty if the game failed to"
+        " produce it"
     )
     stage: Stage | None = Field(
         None,
-        description="the same as a drawing, for who said `views` `drawn`; absent where nothing was"
-        " hidden",
+        description="the same as a drawing, with `views` `drawn`; absent if nothing was hidden",
     )
     seed: str
-    nonce: str = Field("", description="what the commitment was made of besides the seed")
-    record: str = Field(description="path of the record on this server, over plain HTTP")
+    nonce: str = Field("", description="nonce that the commitment includes in addition to the seed")
+    record: str = Field(description="path of the record on this server, served over HTTP")
 
 
 class LobbyNews(Tolerant):
@@ -900,7 +914,7 @@ class LobbyChanged(Tolerant):
 
     type: Literal["lobby_changed"] = "lobby_changed"
     lobby: Key
-    patch: Fields = Field(description="the merge patch of the lobby")
+    patch: Fields = Field(description="merge patch of the lobby")
 
 
 class MatchStarted(Tolerant):
@@ -941,9 +955,9 @@ class HallNews(Tolerant):
     type: Literal["hall"] = "hall"
     lobbies: dict[Key, LobbyBrief]
     matches: dict[Key, MatchBrief] = Field(description="running")
-    finished: dict[Key, MatchBrief] = Field(description="those that ended last")
+    finished: dict[Key, MatchBrief] = Field(description="the matches that ended last")
     ladders: dict[GameName, LadderTable] = Field(
-        description="the first lines of each game that has a ladder"
+        description="first lines of the ladder of each game that has one"
     )
     lobbies_in_all: int
     matches_in_all: int
@@ -953,7 +967,7 @@ class HallChanged(Tolerant):
     """The changes of the hall."""
 
     type: Literal["hall_changed"] = "hall_changed"
-    patch: Fields = Field(description="the merge patch of the news `hall`")
+    patch: Fields = Field(description="merge patch of the news `hall`")
 
 
 class Farewell(Tolerant):

@@ -234,13 +234,13 @@ class _RecordParser:
 
     def _checked(self, footer: Footer, line: bytes) -> Footer:
         if self.setup is None:
-            raise AssertionError("a footer is never the first line")
+            raise AssertionError("the first line must not be a footer")
         expected = footer_hash(self._link, line, footer.hash)
         if footer.hash != expected:
-            raise self._error(f"hash: expected {expected}, the end of the chain over the lines")
+            raise self._error(f"hash: expected {expected}, the last link of the hash chain")
         results, seats = len(footer.result.seats), len(self.setup.seats)
         if results != seats:
-            raise self._error(f"result.seats: expected {seats} of them, not {results}")
+            raise self._error(f"result.seats: expected {seats} seats, not {results}")
         return footer
 
     def _parse(self, kind: TypeAdapter[_T], line: bytes) -> _T:

@@ -76,15 +76,17 @@ class Engine(Strict):
     """The program that plays for a player, as reported on connecting. The server does not verify
     it."""
 
-    name: Line = Field(description="of a house bot `game/name`, else the bot's own name")
-    version: Line = Field("", description="of the package, or what the bot says of its own")
+    name: Line = Field(
+        description="`game/name` for a house bot, otherwise a name chosen by the bot"
+    )
+    version: Line = Field("", description="version of the package, or one reported by the bot")
     parameters: dict[FieldName, StrictBool | SafeInt | float | Word] = Field(
-        default_factory=dict, max_length=32, description="all of them, with their values"
+        default_factory=dict, max_length=32, description="all parameters and their values"
     )
     weights: dict[Word, Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] = Field(
         default_factory=dict,
         max_length=8,
-        description="files of trained weights that it plays by, and the SHA-256 of each",
+        description="files of trained weights that it uses, with their SHA-256",
     )
 
 
@@ -92,28 +94,30 @@ class Spectating(Strict):
     """The view and delay of spectators of a live match. After the match they can see everything."""
 
     mode: Literal["off", "public", "shoulder", "referee"] = "public"
-    seat: SeatIndex | None = Field(None, description="whose eyes, for `shoulder`")
+    seat: SeatIndex | None = Field(None, description="seat whose viewpoint `shoulder` shows")
     delay_plies: int = Field(0, ge=0, le=1000)
     delay_ms: Millis = Field(0, le=3_600_000)
     comments: Literal["none", "after", "spectators", "everybody"] = Field(
         "after",
-        description="who sees comments on a running match, and what bots say of their moves:"
-        " `after` shows them when the match is over, `spectators` at once to all who watch,"
-        " `everybody` to players as well; `none` takes no comments. Matches of house bots alone"
-        " are shown with theirs at once, rated matches of others never",
+        description="who sees comments on a running match, including bots' remarks on their moves:"
+        " `after` shows them when the match is over, `spectators` immediately to spectators,"
+        " `everybody` immediately to players too; `none` refuses comments. The remarks of house"
+        " bots that play alone are always shown immediately, comments on other rated matches never",
     )
 
 
 class Conduct(Strict):
     """The policy for seats that misbehave or disconnect."""
 
-    grace_ms: Millis = Field(60_000, description="how long a seat may be disconnected")
+    grace_ms: Millis = Field(60_000, description="maximum time that a seat may be disconnected")
     on_leave: Literal["forfeit", "replace"] = Field(
-        "forfeit", description="whether a seat that stays away loses or a house bot plays on"
+        "forfeit",
+        description="whether a seat that does not reconnect in time forfeits or a house bot"
+        " replaces it",
     )
-    stand_in: Personality | None = Field(None, description="the house bot that plays on")
+    stand_in: Personality | None = Field(None, description="house bot that replaces a player")
     max_illegal: int = Field(
-        10, ge=1, le=1000, description="illegal moves that a seat may send before it loses"
+        10, ge=1, le=1000, description="number of illegal moves after which a seat loses"
     )
 
 
@@ -125,17 +129,17 @@ class Setup(Strict):
     schema_: Literal["kibitz-record/1"] = Field(SCHEMA, alias="schema")
     match: Key
     lobby: Key | None = None
-    number: int = Field(1, ge=1, description="which match of the lobby's programme this is")
+    number: int = Field(1, ge=1, description="number of the match in the lobby's programme")
     block: int | None = Field(
         None,
         ge=1,
-        description="which block of the programme it belongs to, where blocks are played",
+        description="block of the programme that the match belongs to, if it is played in blocks",
     )
-    tag: Tag | None = Field(None, description="the host's name for it, where the host arranged it")
+    tag: Tag | None = Field(None, description="the host's name for an arranged match")
     rated: list[Annotated[str, Field(max_length=120)]] | None = Field(
         None,
-        description="who each seat is on the server's ladder: an account or a personality; absent"
-        " where the match does not count there",
+        description="each seat's key on the server's ladder: an account or a house bot; absent if"
+        " the match is not rated",
     )
     game: GameName
     rules_version: int
@@ -144,28 +148,29 @@ class Setup(Strict):
     engines: list[Engine | None] | None = Field(
         None,
         max_length=16,
-        description="what plays in each seat, as it said when it came to the lobby; null for"
-        " people and for programs that said nothing",
+        description="program in each seat, as it reported on joining the lobby; null for people"
+        " and for programs that reported nothing",
     )
-    deal: Fields = Field(default_factory=dict, description="the start's random outcomes")
+    deal: Fields = Field(default_factory=dict, description="random outcomes at the start")
     seed: str = Field(description="256 bits in hexadecimal; secret until the match is over")
     nonce: str = Field(
         "",
-        description="256 random bits in hexadecimal, as secret as the seed, so that no seed can be"
-        " tried out by its commitment",
+        description="256 random bits in hexadecimal, as secret as the seed, so that nobody can test"
+        " guesses of the seed against the commitment",
     )
     commitment: str = Field(
-        description="SHA-256 of the seed's text followed by the nonce's, known from the start"
+        description="SHA-256 of the seed's text followed by the nonce's text, published at the"
+        " start"
     )
     time_control: TimeControl = TimeControl()
     conduct: Conduct = Conduct()
     lag: Lag | None = Field(
         None,
-        description="what is forgiven for lag; absent in records of earlier servers, which took"
-        " up to 100 ms off every turn",
+        description="time forgiven for lag; absent in records of earlier servers, which forgave up"
+        " to 100 ms per turn",
     )
     spectating: Spectating = Spectating()
-    started: str = Field(description="UTC time of the start, ISO 8601")
+    started: str = Field(description="time of the start in UTC (ISO 8601)")
     server: str = Field("", description="name and version of the server")
 
 
@@ -284,7 +289,9 @@ class RefusedMove(Strict):
 
     ply: int
     code: Code
-    action: str = Field(max_length=1000, description="the action's JSON, cut where it is too long")
+    action: str = Field(
+        max_length=1000, description="the action's JSON, truncated if it is too long"
+    )
     id: RequestId
 
 
@@ -297,7 +304,7 @@ class Noted(EntryBase):
     seat: SeatIndex
     text: str = Field(max_length=2000)
     refused: RefusedMove | None = Field(
-        None, description="the move that was refused; `text` says why then"
+        None, description="move that was refused; if present, `text` says why"
     )
 
 
@@ -312,13 +319,13 @@ class Commented(EntryBase):
     """
 
     kind: Literal["comment"] = "comment"
-    ply: int = Field(description="plies that the author had seen")
+    ply: int = Field(description="number of plies that the author had seen")
     author: Player
-    seat: SeatIndex | None = Field(None, description="the author's seat; absent for a spectator")
-    audience: Audience = Field(description="who sees it while the match runs")
+    seat: SeatIndex | None = Field(None, description="seat of the author; absent for a spectator")
+    audience: Audience = Field(description="viewers while the match runs")
     text: str = Field(
         max_length=10 * MAX_COMMENT,
-        description="one line; characters that do not print are written as escapes",
+        description="one line; unprintable characters are escaped",
     )
 
 
@@ -359,11 +366,13 @@ class SeatResult(Strict):
 
     rank: int
     score: float
-    points: float | None = Field(None, description="by the game's own count, where it counts")
-    cause: Cause | None = Field(None, description="why the seat dropped out before the end")
+    points: float | None = Field(None, description="score of the game, if it keeps one")
+    cause: Cause | None = Field(
+        None, description="why the seat dropped out before the end, if it did"
+    )
     detail: Line = ""
     takeover: Literal[True] | None = Field(
-        None, description="whether another connection took the seat while its own was open"
+        None, description="whether another connection took over the seat while its own was open"
     )
 
 
@@ -372,7 +381,9 @@ class Result(Strict):
 
     seats: list[SeatResult]
     cause: Cause = Field(description="what ended the match")
-    reason: Line = Field("", description="in the game's words, such as `goal` or `repetition`")
+    reason: Line = Field(
+        "", description="reason in the game's words, such as `goal` or `repetition`"
+    )
     plies: int
 
 
@@ -385,8 +396,8 @@ class Footer(Strict):
     hash: str
     sent: list[Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] | None = Field(
         None,
-        description="per seat the digest of what the server has sent it, entry by entry: the end of"
-        " a chain of SHA-256 over each entry as the seat may see it, a line break, and what it"
-        " changed in the seat's view (nothing where it changed nothing); absent where the game"
-        " hides nothing, and in records of earlier servers",
+        description="digest per seat of what the server sent it: the last link of a SHA-256 chain"
+        " over each entry as the seat may see it, a line break, and the change of the seat's view"
+        " (empty if unchanged); absent in games without hidden information, and in records of"
+        " earlier servers",
     )

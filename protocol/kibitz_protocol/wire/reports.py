@@ -25,10 +25,12 @@ class Received(Tolerant):
 
     kind: Literal["move", "refused", "resign", "fault"]
     ply: int
-    at_ms: Millis = Field(description="in the match's time")
-    action: str | None = Field(None, description="the action's JSON, as far as it was kept")
-    code: Code | None = Field(None, description="as what it was refused")
-    detail: str = Field("", description="why it was refused, or what the bot said had failed")
+    at_ms: Millis = Field(description="time since the start of the match")
+    action: str | None = Field(None, description="the action's JSON, which may be truncated")
+    code: Code | None = Field(None, description="code of the refusal")
+    detail: str = Field(
+        "", description="reason for the refusal, or the failure that the bot reported"
+    )
 
 
 class Spent(Tolerant):
@@ -38,8 +40,12 @@ class Spent(Tolerant):
     elapsed_ms: Millis
     allowance_ms: Millis = 0
     charged_ms: Millis
-    lag_ms: Millis = Field(0, description="what the server stood still meanwhile; not in elapsed")
-    left_ms: Millis | None = Field(None, description="main time and bank after it; absent without")
+    lag_ms: Millis = Field(
+        0, description="time that the server stood still meanwhile, not included in `elapsed_ms`"
+    )
+    left_ms: Millis | None = Field(
+        None, description="main time and bank after the turn; absent without a clock"
+    )
     flagged: bool = False
 
 
@@ -48,14 +54,14 @@ class SeatReport(Tolerant):
 
     seat: SeatIndex
     player: Player
-    cause: Cause | None = Field(None, description="why it dropped out; absent where it did not")
+    cause: Cause | None = Field(None, description="why it dropped out; absent if it did not")
     detail: str = ""
-    sent: Fields | None = Field(None, description="the last your_turn, as the message that it was")
+    sent: Fields | None = Field(None, description="the last `your_turn` message")
     received: Received | None = None
-    refused: list[Received] = Field(description="every move that was refused as illegal")
-    notes: list[str] = Field(description="the last lines that its bot wrote")
+    refused: list[Received] = Field(description="all moves refused as illegal")
+    notes: list[str] = Field(description="the last lines of its bot's output")
     ledger: list[Spent]
-    earlier: int = Field(0, description="turns before the first one of the ledger")
+    earlier: int = Field(0, description="number of turns before the first one in the ledger")
 
 
 class MatchReport(Tolerant):
@@ -66,4 +72,4 @@ class MatchReport(Tolerant):
     cause: Cause
     reason: str = ""
     plies: Seq
-    seats: list[SeatReport] = Field(description="those at fault, or the one that was asked for")
+    seats: list[SeatReport] = Field(description="the seats at fault, or the requested one")

@@ -549,9 +549,7 @@ async def test_a_message_that_is_too_large_ends_it_with_a_sentence(
         await _stay(line)
 
     async with _server(script) as url, Client(url, name="ada") as client:
-        with pytest.raises(
-            OversizedError, match="more than 1 MiB, the limit of this client"
-        ):
+        with pytest.raises(OversizedError, match="more than 1 MiB, the limit of this client"):
             await client.hall.games()
         with pytest.raises(OversizedError):
             await anext(client.news())

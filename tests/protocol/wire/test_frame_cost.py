@@ -87,6 +87,6 @@ def test_what_has_too_much_wrong_with_it_is_refused_with_its_id() -> None:
     assert caught.value.request == 5
     lists = ",".join(f'"{number:x}":[{{}}]' for number in range(30))
     item = f'{{"game":"a","options":{{{lists}}}}}'
-    with pytest.raises(DecodeError, match="things are wrong with this message") as caught:
+    with pytest.raises(DecodeError, match="errors in this message") as caught:
         decode_request(f'{{"type":"seek","id":6,"terms":{{"item":{item}}}}}')
     assert caught.value.request == 6

@@ -139,7 +139,7 @@ def _broken(*changes: tuple[int, Callable[[bytes], bytes]]) -> list[bytes]:
         ([*_lines(), _lines()[-1]], r"record:14: expected nothing after the footer"),
         (
             _broken((1, lambda line: line.replace(b'"elapsed_ms":400', b'"elapsed_ms":401'))),
-            r"record:13: hash: expected [0-9a-f]{64}, the end of the chain",
+            r"record:13: hash: expected [0-9a-f]{64}, the last link of the hash chain",
         ),
         (
             _broken((12, lambda line: line.replace(b'"rank":1', b'"rank":true'))),
@@ -147,7 +147,7 @@ def _broken(*changes: tuple[int, Callable[[bytes], bytes]]) -> list[bytes]:
         ),
         (
             list(record_lines(SETUP, (), RESULT.model_copy(update={"seats": RESULT.seats[:1]}))),
-            r"record:2: result.seats: expected 2 of them, not 1",
+            r"record:2: result.seats: expected 2 seats, not 1",
         ),
     ],
 )
