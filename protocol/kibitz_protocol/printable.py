@@ -119,7 +119,7 @@ def _visible(character: str) -> str:
 
 @lru_cache(_CACHE_SIZE)
 def _escaped(character: str) -> str:
-    # Outside strings, JSON has no such characters but line ends and tabs.
+    # Outside strings, line ends and tabs are the only such characters in JSON.
     if character in "\n\r\t" or is_safe(character):
         return character
     return _json_escape(character)

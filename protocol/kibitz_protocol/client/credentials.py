@@ -17,7 +17,7 @@ class ClientIdentity:
     kind: Literal["bot", "human"] = "bot"
     token: str | None = None
     organizer: str | None = None
-    """The secret that opens an event's own server, sent beside `name` or `resume`."""
+    """The secret that opens an event's own server, sent along with `name` or `resume`."""
     resume: str | None = None
     capabilities: Capabilities | None = None
     agent: str = ""

@@ -42,7 +42,7 @@ from kibitz_protocol.wire.messages import (
 
 
 class Following:
-    """The matches, lobbies and topics of which the server sends news to a client."""
+    """The matches, lobbies and topics about which the server sends news to a client."""
 
     def __init__(self) -> None:
         self._sequences = SequenceTracker()

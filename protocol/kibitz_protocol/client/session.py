@@ -289,7 +289,7 @@ class Session:
             raise self.error
         frame, most = encode(request), self.max_request_bytes
         if len(frame) > most:
-            raise ValueError(f"request of {len(frame)} bytes, the server reads at most {most}")
+            raise ValueError(f"request of {len(frame)} bytes, but the server reads at most {most}")
         self._requests.add(request, frame)
         if isinstance(self._current, _Online):
             self._current.outbox.add([request.id])

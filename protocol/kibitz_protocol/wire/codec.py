@@ -99,7 +99,7 @@ def decode_hello(data: bytes | bytearray) -> Hello:
     Any other type of request is refused as `hello_first`, without validation.
     """
     if len(data) > MAX_HELLO:
-        raise DecodeError(Code.TOO_LARGE, f"hello has {len(data)} bytes, more than {MAX_HELLO}")
+        raise DecodeError(Code.TOO_LARGE, "hello has ")
     try:
         typed = _TYPED.validate_json(data, strict=True)
     except ValidationError:

@@ -195,8 +195,8 @@ class ListLobbies(Request):
 
 
 class ListMatches(Request):
-    """List the running matches that this player may watch page by page, oldest first. The last page
-    also has the latest finished ones, newest first."""
+    """List, page by page, the running matches that this player may watch, oldest first. The last
+    page also has the latest finished ones, newest first."""
 
     answer = "matches"
     cost = 2
@@ -454,8 +454,8 @@ class LeaveMatch(Request):
 
 
 class Note(Request):
-    """Add a line to the seat's own record, such as the end of stderr. Others see only that there is
-    one."""
+    """Add a line to the seat's own record, such as the end of stderr. Others see only that the
+    entry exists."""
 
     repeatable = "at worst the line appears twice in the seat's own record"
     of_entrants = True
@@ -739,14 +739,14 @@ class Event(Tolerant):
     entry: AnyEntry
     view: Fields | None = Field(
         None,
-        description="view after the entry, with `views` `every`; absent if the view has not"
+        description="view after the entry if `views` is `every`; absent if the view has not"
         " changed",
     )
     patch: Fields | None = Field(
         None,
-        description="merge patch of the view, with `views` `turn` in a game with hidden"
-        " information, or of the stage, with `drawn`; absent if nothing that this viewer sees has"
-        " changed",
+        description="merge patch of the view if `views` is `turn` and the game has hidden"
+        " information, or of the stage if `views` is `drawn`; absent if nothing that this viewer"
+        " sees has changed",
     )
     clocks: list[Clock] | None = Field(
         None, description="clock of each seat; absent without a clock"
@@ -777,10 +777,10 @@ class EventList(Answer):
     match: Key
     view: Fields | None = Field(
         None,
-        description="view right before the first of the events; absent if there are no events, and"
-        " with `views` `none` or `drawn`",
+        description="view right before the first of the events; absent if there are no events, or"
+        " if `views` is `none` or `drawn`",
     )
-    stage: Stage | None = Field(None, description="the same as a drawing, with `views` `drawn`")
+    stage: Stage | None = Field(None, description="the same as a drawing if `views` is `drawn`")
     events: list[Event]
     more: bool
 
@@ -840,7 +840,7 @@ class Snapshot(Tolerant):
     spectating: Spectating
     commitment: str
     result: Result | None = None
-    stage: Stage | None = Field(None, description="view as a drawing, with `views` `drawn`")
+    stage: Stage | None = Field(None, description="view as a drawing if `views` is `drawn`")
 
 
 class YourTurn(Tolerant):
@@ -853,7 +853,7 @@ class YourTurn(Tolerant):
     ply: int
     view: Fields | None = Field(
         None,
-        description="observation, as the game's `View` model; absent with `views` `none` or"
+        description="observation, as the game's `View` model; absent if `views` is `none` or"
         " `drawn`",
     )
     legal: list[Fields] | None = Field(
@@ -863,8 +863,8 @@ class YourTurn(Tolerant):
     )
     picks: list[Pick] | None = Field(
         None,
-        description="all legal actions, each with the cells of the stage to pick for it, with"
-        " `views` `drawn`",
+        description="all legal actions, each with the cells of the stage to pick for it, if"
+        " `views` is `drawn`",
     )
     legal_rule: str | None = Field(
         None, description="rule for legal actions, if `legal` does not list them"
@@ -891,7 +891,7 @@ class Finished(Tolerant):
     )
     stage: Stage | None = Field(
         None,
-        description="the same as a drawing, with `views` `drawn`; absent if nothing was hidden",
+        description="the same as a drawing if `views` is `drawn`; absent if nothing was hidden",
     )
     seed: str
     nonce: str = Field("", description="nonce that the commitment includes in addition to the seed")
