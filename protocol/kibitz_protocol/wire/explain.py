@@ -25,7 +25,7 @@ _EXPECTED: Final = {
     "int_type": "an integer",
     "int_from_float": "an integer",
     "float_type": "a number",
-    "string_type": "a text",
+    "string_type": "a string",
     "list_type": "a list",
     "dict_type": "an object",
     "model_type": "an object",
@@ -40,9 +40,9 @@ _LIMITS: Final = {
     "greater_than": "a number above {gt}",
     "less_than_equal": "a number of at most {le}",
     "less_than": "a number below {lt}",
-    "string_too_short": "a text of at least {min_length} characters",
-    "string_too_long": "a text of at most {max_length} characters",
-    "string_pattern_mismatch": "a text that matches {pattern}",
+    "string_too_short": "a string of at least {min_length} characters",
+    "string_too_long": "a string of at most {max_length} characters",
+    "string_pattern_mismatch": "a string that matches {pattern}",
     "too_short": "at least {min_length} items",
     "too_long": "at most {max_length} items",
     "literal_error": "{expected}",
@@ -126,11 +126,11 @@ def _sentence(path: tuple[int | str, ...], reasons: list[ErrorDetails], value: o
         case "extra_forbidden":
             return f"{where}: unknown field"
         case "union_tag_not_found":
-            return f"{_at(where)}expected an object with a text field {_tag(reason)}"
+            return f"{_at(where)}expected an object with a string field {_tag(reason)}"
         case "union_tag_invalid":
             return _unknown_tag(where, reason, value)
         case "invalid_key":
-            return f"{where}: expected a text as the name of a field"
+            return f"{where}: expected a string as a field name"
     expected = " or ".join(dict.fromkeys(_expectation(one) for one in _alike(reason, reasons)))
     return f"{_at(where)}expected {expected}{_found(path, value)}"
 
@@ -163,7 +163,7 @@ def _unknown_tag(where: str, reason: ErrorDetails, parent: object) -> str:
     place = f"{where}.{_tag(reason)}" if where else _tag(reason)
     value = parent.get(_tag(reason)) if isinstance(parent, dict) else None
     if not isinstance(value, str):
-        return f"{place}: expected a text, not {_show(value)}"
+        return f"{place}: expected a string, not {_show(value)}"
     shown = _show(value)
     if len(expected) > 100:
         return f"{place}: unknown type {shown}"
@@ -184,7 +184,7 @@ def _show(value: object) -> str:
     """Return a short, simple value as text, and otherwise a description of its kind."""
     match value:
         case str() if len(value) > MAX_TEXT_SHOWN:
-            return f"a text of {len(value)} characters"
+            return f"a string of {len(value)} characters"
         case int() if not -(2**63) < value < 2**63:
             return "an integer of more than 64 bits"
         case None | bool() | int() | float() | str():
