@@ -276,7 +276,7 @@ class Seek(Request):
 class Leave(Request):
     """Leave a lobby and its running matches."""
 
-    repeatable = "a player who has left is refused as not_member"
+    repeatable = "leaving again has no effect, and is refused as not_member"
     of_entrants = True
 
     type: Literal["leave"] = "leave"
@@ -305,7 +305,7 @@ class Start(Request):
     """Host: start the programme. Unless the lobby is arranged, all seats must be taken and all
     members ready."""
 
-    repeatable = "a running programme is refused as wrong_state, and continues"
+    repeatable = "starting again has no effect, and is refused as wrong_state"
 
     type: Literal["start"] = "start"
     lobby: Key
@@ -326,7 +326,7 @@ class Rematch(Request):
 class Close(Request):
     """Host: close the lobby; running matches finish first."""
 
-    repeatable = "a closed lobby is refused as no_such_lobby"
+    repeatable = "closing again has no effect, and is refused as no_such_lobby"
 
     type: Literal["close"] = "close"
     lobby: Key
@@ -485,7 +485,7 @@ class Abort(Request):
     `kibitz serve --operator NAME` names.
     """
 
-    unrepeatable = "an aborted match is refused as over"
+    unrepeatable = "would be refused as over after a successful abort"
 
     type: Literal["abort"] = "abort"
     match: Key
