@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
+
+Pairs: TypeAlias = tuple[int, int, int, int, int]
+"""The number of pairs with 0, 1/2, 1, 3/2 and 2 points."""
 
 Z95: Final = 1.959964
 """The half-width of a 95% interval of the normal distribution, in standard deviations."""
@@ -35,14 +38,14 @@ class Interval:
 class Pentanomial:
     """The number of pairs with each score, from two losses to two wins."""
 
-    counts: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)
+    counts: Pairs = (0, 0, 0, 0, 0)
 
-    def with_pair(self, points: float) -> Pentanomial:
-        """Return the counts with one more pair that scored 0, 0.5, 1, 1.5 or 2 points."""
+    def with_pairs(self, points: float, number: int = 1) -> Pentanomial:
+        """Return the counts with more pairs that scored 0, 0.5, 1, 1.5 or 2 points."""
         place = round(2 * points)
         if place != 2 * points or not 0 <= place <= 4:
             raise ValueError(f"expected 0, 0.5, 1, 1.5 or 2 points, not {points}")
-        counts = [count + (index == place) for index, count in enumerate(self.counts)]
+        counts = [count + number * (index == place) for index, count in enumerate(self.counts)]
         return Pentanomial((counts[0], counts[1], counts[2], counts[3], counts[4]))
 
     @property

@@ -25,6 +25,7 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import Field
 
+from kibitz_arena.pentanomial import Pairs, Pentanomial
 from kibitz_arena.tournament import StopRule
 from kibitz_protocol.wire.values import Tolerant
 
@@ -50,6 +51,9 @@ class SprtResult(Tolerant):
     upper: float = Field(description="H1 is accepted when the LLR gets here")
     blocks: int = Field(description="how many blocks were counted")
     score: float | None = Field(description="the mean score of A against B, 0 to 1, in these")
+    pairs: Pairs | None = Field(
+        None, description="for two seats: the blocks in which A scored 0, 1/2, 1, 3/2 and 2 points"
+    )
 
     @property
     def decided(self) -> bool:
@@ -62,8 +66,10 @@ class Sprt:
 
     __test__ = False  # not one of pytest's
 
-    def __init__(self, stop: StopRule) -> None:
+    def __init__(self, stop: StopRule, *, paired: bool = False) -> None:
+        """`paired` says that each block is two games with two seats."""
         self.stop = stop
+        self._paired = paired
         self.lower = math.log(stop.beta / (1 - stop.alpha))
         self.upper = math.log((1 - stop.beta) / stop.alpha)
         self._scores: Counter[float] = Counter()
@@ -99,7 +105,14 @@ class Sprt:
             upper=self.upper,
             blocks=blocks,
             score=total / blocks if blocks else None,
+            pairs=self._pairs() if self._paired else None,
         )
+
+    def _pairs(self) -> Pairs:
+        counted = Pentanomial()
+        for score, count in self._scores.items():
+            counted = counted.with_pairs(2 * score, count)
+        return counted.counts
 
 
 def expected_score(elo: float) -> float:

@@ -84,7 +84,8 @@ class TournamentState:
         self._attempts: Counter[str] = Counter()
         self._remaining: Counter[str] = Counter()
         """How many games each block lacks."""
-        self._sprt = sprt.Sprt(tournament.stop) if tournament.stop else None
+        paired = tournament.seats == 2
+        self._sprt = sprt.Sprt(tournament.stop, paired=paired) if tournament.stop else None
         self._add_new_blocks()
 
     @classmethod

@@ -148,12 +148,12 @@ def _run(
     counted = Pentanomial()
     for points in log.points if log else ():
         test.add(sum(points) / 2)
-        counted = counted.with_pair(sum(points))
+        counted = counted.with_pairs(sum(points))
     for pair in _played(plan, range(counted.pairs, pairs), threads):
         if test.result.decided:
             break
         test.add(sum(pair.points) / 2)
-        counted = counted.with_pair(sum(pair.points))
+        counted = counted.with_pairs(sum(pair.points))
         if log:
             log.add(pair)
         if counted.pairs % SHOWN_EVERY == 0:

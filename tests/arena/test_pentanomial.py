@@ -18,7 +18,7 @@ COUNTS = some.tuples(*[some.integers(0, 500)] * 5)
 def test_pairs_are_counted_by_their_points() -> None:
     counted = Pentanomial()
     for points in (0, 0.5, 1, 1, 1.5, 2, 2, 2):
-        counted = counted.with_pair(points)
+        counted = counted.with_pairs(points)
     assert counted.counts == (1, 1, 2, 1, 3)
     assert counted.pairs == 8
     assert counted.score == (0 + 0.5 + 1 + 1 + 1.5 + 2 + 2 + 2) / 16
@@ -27,7 +27,7 @@ def test_pairs_are_counted_by_their_points() -> None:
 @pytest.mark.parametrize("points", [-0.5, 0.25, 2.5])
 def test_other_points_are_refused(points: float) -> None:
     with pytest.raises(ValueError, match=r"expected 0, 0\.5, 1"):
-        Pentanomial().with_pair(points)
+        Pentanomial().with_pairs(points)
 
 
 def test_nothing_is_known_before_the_first_pair() -> None:

@@ -61,6 +61,16 @@ def test_after_the_decision_nothing_changes() -> None:
     assert test.result == decided
 
 
+def test_pairs_are_counted_by_points_for_two_seats_only() -> None:
+    rule = StopRule(better=("a", "b"), elo1=200)
+    paired, other = Sprt(rule, paired=True), Sprt(rule)
+    for score in (0.5, 0.75, 0.5, 0.0):
+        paired.add(score)
+        other.add(score)
+    assert paired.result.pairs == (1, 0, 2, 1, 0)
+    assert other.result.pairs is None
+
+
 def test_blocks_that_all_end_alike_decide_nothing_at_once() -> None:
     test = Sprt(StopRule(better=("a", "b"), elo1=10))
     test.add(1.0)

@@ -9,6 +9,7 @@ from typing import Final, get_args
 
 from kibitz_arena.claims import CheckedClaim
 from kibitz_arena.game_line import GameLine, Termination
+from kibitz_arena.pentanomial import Pentanomial
 from kibitz_arena.results import EntrantStanding, HeadToHead, Results, TournamentInfo
 from kibitz_arena.sprt import SprtResult
 from kibitz_protocol.wire.records import Cause
@@ -271,6 +272,17 @@ def sprt_hypotheses(test: SprtResult) -> str:
     return (
         f"H0 {_elo(test.elo0)}, H1 {_elo(test.elo1)}, errors {test.alpha:g} and {test.beta:g};"
         f" {quantity(test.blocks, 'block')}{scored if test.score is not None else ''}"
+    )
+
+
+def sprt_pairs(test: SprtResult) -> str | None:
+    """Describe the pairs of games of a sequential test with two seats; None for other tests."""
+    if test.pairs is None or not test.blocks:
+        return None
+    counted = Pentanomial(test.pairs)
+    return (
+        f"pairs with 0, 1/2, 1, 3/2 and 2 points: {', '.join(map(str, test.pairs))};"
+        f" Elo {counted.elo}, normalized Elo {counted.normalized_elo}"
     )
 
 

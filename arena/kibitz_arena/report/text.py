@@ -233,6 +233,7 @@ def _sequential(test: SprtResult, width: int) -> list[str]:
     return [
         *_folded(f"sequential test: {formatting.sprt_conclusion(test)}", width),
         *(f"  {line}" for line in _folded(formatting.sprt_hypotheses(test), width - 2)),
+        *(f"  {line}" for line in _folded(formatting.sprt_pairs(test) or "", width - 2)),
         f"  LLR {formatting.signed_decimal(test.llr)}   {_sprt_line(test)}",
     ]
 

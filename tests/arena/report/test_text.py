@@ -113,6 +113,17 @@ def test_a_decided_test_says_which_hypothesis_it_accepted() -> None:
         assert f"{words} ({state[9:]} accepted)" in text
 
 
+def test_a_test_with_two_seats_shows_its_pairs_by_points() -> None:
+    results = samples.league()
+    assert results.sequential is not None
+    assert "pairs with 0" not in report_text.render_text(results)
+    paired = results.sequential.model_copy(update={"pairs": (0, 1, 2, 1, 1), "blocks": 5})
+    text = report_text.render_text(results.model_copy(update={"sequential": paired}))
+    words = " ".join(text.split())
+    assert "pairs with 0, 1/2, 1, 3/2 and 2 points: 0, 1, 2, 1, 1; Elo +70.4 [" in words
+    assert "normalized Elo +" in words
+
+
 @pytest.mark.parametrize(("llr", "at"), [(-99.0, 0), (0.0, 20), (99.0, 40)])
 def test_the_gauge_stays_between_its_bounds(llr: float, at: int) -> None:
     results = samples.league()
