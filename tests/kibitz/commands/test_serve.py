@@ -204,11 +204,11 @@ def test_the_table_of_limits_says_how_much_a_log_takes() -> None:
     ):
         rate = getattr(limits, key)
         an_hour = round(rate.per_second * 3600)
-        said = f"| {rate.burst:,} at once, {an_hour:,} an hour | `tariff.{key}` |"
+        said = f"| {rate.burst:,} at once, {an_hour:,} per hour | `tariff.{key}` |"
         assert said in page, said
     for bound in BOUNDS.values():
         if isinstance(bound, Allowance):
-            first = f"| {bound.at_once:,} at once, {bound.per_hour:,} an hour"
-            assert f"{first}, {bound.most:,} in all |" in page, bound
-    assert f"| {MAX_FIELDS}, and {MAX_BRACKETS:,} |" in page
+            first = f"| {bound.at_once:,} at once, {bound.per_hour:,} per hour"
+            assert f"{first}, {bound.most:,} in total |" in page, bound
+    assert f"| {MAX_FIELDS}; {MAX_BRACKETS:,} |" in page
     assert f"| {MAX_KINDS} |" in page
