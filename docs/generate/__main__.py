@@ -1,4 +1,4 @@
-"""Write the generated pages: `python -m docs.generate`; `--check` says which are out of date."""
+"""Write the generated pages: `python -m docs.generate`; `--check` reports stale ones."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ DOCS = Path(docs.generate.__file__).parents[1]
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the pages, or compare them; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m docs.generate", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; 1 if a page differs")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit with 1 if a page is stale"
+    )
     check = parser.parse_args(argv).check
     changed = [path for path, text in pages().items() if _text(path) != text]
     for path in changed:
@@ -47,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def pages() -> Mapping[Path, str]:
-    """Return every generated page with the text that it should have."""
+    """Return the up-to-date text of every generated page."""
     games = load_games("plain")
     found = {
         DOCS / "strength.md": strength.page(results.load()),
@@ -73,7 +75,7 @@ def pages() -> Mapping[Path, str]:
 
 
 def _schema(name: str) -> Any:
-    """Return a schema that `make schema` has written."""
+    """Return a schema written by `make schema`."""
     return json.loads((DOCS / "protocol" / f"{name}.schema.json").read_text(encoding="utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""Lists of the house bots, from their catalogue: a reference page, and a table for each game."""
+"""Generate the reference page of the house bots, and a table for each game, from their catalog."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BEGIN = "<!-- bots: `python -m docs.generate` writes what is between the marks -
 END = "<!-- bots end -->"
 HEAD = """# House bots
 
-Every bot that comes with kibitz, from the catalogue that `kibitz bot list` prints. Its full name is
+This page lists the bots that come with kibitz, like `kibitz bot list`. A bot's full name is
 `GAME/BOT`. Parameters follow the name after a colon, separated by commas:
 
 ```sh
@@ -27,27 +27,27 @@ kibitz play line-nim line-nim/solver:time=0.5 line-nim/mcts:time=0.5,seed=7
 kibitz play chinese-checkers chinese-checkers/alphabeta:evaluation=race chinese-checkers/phases
 ```
 
-A bot that is called like its algorithm, such as `chinese-checkers/alphabeta`, judges positions by
-any evaluation of its game: the table shows the one that it uses unless `evaluation=` chooses
-another. A name with an evaluation, such as `greedy-hand`, is such a bot that always uses that one.
+A bot named after its algorithm, such as `chinese-checkers/alphabeta`, can use any evaluation of its
+game. The table shows its default; `evaluation=` selects another. A bot whose name includes an
+evaluation, such as `greedy-hand`, always uses that one.
 
-The score is the bot's share of all points, with a draw counting as half: against the strongest
-bot of its game where each was measured against that one, or else in the event that is named.
-[Strength](../strength.md) has the tables of these events, with intervals. [How the bots
-search](../explanation/search.md) explains the algorithms, and [What the experts
-know](../explanation/experts.md) the bots that know one game."""
+The score is the bot's share of all points; a draw counts as half. It was measured against the named
+bot, the strongest of its game, or otherwise in the named event. [Strength](../strength.md) has the
+tables of these events, with intervals. [How the bots search](../explanation/search.md) explains the
+algorithms, and [How the expert bots work](../explanation/experts.md) explains the bots that play
+only one game."""
 LEVELS = """## Levels
 
-The pages offer these levels to a person who plays against the computer. `python -m
-benchmarks.levels --write` plays 200 games of each level against the one below, in pairs with the
-seats swapped, and stores the scores. A level should score 60% to 80%. Where fewer games are named,
-the score is a first measurement that may be far off.
+The web pages offer these levels for playing against the computer. `python -m benchmarks.levels
+--write` plays 200 games of each level against the level below, in pairs with swapped seats, and
+stores the scores. A level should score 60% to 80%. Scores from fewer games are preliminary and may
+be far off.
 """
 NOTHING = "–"
 
 
 def page(games: Mapping[str, Game], results: Mapping[str, CaseResult]) -> str:
-    """Return the reference page: for each game its bots, their strength and their parameters."""
+    """Return the reference page, with each game's bots, their strength and their parameters."""
     parts = [f"{HEAD}\n"]
     scores = _scores(results)
     for game, group in groupby(PERSONALITIES.values(), lambda bot: bot.game):
@@ -80,7 +80,7 @@ def _levels(games: Mapping[str, Game]) -> str:
 def game_page(text: str, game: str) -> str:
     """Return the page of a game with the table of its bots; raises `NoMarkersError`.
 
-    The page is also shown in the terminal, so the table is a narrow one.
+    The terminal shows this page too, so the table is narrow.
     """
     own = [bot for bot in PERSONALITIES.values() if bot.game == game]
     rows = [[f"`{bot.name}`", bot.summary, bot.algorithm or NOTHING] for bot in own]
@@ -106,9 +106,9 @@ def _bots(bots: Sequence[Personality], game: Game, scores: Mapping[str, str]) ->
 
 
 def _scores(results: Mapping[str, CaseResult]) -> dict[str, str]:
-    """Return the score of every bot in the event that compares it with most others."""
+    """Return the score of every bot from the event with the most opponents."""
     found: dict[str, str] = {}
-    for kind in ("cross", "gauntlet"):  # a gauntlet's score takes the place of the other
+    for kind in ("cross", "gauntlet"):  # scores from gauntlets replace those from cross-tables
         events = [each for each in results.items() if kind_of(each[1]) == kind]
         for name, result in sorted(events, key=lambda each: (len(each[1].players), each[0])):
             found.update(_scores_in(name, result, kind))
@@ -116,7 +116,7 @@ def _scores(results: Mapping[str, CaseResult]) -> dict[str, str]:
 
 
 def _scores_in(name: str, result: CaseResult, kind: str) -> Iterator[tuple[str, str]]:
-    """Yield the bots of an event with their scores; in a gauntlet, those of the opponents."""
+    """Yield the bots of an event with their scores; in a gauntlet, only the opponents."""
     first = challenger(result)
     where = f"against {first.name}" if kind == "gauntlet" else f"in `{name}`"
     for player in result.players:
@@ -126,7 +126,7 @@ def _scores_in(name: str, result: CaseResult, kind: str) -> Iterator[tuple[str, 
 
 
 def _bot_of(what: str) -> str | None:
-    """Return the name of the house bot that an entrant is, None for another evaluation."""
+    """Return the house bot that an entrant plays as, or None if its evaluation is not the bot's."""
     name, _, text = what.removeprefix("bot ").partition(":")
     if name not in PERSONALITIES:
         return None
@@ -138,7 +138,7 @@ def _bot_of(what: str) -> str | None:
 
 
 def _evaluations(bots: Sequence[Personality]) -> Iterator[str]:
-    """Yield the table of the evaluations that can be chosen, if there are any."""
+    """Yield the table of the selectable evaluations, if there are any."""
     choices = {
         name: choice.summary
         for bot in bots
@@ -147,22 +147,22 @@ def _evaluations(bots: Sequence[Personality]) -> Iterator[str]:
     }
     if choices:
         rows = [[f"`{name}`", summary] for name, summary in choices.items()]
-        yield table(("`evaluation=`", "how it judges"), rows)
+        yield table(("`evaluation=`", "description"), rows)
 
 
 def _parameters(bots: Sequence[Personality]) -> Iterator[str]:
-    """Yield the table of the parameters, equal ones of several bots in one row."""
+    """Yield the table of the parameters; identical parameters of several bots share a row."""
     users: dict[tuple[str, ...], list[str]] = {}
     for bot in bots:
         for parameter in bot.parameters:
             users.setdefault(_described(parameter), []).append(bot.short)
     if users:
         rows = [[*facts, _named(names, bots)] for facts, names in sorted(users.items())]
-        yield table(("parameter", "value", "default", "what it sets", "bots"), rows)
+        yield table(("parameter", "value", "default", "meaning", "bots"), rows)
 
 
 def _named(names: Sequence[str], bots: Sequence[Personality]) -> str:
-    """Name bots in few words: all, all of an algorithm, or one by one."""
+    """Describe a set of bots briefly: "all", all bots with an algorithm, or one by one."""
     if len(names) == len(bots):
         return "all"
     words: dict[str, None] = {}

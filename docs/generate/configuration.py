@@ -1,4 +1,4 @@
-"""The reference of a server's settings, from the table that the command reads."""
+"""Generate the reference of a server's settings from the table that the command reads."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from kibitz.options.settings import Setting
 
 HEAD = """# Settings of a server
 
-Each setting of `kibitz serve` can be an option of the command line, an environment variable, or a
-key of the TOML file that `--config` names. The command line wins over the environment, the
-environment over the file, and the file over the default.
+You can set each setting of `kibitz serve` as a command-line option, an environment variable, or a
+key of the TOML file named by `--config`. The command line overrides the environment, the
+environment overrides the file, and the file overrides the default.
 
 | setting | form |
 |---|---|
@@ -19,14 +19,14 @@ environment over the file, and the file over the default.
 | variable | `KIBITZ_SERVE_ALLOW_HOST`; separate several values by spaces; set a flag to `true` |
 | key | `allow_host` or `allow-host`; several values are a list, and a flag is `true` or `false` |
 
-A file may also have the tables of [the limits](limits.md#tables-of-the-configuration-file):
-`[quotas]`, `[tariff]`, `[downloads]`, `[patience]`, `[allowance]` and `[keeping]`. An unknown key
-or a value out of range is an error that names the key.
+The file may also contain the tables for [limits](limits.md#tables-of-the-configuration-file):
+`[quotas]`, `[tariff]`, `[downloads]`, `[patience]`, `[allowance]` and `[keeping]`. If a key is
+unknown or a value is out of range, the error message names the key.
 """
 
 
 def page(settings: Sequence[Setting]) -> str:
-    """Return the page: a row for each setting, then older names that still hold."""
+    """Return the page: a row for each setting, then older names that still work."""
     rows = [
         [
             f"`--{each.name}`",
@@ -38,7 +38,7 @@ def page(settings: Sequence[Setting]) -> str:
         ]
         for each in settings
     ]
-    heads = ("option", "key", "variable", "value", "default", "what it sets")
+    heads = ("option", "key", "variable", "value", "default", "meaning")
     older = [[f"`{name}`", f"`{each.key}`"] for each in settings for name in _older(each)]
     names = table(("key or variable", "same as"), older)
     parts = [HEAD, "## The settings\n", table(heads, rows), "## Older names\n", names]

@@ -1,4 +1,4 @@
-"""The table of each game's environment for learning programs, from the games themselves."""
+"""Generate the table of the games' reinforcement learning environments from the games."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ END = "<!-- games end -->"
 def page(text: str, games: Mapping[str, Game]) -> str:
     """Return the page with the table of the games; raises `NoMarkersError`."""
     rows = [_row(game) for game in games.values()]
-    heads = ("game", "shape of the observation", "actions", "what the observation has")
+    heads = ("game", "observation shape", "actions", "contents of the observation")
     return between(text, BEGIN, END, table(heads, rows))
 
 
 def _row(game: Game) -> list[str]:
-    """Return a game's row, with default options and the fewest seats."""
+    """Return a game's row, for the default options and the smallest number of seats."""
     position = Position(game)
     shape = learning.observation_shape(game, position.state)
     text = (inspect.getdoc(game.features) or "").partition("\n")[0]

@@ -1,4 +1,4 @@
-"""The reference of exit statuses: those that every command may have, then those of one command."""
+"""Generate the reference of exit statuses: those of all commands, then those of single commands."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from docs.generate.markdown import table
 
 HEAD = """# Exit statuses
 
-Every command ends with one of these, unless the second table says otherwise:
+Every command exits with one of these statuses, unless the second table says otherwise:
 
 | status | meaning |
 |---|---|
 | 0 | The command did what you asked. |
-| 1 | The command failed. One sentence on stderr says why. A traceback means a bug. |
+| 1 | The command failed. A sentence on stderr says why. A traceback means a bug. |
 | 2 | The command line is wrong: an unknown option, a value out of range, a missing file. |
-| 69 | A package is missing that the command needs; the sentence names the extra to install. |
-| 129 | The terminal of the terminal client is gone. |
-| 130 | You pressed Ctrl-C, even if the command could finish its work. |
-| 141 | The program that read the output has ended, such as `head`. |
+| 69 | A required package is missing; the message names the extra to install. |
+| 129 | The terminal of the terminal client was closed. |
+| 130 | You pressed Ctrl-C, even if the command finished its work. |
+| 141 | The program reading the output, such as `head`, has exited. |
 
-`kibitz serve` ends with 0 after SIGTERM and SIGHUP, with 130 after Ctrl-C, and with 1 if it cannot
-use its database or another server has taken the database over.
+`kibitz serve` exits with 0 after SIGTERM and SIGHUP, with 130 after Ctrl-C, and with 1 if it cannot
+use its database or another server has taken over the database.
 """
 _BOT = "`connect`, and every bot that starts with `Bot.main`"
 OF_COMMANDS: Final = (
     ("`play`, `host`, `demo`", "1", "A match ended by a crash, a timeout or another fault."),
     ("`arena`", "1", "A game ended by a fault, or the tournament stopped early."),
     ("`db check`", "1", "Something in the database is damaged or missing."),
-    (_BOT, "1", "The bot crashed, played illegally, was removed, or lost its server."),
+    (_BOT, "1", "The bot crashed, made an illegal move, was removed, or lost its server."),
     (
         _BOT,
         "2",
@@ -38,7 +38,7 @@ OF_COMMANDS: Final = (
         " not start it again.",
     ),
 )
-"""Statuses that have no constant in the sources."""
+"""Statuses without a constant in the sources."""
 OF_CONSTANTS: Final[Mapping[str, tuple[str, str]]] = {
     "kibitz/local/tournament_source.py:EXIT_UNABLE": (
         "`arena`",
@@ -46,19 +46,19 @@ OF_CONSTANTS: Final[Mapping[str, tuple[str, str]]] = {
         " asked.",
     ),
     "kibitz/commands/doctor.py:EXIT_UNABLE": ("`bot check`", "The bot could not be started."),
-    "kibitz/commands/retry.py:EXIT_ILLEGAL": ("`record retry`", "The bot's answer is not legal."),
+    "kibitz/commands/retry.py:EXIT_ILLEGAL": ("`record retry`", "The bot's answer is illegal."),
     "kibitz/commands/bisect.py:EXIT_NONE": (
         "`record bisect`",
-        "The seat could not have done better from any of its turns.",
+        "The seat could not have done better at any of its turns.",
     ),
     "kibitz/options/analysis.py:EXIT_FAULT": (
         "`record analyze`, `bisect`, `branch`; `match shadow`",
         "The bot that analyzes or compares failed.",
     ),
-    "kibitz/commands/verify.py:EXIT_BAD": ("`record verify`", "A record does not hold."),
+    "kibitz/commands/verify.py:EXIT_BAD": ("`record verify`", "Verification of a record failed."),
     "kibitz/commands/verify.py:EXIT_INCOMPLETE": (
         "`record verify`",
-        "A record has no end. All records hold as far as they go.",
+        "A record is incomplete, but all records are valid as far as they go.",
     ),
     "kibitz/process/isolation/entrypoint.py:EXIT_NOT_FOUND": (
         "a program behind `--stdio` or `--gomocup`",
@@ -73,7 +73,7 @@ OF_CONSTANTS: Final[Mapping[str, tuple[str, str]]] = {
         "The bot used more CPU time than its limit.",
     ),
 }
-"""The command and the meaning of each constant in the sources."""
+"""Command and meaning of each constant in the sources."""
 OF_EVERY_COMMAND: Final = frozenset(
     {
         "kibitz/extras.py:EXIT_MISSING",
@@ -83,7 +83,7 @@ OF_EVERY_COMMAND: Final = frozenset(
         "arena/kibitz_arena/runner/supervisor.py:EXIT_CANNOT_START",
     }
 )
-"""Constants in the first table, and the bot status that the tournament's runner expects."""
+"""Constants covered by the first table, and the bot status that the tournament runner expects."""
 
 
 def page() -> str:
@@ -95,5 +95,5 @@ def page() -> str:
     ]
     rows.sort(key=lambda row: (not row[0].startswith("`"), row[0], int(row[1])))
     return "\n".join(
-        [HEAD, "## Of single commands\n", table(("command", "status", "meaning"), rows)]
+        [HEAD, "## Statuses of single commands\n", table(("command", "status", "meaning"), rows)]
     )

@@ -1,4 +1,4 @@
-"""The page of the reports' experiments, from their table and their saved results."""
+"""Generate the page of the reports' experiments from their table and saved results."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from kibitz_games.core import registry
 
 HEAD = """# Experiments
 
-Five student reports stand behind the games of kibitz. This page holds what they claim against what
-is measured here: for each experiment the claim, where the report or its program errs or leaves
-something open, the command that measures it again, the figures with their 95% intervals, and
-pictures where there are some.
+The games of kibitz are based on five student reports. This page compares the reports' claims with
+measurements made with kibitz. For each experiment, it gives the claim, the errors and gaps in the
+report or its program, the command that repeats the measurement, the results with their 95%
+intervals, and any plots.
 
-`make experiments` runs all of them, cut short where the whole takes long, and
-`make experiments ARGS=--full` at their whole length; `ARGS=NAME` runs one. Each says how long it
-took by the clock, with whatever else the machine had to do, and where that was counted how much
-processor time all its threads had. They keep what they show in `benchmarks/experiments/results`,
-and this page is written from it.
+`make experiments` runs short versions of all experiments, `make experiments ARGS=--full` runs them
+at full length, and `ARGS=NAME` runs one. Each result states the elapsed time on a machine that may
+have been doing other work, and, if measured, the CPU time of all threads. The results are stored in
+`benchmarks/experiments/results`, and this page is generated from them.
 
-An interval is that of a share of games ([Wilson's](explanation/ratings.md#claims)), and says where
-the true one lies in 19 of 20 such measurements. It does not tell how much another run of a training
+Intervals are [Wilson intervals](explanation/ratings.md#claims) for a share of games: 19 of 20 such
+intervals contain the true share. They do not show how much the results of another training run
 would differ."""
 
 
@@ -32,7 +31,7 @@ def page(
     reports: Mapping[str, str],
     kept: Mapping[str, Outcome],
 ) -> str:
-    """Return the page of these experiments, with the saved result of each by name."""
+    """Return the page of these experiments; `kept` has the saved results by experiment name."""
     parts = [f"{HEAD}\n"]
     for game, report in reports.items():
         parts += [f"## {registry.get(game).info.title}\n", f"The report: {report}.\n"]
@@ -45,7 +44,7 @@ def page(
 def _section(experiment: ReportExperiment, outcome: Outcome | None) -> Iterator[str]:
     yield f"### {experiment.title}\n"
     yield f"**Claim.** {experiment.claim}\n"
-    yield f"**Where it errs.** {experiment.errs}\n"
+    yield f"**Errors and gaps.** {experiment.errs}\n"
     if outcome is None:
         yield f"**Not measured yet**: `python -m benchmarks.experiments {experiment.name}`.\n"
         return
@@ -58,11 +57,11 @@ def _section(experiment: ReportExperiment, outcome: Outcome | None) -> Iterator[
 
 
 def _length(outcome: Outcome) -> str:
-    """Describe the length and the version of a run."""
-    run = "A whole run" if outcome.full else "A short run"
+    """Describe a run: its length, duration, version and date."""
+    run = "A full run" if outcome.full else "A short run"
     time = _duration(outcome.seconds)
     if outcome.processor_seconds is not None:
-        time += f" ({_duration(outcome.processor_seconds)} of processor time)"
+        time += f" ({_duration(outcome.processor_seconds)} of CPU time)"
     return f"{run} of {time}, kibitz {outcome.package}, {outcome.date}:"
 
 

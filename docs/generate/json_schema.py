@@ -1,4 +1,4 @@
-"""Fields of a JSON Schema in words and tables."""
+"""Descriptions of JSON Schema fields in words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 Schema: TypeAlias = Mapping[str, Any]
 Link: TypeAlias = Callable[[str], str]
-"""A function from the name of a definition to its text: a link, or a word."""
+"""Returns the text for a definition's name: a link, or the name as plain text."""
 
 
 def kind(field: Schema, link: Link) -> str:
@@ -63,13 +63,13 @@ def _plain_kind(field: Schema, link: Link) -> Iterator[str]:
 
 
 def value_schema(field: Schema) -> Any:
-    """Return the schema of the values of an object by key, None if they may be anything."""
+    """Return the schema of a mapping's values, or None if they may be anything."""
     by_pattern = field.get("patternProperties", {})
     return next(iter(by_pattern.values()), field.get("additionalProperties"))
 
 
 SAFE_INTEGER = 2**53 - 1
-"""The largest whole number that every JSON reader keeps exactly; omitted as a bound."""
+"""The largest integer that all JSON parsers read exactly; not shown as a bound."""
 
 
 def _range(field: Schema) -> str:

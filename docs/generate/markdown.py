@@ -1,4 +1,4 @@
-"""Parts of pages in Markdown."""
+"""Helpers for generating Markdown."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 
 class NoMarkersError(ValueError):
-    """A page without the marks around its generated text."""
+    """A page without markers around its generated text."""
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table, ended by an empty line."""
+    """Return a Markdown table that ends with an empty line."""
     lines = [_row(heads), "|" + "---|" * len(heads), *map(_row, rows)]
     return "\n".join([*lines, ""])
 
@@ -20,7 +20,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def between(page: str, begin: str, end: str, text: str) -> str:
-    """Return a page whose text between the lines `begin` and `end` is replaced by `text`.
+    """Return `page` with the text between the lines `begin` and `end` replaced by `text`.
 
     Raises `NoMarkersError` if one of the lines is missing.
     """

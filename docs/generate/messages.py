@@ -1,4 +1,4 @@
-"""The reference of messages and records, from the JSON Schemas in `docs/protocol`."""
+"""Generate the reference of messages and records from the JSON Schemas in `docs/protocol`."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from docs.generate.markdown import table
 
 MESSAGES = """# Messages
 
-Every message of the protocol with its fields. [The protocol](../protocol/README.md) explains how
-they are used. For programs there are [a JSON Schema](../protocol/messages.schema.json) of the
-same, and [an AsyncAPI document](../protocol/asyncapi.json).
+This page lists every message of the protocol with its fields. [The protocol](../protocol/README.md)
+explains how to use them. [A JSON Schema](../protocol/messages.schema.json) and [an AsyncAPI
+document](../protocol/asyncapi.json) contain the same information for programs.
 
-The heading of a message is its `type`. Every message of a client has an `id` of the client's own
-choosing, larger than all before it; the answer carries it back as `re`."""
+The heading of each message is its `type`. Every message from a client has an `id`, chosen by the
+client and larger than all its earlier ones; the answer repeats it as `re`."""
 RECORDS = """# Records
 
-A record is a file of JSON lines: the setup, a line for each entry, and a footer with the result
-and a hash over all lines. [The protocol](../protocol/README.md#records) says how the hash is
-made, and [`kibitz.read_record`](sdk.md#kibitz.read_record) reads one. For programs there is [a
-JSON Schema](../protocol/record.schema.json) of a line.
+A record is a JSON Lines file: the setup, a line for each entry, and a footer with the result and a
+hash over all lines. [The protocol](../protocol/README.md#records) explains how the hash is
+computed, and [`kibitz.read_record`](sdk.md#kibitz.read_record) reads a record. [A JSON
+Schema](../protocol/record.schema.json) describes the lines for programs.
 
-The heading of an entry is its `kind`."""
+The heading of each entry is its `kind`."""
 
 
 def messages_page(schema: Schema) -> str:
-    """Return the page of messages: those of clients, those of the server, then their parts."""
+    """Return the page of messages: client messages, server messages, then their parts."""
     definitions = schema["$defs"]
     groups = {
         "From the client": _members(definitions["ClientMessage"]),
@@ -39,7 +39,7 @@ def messages_page(schema: Schema) -> str:
 
 
 def records_page(schema: Schema) -> str:
-    """Return the page of records: setup and footer, the entries, then their parts."""
+    """Return the page of records: setup and footer, entries, then their parts."""
     definitions = schema["$defs"]
     groups = {
         "First and last line": ["Setup", "Footer"],
@@ -49,7 +49,7 @@ def records_page(schema: Schema) -> str:
 
 
 def _members(union: Schema) -> list[str]:
-    """Return the names of a union's members in their order."""
+    """Return the names of a union's members in order."""
     return [each["$ref"].rpartition("/")[2] for each in union["oneOf"]]
 
 
@@ -69,7 +69,7 @@ def _page(head: str, groups: Mapping[str, list[str]], definitions: Schema, tag: 
 
 
 def _section(name: str, definitions: Schema, tag: str) -> Iterator[str]:
-    """Yield the heading of a definition, its description, and its fields."""
+    """Yield a definition's heading, description and fields."""
     definition = definitions[name]
     yield f"### {_title(name, definitions, tag)}\n"
     yield from [f"{_text(definition['description'])}\n"] if "description" in definition else []
@@ -79,7 +79,7 @@ def _section(name: str, definitions: Schema, tag: str) -> Iterator[str]:
     if fields:
         required = definition.get("required", ())
         yield table(
-            ("field", "value", "default", "what it is"),
+            ("field", "value", "default", "description"),
             [_row(key, field, key in required, definitions, tag) for key, field in fields],
         )
     elif "enum" in definition:
@@ -93,7 +93,7 @@ def _row(key: str, field: Schema, required: bool, definitions: Schema, tag: str)
 
 
 def _title(name: str, definitions: Schema, tag: str) -> str:
-    """Return the heading: the type on the wire for messages, the model's name for parts."""
+    """Return the heading: the wire type for messages and entries, the model's name for parts."""
     constant = _constant(definitions[name], tag)
     return name if constant is None else f"`{constant}`"
 

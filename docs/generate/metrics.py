@@ -1,4 +1,4 @@
-"""The reference of `/metrics`, from the families that a server exports."""
+"""Generate the reference of `/metrics` from the metric families that a server exports."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 HEAD = """# Metrics
 
-`GET /metrics` on the server's port returns these figures in the text format of Prometheus. Each
-node has figures of its own. Counters and histograms start at 0 when the server starts. One request
-counts as ten against the rate limit of an address ([limits](limits.md)), so a scrape every 15 s
-is far below the limit.
+`GET /metrics` on the server's port returns these metrics in the Prometheus text format. Each node
+has its own metrics. Counters and histograms start at 0 when the server starts. A request counts as
+ten against the rate limit of an address ([limits](limits.md)), so scraping every 15 s stays far
+below the limit.
 
-[Monitor a server](../how-to/monitoring.md) shows which of them to watch, and has a dashboard.
+[Monitor a server](../how-to/monitoring.md) explains which metrics to watch, and has a dashboard.
 """
 TYPES = """\
-In a query, a counter's name ends in `_total`. A histogram has three series: `_bucket`, `_sum`
-and `_count`.
+In queries, the names of counters end in `_total`. Each histogram has three series: `_bucket`,
+`_sum` and `_count`.
 """
 
 
 def page() -> str:
-    """Return the page: a row for each family, then the values of its label."""
+    """Return the page: a row for each family, then the values of the labels."""
     exported = list(families())
     rows = [[f"`{each.name}`", each.type, _label(each), each.documentation] for each in exported]
     parts = [HEAD, "## All metrics\n", table(("name", "type", "label", "value"), rows), TYPES]
@@ -41,7 +41,7 @@ def page() -> str:
 
 
 def families() -> Iterator[Metric]:
-    """Yield every family of metrics, each with a sample of every label that it may have."""
+    """Yield every metric family, with a sample for each of its possible labels."""
     metrics = Metrics()
     metrics.gauges = lambda: dict.fromkeys(GAUGES, 0)
     for cause in Cause:
@@ -55,7 +55,7 @@ def families() -> Iterator[Metric]:
 
 
 def drop_reasons() -> list[str]:
-    """Return the reasons for closed connections that the server's sources name."""
+    """Return the reasons for dropped connections that appear in the server's sources."""
     folder = Path(kibitz_server.__file__).parent
     sources = "\n".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.py"))
     return sorted({*re.findall(r'metrics\.dropped\("([^"]+)"\)', sources)})
@@ -67,7 +67,7 @@ def _label(family: Metric) -> str:
 
 
 def _labels(families: list[Metric]) -> Iterator[str]:
-    """Yield a paragraph for each family with a label: the values that it takes."""
+    """Yield a list item with the label's values for each family with a label."""
     for family in families:
         if label := _label(family).strip("`"):
             values = ", ".join(f"`{sample.labels[label]}`" for sample in family.samples)

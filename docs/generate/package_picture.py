@@ -29,7 +29,7 @@ STYLE: Final = (
 
 
 def imports() -> dict[str, set[str]]:
-    """Return the packages that each package imports, without those it also reaches indirectly."""
+    """Return each package's direct imports, without those that it also imports indirectly."""
     graph = grimp.build_graph(*PACKAGES, cache_dir=None)
     for package in PACKAGES:
         graph.squash_module(package)
@@ -38,7 +38,7 @@ def imports() -> dict[str, set[str]]:
 
 
 def _nearest(targets: set[str], direct: dict[str, set[str]]) -> Iterator[str]:
-    """List the targets that none of the others imports, directly or not."""
+    """Yield the targets that no other target imports, directly or indirectly."""
     for target in targets:
         if not any(target in _reached(other, direct) for other in targets):
             yield target
@@ -49,7 +49,7 @@ def _reached(package: str, direct: dict[str, set[str]]) -> set[str]:
 
 
 def floors(imported: dict[str, set[str]]) -> list[list[str]]:
-    """Return the packages floor by floor, each below all that import it; the top one first."""
+    """Return the packages in layers from top to bottom, each below all packages that import it."""
     depth: dict[str, int] = {}
     while len(depth) < len(imported):
         for name in imported.keys() - depth.keys():
@@ -61,7 +61,7 @@ def floors(imported: dict[str, set[str]]) -> list[list[str]]:
 
 
 def picture() -> str:
-    """Return the picture as SVG. An arrow leads from a package to one that it imports."""
+    """Return the picture as SVG. Arrows point from a package to its imports."""
     imported = imports()
     rows = floors(imported)
     width = max(map(len, rows)) * (BOX[0] + GAP[0]) + GAP[0]
@@ -91,7 +91,7 @@ def picture() -> str:
 
 
 def _column(width: float, number: int, count: int) -> float:
-    """Return the middle of a box in a row that reaches from edge to edge."""
+    """Return the x center of a box in a row that spans the whole width."""
     margin = BOX[0] / 2 + GAP[0] / 2
     return width / 2 if count == 1 else margin + number * (width - 2 * margin) / (count - 1)
 

@@ -1,9 +1,9 @@
-"""Generates documents from the models: JSON Schemas, AsyncAPI, tables of the manual.
+"""Generate JSON Schemas, the AsyncAPI document and the manual's tables from the models.
 
-    python -m docs.generate.protocol_schema [DIRECTORY]             writes them (docs/protocol)
-    python -m docs.generate.protocol_schema --check [DIRECTORY]     exit status 1 if one is stale
+    python -m docs.generate.protocol_schema [DIRECTORY]             write the files (docs/protocol)
+    python -m docs.generate.protocol_schema --check [DIRECTORY]     exit with 1 if a file is stale
 
-The same models give the same bytes, so the files are checked in and compared by a test.
+The output is deterministic, so the files are checked in and a test compares them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ COMMAND: Final = "python -m docs.generate.protocol_schema"
 
 
 def documents(directory: Path) -> dict[Path, str]:
-    """Return the text of every generated file; the manual keeps its hand-written parts."""
+    """Return the text of every generated file; in the manual, only the tables change."""
     manual = directory / "README.md"
     files = {
         directory / "messages.schema.json": _text(messages_schema()),
@@ -51,7 +51,7 @@ def documents(directory: Path) -> dict[Path, str]:
 
 
 def stale_documents(directory: Path) -> list[Path]:
-    """Return the files that are missing or out of date."""
+    """Return the missing and stale files."""
     return [
         path
         for path, text in documents(directory).items()
@@ -63,7 +63,7 @@ def stale_documents(directory: Path) -> list[Path]:
 
 
 def messages_schema() -> Json:
-    """Return the schema of both unions, in `$defs` as `ClientMessage` and `ServerMessage`."""
+    """Return the schema of all messages, with `ClientMessage` and `ServerMessage` in `$defs`."""
     return _schema(
         "Messages of the kibitz protocol",
         {"ClientMessage": ClientMessage, "ServerMessage": ServerMessage},
@@ -76,7 +76,7 @@ def record_schema() -> Json:
 
 
 def _schema(title: str, unions: Mapping[str, Any]) -> Json:
-    """Return a schema that accepts any of `unions`, each of them named in `$defs`."""
+    """Return a schema that accepts any of `unions`, and has each under its name in `$defs`."""
     inputs = [(name, "validation", TypeAdapter(union)) for name, union in unions.items()]
     schemas, shared = TypeAdapter.json_schemas(inputs)  # type: ignore[arg-type]
     definitions = dict(shared["$defs"])
@@ -98,9 +98,9 @@ def _schema(title: str, unions: Mapping[str, Any]) -> Json:
 
 
 def _require_constants(node: object) -> None:
-    """Make each field with one possible value required, because it tells types apart.
+    """Make constant fields required, because they distinguish the types.
 
-    The models have a default for code that builds messages in Python; the wire has none.
+    The models have defaults for these fields, for Python code; on the wire there are none.
     """
     if isinstance(node, list):
         for item in node:
@@ -116,7 +116,7 @@ def _require_constants(node: object) -> None:
 
 
 def _properties(node: Json) -> dict[str, Json]:
-    """Return the fields of an object's schema, but not those of a field named `properties`."""
+    """Return the fields of an object's schema; ignore a field that is named `properties`."""
     fields = node.get("properties")
     return fields if isinstance(fields, dict) and node.get("type") == "object" else {}
 
@@ -125,7 +125,7 @@ def _properties(node: Json) -> dict[str, Json]:
 
 
 def asyncapi() -> Json:
-    """Return the server as an AsyncAPI 3.0 application: it receives requests and sends news."""
+    """Return the AsyncAPI 3.0 description of the server, which receives requests and sends news."""
     definitions = messages_schema()["$defs"]
     models = {name for name in definitions if name not in {"ClientMessage", "ServerMessage"}}
     messages = {
@@ -144,14 +144,16 @@ def asyncapi() -> Json:
             "local": {
                 "host": "127.0.0.1:{port}",
                 "protocol": "ws",
-                "description": "A server on this machine, as `kibitz serve` starts it.",
-                "variables": {"port": {"description": "the port that it printed at its start"}},
+                "description": "A local server, started by `kibitz serve`.",
+                "variables": {
+                    "port": {"description": "the port that the server printed at startup"}
+                },
             }
         },
         "channels": {
             "session": {
                 "address": "/",
-                "description": "One JSON object a text frame, in both directions.",
+                "description": "One JSON object per text frame, in both directions.",
                 "servers": [{"$ref": "#/servers/local"}],
                 "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in messages},
                 "bindings": {"ws": {"method": "GET", "bindingVersion": "0.1.0"}},
@@ -166,14 +168,14 @@ def asyncapi() -> Json:
 
 
 def _operations() -> Json:
-    """Return an operation for each request with its answers, and one for all news."""
+    """Return an operation for each request with its answers, and one operation for all news."""
     news = [model for model in _members(ServerMessage) if not issubclass(model, Answer)]
     receiving = {_tag(request): _exchange(request) for request in _members(ClientMessage)}
     return receiving | {
         "news": {
             "action": "send",
             "channel": {"$ref": "#/channels/session"},
-            "summary": "What the server tells unasked.",
+            "summary": "Messages that the server sends unprompted.",
             "messages": _channel_messages(news),
         }
     }
@@ -193,7 +195,7 @@ def _exchange(request: type[Any]) -> Json:
 
 
 def _answer(request: type[Request]) -> type[Any]:
-    """Return the answer that a request gets when it is not refused."""
+    """Return the type of a request's answer if it is not refused."""
     return next(model for model in _members(ServerMessage) if _tag(model) == request.answer)
 
 
@@ -216,7 +218,7 @@ def _channel_messages(models: Iterable[type[Any]]) -> list[Json]:
 
 
 def _draft_07(node: Any) -> Any:
-    """Return a schema in the dialect of AsyncAPI: other references, no discriminators."""
+    """Convert a schema to AsyncAPI's dialect: different references, no discriminators."""
     if isinstance(node, list):
         return [_draft_07(item) for item in node]
     if not isinstance(node, dict):
@@ -233,7 +235,7 @@ def _is_discriminator(key: str, value: object) -> bool:
 
 
 def _members(union: Any) -> tuple[type[Any], ...]:
-    """Return the models of an annotated union, in its order."""
+    """Return the models of an annotated union in order."""
     members: tuple[type[Any], ...] = get_args(get_args(union)[0])
     return members
 
@@ -243,7 +245,7 @@ def _tag(model: type[Any]) -> str:
 
 
 def _summary(model: type[Any]) -> str:
-    """Return the first paragraph of the model's own docstring, never of an inherited one."""
+    """Return the first paragraph of the model's own docstring, not of an inherited one."""
     text = model.__dict__.get("__doc__") or model.__name__
     return " ".join(text.partition("\n\n")[0].split())
 
@@ -252,14 +254,14 @@ def _summary(model: type[Any]) -> str:
 
 
 def tables() -> dict[str, str]:
-    """Return each generated table of the manual by the name of its marks."""
+    """Return the generated tables of the manual, keyed by the name in their markers."""
     return {
         "refusals": _table(
-            ("code", "meaning", "what helps"),
+            ("code", "meaning", "what to do"),
             ((f"`{code.value}`", MEANINGS[code], HINTS[code]) for code in Code),
         ),
         "costs": _table(
-            ("request", "counts for"),
+            ("request", "cost"),
             (
                 (f"`{_tag(request)}`", str(request.cost))
                 for request in _members(ClientMessage)
@@ -267,7 +269,7 @@ def tables() -> dict[str, str]:
             ),
         ),
         "repeats": _table(
-            ("request", "again?", "why"),
+            ("request", "resend?", "why"),
             [
                 (f"`{_tag(request)}`", "yes", request.repeatable)
                 if request.repeatable
@@ -279,13 +281,13 @@ def tables() -> dict[str, str]:
 
 
 def fill_tables(text: str, tables: Mapping[str, str]) -> str:
-    """Return `text` with each table between its marks; raises `ValueError` for a missing one."""
+    """Return `text` with each table between its markers; raises `ValueError` if one is missing."""
     for name, table in tables.items():
         start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
         before, marker, rest = text.partition(start)
         _, closed, after = rest.partition(end)
         if not marker or not closed:
-            raise ValueError(f"expected the marks {start.strip()} and {end.strip()}")
+            raise ValueError(f"missing the markers {start.strip()} and {end.strip()}")
         text = f"{before}{start}{table}{end}{after}"
     return text
 
@@ -316,14 +318,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _check(directory: Path) -> int:
     old = stale_documents(directory)
     for path in old:
-        sys.stderr.write(f"{path} is out of date; mend it with: {COMMAND} {directory}\n")
+        sys.stderr.write(f"{path} is out of date; update it with: {COMMAND} {directory}\n")
     return 1 if old else 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=COMMAND, description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("directory", nargs="?", type=Path, default=DIRECTORY, metavar="DIRECTORY")
-    parser.add_argument("--check", action="store_true", help="write nothing, compare")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit with 1 if a file is stale"
+    )
     return parser
 
 

@@ -1,4 +1,4 @@
-"""Constants and variables in the sources of the packages, found without importing them."""
+"""Constants and environment variables in the packages' sources, found without importing them."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _VARIABLE = re.compile(r"KIBITZ_[A-Z_]*[A-Z]")
 
 
 def trees() -> Iterator[tuple[Path, ast.Module]]:
-    """Yield the syntax tree of every module, with its path below the project."""
+    """Yield every module's path, relative to the project, and its syntax tree."""
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             yield path.relative_to(ROOT), ast.parse(path.read_text(encoding="utf-8"))
 
 
 def environment_variables() -> set[str]:
-    """Return the names of environment variables that are string literals in the sources."""
+    """Return all environment variable names that are string literals in the sources."""
     return {
         node.value
         for _, tree in trees()
@@ -45,7 +45,7 @@ def environment_variables() -> set[str]:
 
 
 def exit_statuses() -> Mapping[str, int]:
-    """Return the constants `EXIT_...` of all modules that are whole numbers, by `path:NAME`."""
+    """Return the integer constants `EXIT_...` of all modules, keyed by `path:NAME`."""
     found = {}
     for path, tree in trees():
         for node in tree.body:
@@ -56,7 +56,7 @@ def exit_statuses() -> Mapping[str, int]:
 
 
 def _assigned(node: ast.stmt) -> tuple[str, object]:
-    """Return the name and the constant of an assignment, or an empty name."""
+    """Return the name and the constant that a statement assigns; otherwise an empty name."""
     match node:
         case (
             ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value))

@@ -1,9 +1,9 @@
-"""The page of measured strength, from the saved results of `benchmarks/strength`.
+"""Generate the page of measured strength from the saved results of `benchmarks/strength`.
 
-Cross-tables come first. Similar events share a table: a bot that met several others one by one (a
-gauntlet) has a row for each of them, a bot that played copies of another one has a row for each
-number of seats. Claims come last, and only those that do not hold have a row. The page has figures
-only, so the same results always give the same page.
+Cross-tables come first. Similar events share a table: in a gauntlet, where one bot plays several
+others, each opponent has a row; if a bot plays copies of another one, each number of seats has a
+row. Claims come last; only failed claims have a row. The page depends only on the results, so the
+same results always give the same page.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from kibitz_games.core import registry
 
 HEAD = """# Strength
 
-How strong the house bots are, as it was measured: each table is an event that was played on a
-server of its own, with a process for every bot. [How the bots search](explanation/search.md)
-explains the algorithms. A name such as `brs-hand` that is not in the list of [house
-bots](reference/house-bots.md) is a search with an evaluation: `brs:evaluation=hand`.
+This page shows the measured strength of the house bots. Each table is an event, played on its own
+server with a separate process for every bot. [How the bots search](explanation/search.md) explains
+the algorithms. A name such as `brs-hand` that is not in the list of [house
+bots](reference/house-bots.md) means a search with an evaluation: `brs:evaluation=hand`.
 
-- Counts such as 6-1-3 are games won, drawn and lost: in a cross-table by the bot of the row
-  against the bot of the column, elsewhere by the bot that the table or the row is about.
-- *Score* is the share of all points, a drawn game counting as half. The interval says where the
-  true share lies in 19 of 20 such measurements ([how it is
-  computed](explanation/ratings.md#claims)).
-- *Mean score* is in the points of the game itself.
-- *p99 move* is what 99 of 100 of a bot's moves took at most, on the machine that played.
-- *Faults* are games that a bot lost by a crash, on time, or by an illegal move. Where nothing is
-  said there were none.
+- Counts such as 6-1-3 are games won, drawn and lost. In a cross-table, they count the games of the
+  row's bot against the column's bot; elsewhere, those of the bot that the table or the row
+  describes.
+- *Score* is the share of all points; a draw counts as half. The 95% interval contains the
+  true share in 19 of 20 measurements ([how it is computed](explanation/ratings.md#claims)).
+- *Mean score* is in the game's own points.
+- *p99 move* is the 99th percentile of a bot's time per move, on the machine that ran the event.
+- *Faults* are games that a bot lost by a crash, on time, or by an illegal move. Events that list no
+  faults had none.
 
-`python -m benchmarks.strength NAME --write` plays an event again and keeps its result, and
-`python -m docs.generate` writes this page from what was kept. The events, with the parameters of
-every bot, are in `benchmarks/strength/matrix.yaml`."""
+`python -m benchmarks.strength NAME --write` replays an event and stores its result, and `python -m
+docs.generate` generates this page from the stored results. `benchmarks/strength/matrix.yaml`
+defines the events, with the parameters of every bot."""
 NEVER_MET = "–"
 ITSELF = "·"
 
@@ -44,7 +44,7 @@ Named = tuple[str, CaseResult]
 
 
 def page(results: Mapping[str, CaseResult]) -> str:
-    """Return the page of these results, by the names of their events."""
+    """Return the page of these results, which are keyed by event name."""
     ordered = sorted(results.items(), key=lambda pair: (pair[1].event.game, pair[0]))
     parts = [f"{HEAD}\n"]
     for game, group in groupby(ordered, key=lambda pair: pair[1].event.game):
@@ -61,8 +61,8 @@ def _game(results: Sequence[Named]) -> Iterator[str]:
         for name, result in crossed:
             yield from _cross_table(name, result)
     for kind, title, rows in (
-        ("gauntlet", "One bot against each of the others", _gauntlet_rows),
-        ("copies", "One bot at a table with copies of another", _copies_rows),
+        ("gauntlet", "Gauntlets: one bot against each opponent", _gauntlet_rows),
+        ("copies", "One bot against copies of another", _copies_rows),
         ("pair", "Pairs", _pair_rows),
     ):
         chosen = [result for _, result in results if kind_of(result) == kind]
@@ -82,7 +82,7 @@ def kind_of(result: CaseResult) -> str:
 
 
 def challenger(result: CaseResult) -> PlayerResult:
-    """Return the entrant that the event tests: of bots with one copy, the busiest."""
+    """Return the entrant that the event tests: among bots without copies, that with most games."""
     bots = [player.what for player in result.players]
     single = [player for player in result.players if bots.count(player.what) == 1]
     return max(single or result.players, key=lambda player: player.games)
@@ -120,7 +120,7 @@ def _cross_table(name: str, result: CaseResult) -> Iterator[str]:
 
 
 def _gauntlet_rows(results: Sequence[CaseResult]) -> Iterator[str]:
-    """Yield one table for all gauntlets of the same bot under the same conditions."""
+    """Yield a table for all gauntlets of the same bot under the same conditions."""
     keyed = sorted(results, key=_gauntlet)
     for (first, conditions), group in groupby(keyed, key=_gauntlet):
         rows = [row for result in group for row in _gauntlet_lines(result)]
@@ -137,9 +137,9 @@ def _gauntlet(result: CaseResult) -> tuple[str, str]:
 
 
 def _gauntlet_lines(result: CaseResult) -> Iterator[tuple[float, list[str]]]:
-    """Yield an opponent's place in the order of the table, the strongest first, and its row.
+    """Yield each opponent's sort key, strongest first, and its row.
 
-    An opponent has met nobody else, so its share is what the challenger's lacks.
+    An opponent plays only the challenger, so the challenger's score against it is 1 minus its own.
     """
     first = result.players.index(challenger(result))
     for player in _others(result):
@@ -150,7 +150,7 @@ def _gauntlet_lines(result: CaseResult) -> Iterator[tuple[float, list[str]]]:
 
 
 def _copies_rows(results: Sequence[CaseResult]) -> Iterator[str]:
-    """Yield one table for all bots that met copies of one other."""
+    """Yield one table for all bots that played copies of another bot."""
     ordered = sorted(results, key=lambda result: (result.event.seats, -challenger(result).score))
     rows = [_copies_row(result) for result in ordered]
     yield table(
@@ -185,7 +185,7 @@ def _pair_row(result: CaseResult) -> list[str]:
 
 
 def _figures(player: PlayerResult) -> list[str]:
-    """Return score, interval, mean score, and how long moves took."""
+    """Return score, interval, mean score and time per move."""
     score, mean = formatting.percent(player.score, 1), formatting.decimal(player.mean_score, 1)
     interval = _interval(player.low, player.high)
     return [score, interval, mean, f"{player.p99_ms / 1000:.2f} s"]
@@ -196,7 +196,7 @@ def _interval(low: float, high: float) -> str:
 
 
 def _cell(counts: str | None) -> str:
-    """Return a cell of a cross-table; in some formats not everybody meets everybody."""
+    """Return a cell of a cross-table; in some formats, not all entrants play each other."""
     if counts is None:
         return ITSELF
     return NEVER_MET if counts == "0-0-0" else counts
@@ -206,14 +206,14 @@ def _cell(counts: str | None) -> str:
 
 
 def _claims(results: Sequence[Named]) -> Iterator[str]:
-    """Yield how many claims of the events hold, and those that do not."""
+    """Yield the number of claims that hold, and a table of those that do not."""
     checked = [(name, result, claim) for name, result in results for claim in result.claims]
     failed = [each for each in checked if not each[2].holds]
     yield "## Claims\n"
     held = len(checked) - len(failed)
-    yield f"The events are to show {len(checked)} claims. {held} of them hold.\n"
+    yield f"The events test {len(checked)} claims. {held} of them hold.\n"
     if failed:
-        yield "These do not:\n"
+        yield "These claims do not hold:\n"
         yield table(
             ("claim", "event", "conditions", "games", "won-drawn-lost", "measured", "95% interval"),
             [

@@ -1,4 +1,4 @@
-"""The reference of tournament files, from the models that read them and fields' docstrings."""
+"""Generate the reference of tournament files from the models and the docstrings of their fields."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from kibitz_arena.tournament import CHANGEABLE_KEYS, Tournament
 
 HEAD = """# Tournament files
 
-A file of `kibitz arena` is YAML. [Run tournaments](../how-to/tournaments.md) says how they
-are held, and [Your first tournament](../tutorial/first-tournament.md) shows one step by step. Keys
-may be written with hyphens or underscores. An error in a file names the line, the path and what was
-expected. [How ratings are computed](../explanation/ratings.md) explains claims,
-ratings and the sequential test.
+Tournament files for `kibitz arena` are YAML. [Run tournaments](../how-to/tournaments.md) explains
+how to run a tournament, and [Your first tournament](../tutorial/first-tournament.md) shows one step
+by step. [How ratings are computed](../explanation/ratings.md) explains claims, ratings and the
+sequential test. You can write keys with hyphens or underscores. Error messages name the line, the
+path and the expected value.
 
-Keys marked with a star may be changed before an interrupted tournament goes on. A change of any
-other key is refused, because it would be another tournament."""
+You may change keys marked with a star before you resume an interrupted tournament. `kibitz arena`
+refuses changes to any other key, because they would make it a different tournament."""
 PARTS: tuple[tuple[str, str], ...] = (
     ("Entrant", "Entrants"),
     ("GameSpec", "The game"),
@@ -31,15 +31,15 @@ PARTS: tuple[tuple[str, str], ...] = (
     ("StopRule", "The sequential test"),
     ("RatingScale", "The scale of the ratings"),
 )
-"""The models of the parts of a tournament, and their titles on the page."""
+"""Models of the parts of a tournament, with their titles on the page."""
 
 
 class UndocumentedFieldError(LookupError):
-    """A field of a tournament that has no docstring."""
+    """A tournament field without a docstring."""
 
 
 def page() -> str:
-    """Return the page: the keys of a tournament, then those of its parts."""
+    """Return the page: the keys of a tournament, then the keys of its parts."""
     sections = [f"{HEAD}\n", "## Keys of a tournament\n", _keys(Tournament, CHANGEABLE_KEYS)]
     for name, title in PARTS:
         model: type[BaseModel] = getattr(tournament, name)
@@ -50,8 +50,8 @@ def page() -> str:
 def described(model: type[BaseModel]) -> dict[str, str]:
     """Return the docstring of each field of a model.
 
-    Python keeps none for fields, so they are read from the source. Raises
-    `UndocumentedFieldError` where there is none.
+    Python does not store docstrings of fields, so they are read from the source. Raises
+    `UndocumentedFieldError` if one is missing.
     """
     body = ast.parse(inspect.getsource(model)).body[0]
     assert isinstance(body, ast.ClassDef)
@@ -85,7 +85,7 @@ def _keys(model: type[BaseModel], starred: frozenset[str] = frozenset()) -> str:
         text = " ".join(texts[name].replace("``", "`").split())
         key = f"`{name.replace('_', '-')}`{star}"
         rows.append([key, json_schema.kind(field, _link), default, text])
-    return table(("key", "value", "default", "what it says"), rows)
+    return table(("key", "value", "default", "meaning"), rows)
 
 
 def _link(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The reference of environment variables: the purpose of each one in the sources."""
+"""Generate the reference of environment variables, with the purpose of each."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from docs.generate.markdown import table
 
 HEAD = """# Environment variables
 
-kibitz works without any of these. An option on the command line wins over its variable.
+All of these variables are optional. A command-line option overrides its variable.
 
-Every setting of `kibitz serve` has a variable too, `KIBITZ_SERVE_` and its name, such as
+Every setting of `kibitz serve` also has a variable, `KIBITZ_SERVE_` followed by its name, such as
 `KIBITZ_SERVE_ALLOW_HOST`: see [Settings of a server](configuration.md).
 """
 FOR_USERS: Final[Mapping[str, tuple[str, str]]] = {
@@ -35,7 +35,7 @@ FOR_USERS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "KIBITZ_THEME": (
         "the terminal client",
-        "`kibitz` (dark, the default), `kibitz-light`, or the name of a theme of Textual.",
+        "`kibitz` (dark, the default), `kibitz-light`, or the name of a Textual theme.",
     ),
     "KIBITZ_DB": (
         "`serve`, `token`, `db`",
@@ -62,9 +62,12 @@ FOR_USERS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "KIBITZ_LLM_URL": (
         "bots that ask a language model",
-        "Root of the endpoint. The default is `http://127.0.0.1:11434/v1`.",
+        "Base URL of the endpoint. The default is `http://127.0.0.1:11434/v1`.",
     ),
-    "KIBITZ_LLM_KEY": ("bots that ask a language model", "Key of the endpoint, if it needs one."),
+    "KIBITZ_LLM_KEY": (
+        "bots that ask a language model",
+        "API key for the endpoint, if it needs one.",
+    ),
     "KIBITZ_DB_PASSWORD": (
         "`docker-compose.cluster.yml`",
         "Password of the PostgreSQL database. Compose does not start without it.",
@@ -89,17 +92,17 @@ FOR_PROGRAMS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "KIBITZ_TEST_RUN": (
         "the tests",
-        "Marks every process that a test starts. Nothing reads it.",
+        "Marks every process that a test starts. No code reads it.",
     ),
 }
 FOR_CONTRIBUTORS: Final[Mapping[str, tuple[str, str]]] = {
     "KIBITZ_GOLDENS": (
         "`tests`",
-        "`write` replaces the expected outputs by the present ones. Check the difference.",
+        "`write` overwrites the expected outputs with the actual ones. Review the diff.",
     ),
     "KIBITZ_SCREENSHOTS": (
         "`tests/e2e/web`",
-        "Directory that keeps the pictures of pages.",
+        "Directory for screenshots of pages.",
     ),
     "KIBITZ_TEST_CHROMIUM": (
         "`tests`",
@@ -109,11 +112,11 @@ FOR_CONTRIBUTORS: Final[Mapping[str, tuple[str, str]]] = {
         "`tests`",
         "Address of a PostgreSQL server whose user may create databases.",
     ),
-    "KIBITZ_NODE_FAULTS": ("`tests/e2e/test_node_faults.py`", "Number of faults."),
-    "KIBITZ_NODE_FAULTS_SEED": ("`tests/e2e/test_node_faults.py`", "Seed of the faults."),
+    "KIBITZ_NODE_FAULTS": ("`tests/e2e/test_node_faults.py`", "Number of faults to inject."),
+    "KIBITZ_NODE_FAULTS_SEED": ("`tests/e2e/test_node_faults.py`", "Seed for choosing the faults."),
     "KIBITZ_NODE_PAIRS": (
         "`tests/e2e/test_node_faults.py`",
-        "Number of pairs of bots that play meanwhile.",
+        "Number of pairs of bots that play during the faults.",
     ),
 }
 
@@ -128,4 +131,4 @@ def page() -> str:
 
 def _table(variables: Mapping[str, tuple[str, str]]) -> str:
     rows = [[f"`{name}`", reader, what] for name, (reader, what) in variables.items()]
-    return table(("variable", "read by", "what it sets"), rows)
+    return table(("variable", "read by", "meaning"), rows)

@@ -1,6 +1,6 @@
 """Write docs/images/wall.svg, the demo's wall of games: `python -m docs.generate.wall`.
 
-The picture differs from run to run, because the demo's bots draw their own seeds.
+The picture differs between runs, because the demo's bots draw random seeds.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ PICTURE = Path(docs.generate.__file__).parents[1] / "images" / "wall.svg"
 COLUMNS: Final = 150
 ROWS: Final = 46
 SECONDS: Final = 30
-"""How long the demo plays before the picture is taken, in seconds."""
+"""Seconds that the demo plays before the screenshot."""
 FONT_FACES: Final = re.compile(r"@font-face\s*{.*?}\s*", re.DOTALL)
-"""The fonts that Rich would load from another host."""
+"""Font declarations by Rich, which would load fonts from another host."""
 
 
 async def draw() -> str:
-    """Play the demo for a while and return its wall as SVG."""
+    """Play the demo for `SECONDS` and return its wall as SVG."""
     preparation = Preparation()
     async with (
         private_server(options=["--pace", "1.2"], env={"KIBITZ_PLAIN": "1"}) as server,

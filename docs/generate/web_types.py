@@ -1,11 +1,11 @@
-"""Types and tables of the protocol for the browser client, from the schema of its messages.
+"""Generate the protocol's types and tables for the browser client from the message schema.
 
-    python -m docs.generate.web_types            writes them (`make web-types`)
-    python -m docs.generate.web_types --check    exit status 1 if one is out of date
+    python -m docs.generate.web_types            write the files (`make web-types`)
+    python -m docs.generate.web_types --check    exit with 1 if a file is stale
 
-`messages.d.ts` has a type for each definition of the schema; `protocol.js` has what the client
-needs of the protocol while it runs. A field that may be absent is optional and never null, for
-that is how the server writes (`codec.encode`).
+`messages.d.ts` has a type for each definition of the schema; `protocol.js` has the protocol's
+constants that the client needs at run time. Fields that may be absent are optional and never null,
+because the server omits them (`codec.encode`).
 """
 
 from __future__ import annotations
@@ -28,16 +28,18 @@ WIRE: Final = STATIC_FILES / "wire"
 _NOTICE: Final = "// Generated from the protocol's models by `make web-types`; do not edit."
 _WIDTH: Final = 100
 _FATAL_CLOSES: Final = {
-    CloseCode.REPLACED: "the game was opened in another window, which goes on with it",
-    CloseCode.KICKED: "the server's operator ended the connection",
+    CloseCode.REPLACED: "the game was opened in another window and continues there",
+    CloseCode.KICKED: "the server's operator closed the connection",
 }
-"""Close codes after which a client does not reconnect, with the texts for people."""
+"""Close codes after which a client does not reconnect, with the messages for people."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the files, or compare them; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m docs.generate.web_types")
-    parser.add_argument("--check", action="store_true", help="write nothing; 1 if a file differs")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit with 1 if a file is stale"
+    )
     check = parser.parse_args(argv).check
     stale = stale_files()
     for path in stale:
@@ -50,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def files(folder: Path = WIRE) -> Mapping[Path, str]:
-    """Return every generated file with the text that it should have."""
+    """Return the up-to-date text of every generated file."""
     return {
         folder / "messages.d.ts": types(messages_schema()["$defs"]),
         folder / "protocol.js": tables(),
@@ -58,7 +60,7 @@ def files(folder: Path = WIRE) -> Mapping[Path, str]:
 
 
 def stale_files(folder: Path = WIRE) -> list[Path]:
-    """Return the files that are missing or out of date."""
+    """Return the missing and stale files."""
     found = files(folder).items()
     return [path for path, text in found if not path.is_file() or path.read_text("utf-8") != text]
 
@@ -67,26 +69,26 @@ def stale_files(folder: Path = WIRE) -> list[Path]:
 
 
 def tables() -> str:
-    """Return the module with the tables of the protocol that the client needs at run time."""
+    """Return the module with the protocol's constants that the client needs at run time."""
     requests: tuple[type[Request], ...] = get_args(get_args(ClientMessage)[0])
     costs = {_type_of(request): request.cost for request in requests if request.cost != 1}
     repeatable = [_type_of(request) for request in requests if request.repeatable]
     return "\n".join(
         [
-            "// What the client needs of the protocol while it runs.",
+            "// The protocol's constants that the client needs at run time.",
             _NOTICE,
             "",
             "/** Versions of the protocol that this client speaks. */",
             f"export const VERSIONS = {json.dumps(list(VERSIONS))};",
             "",
-            "/** What requests count for in the limit of messages a second; others count for 1.",
+            "/** The cost of requests under the rate limit; all others cost 1.",
             " * @type {Record<string, number>} */",
             f"export const COSTS = {_literal(costs)};",
             "",
-            "/** Requests that may be sent again where the answer was lost. */",
+            "/** Requests that may be resent if the answer was lost. */",
             f"export const REPEATABLE = new Set({_literal(repeatable)});",
             "",
-            "/** Close codes after which there is no coming back, and why.",
+            "/** Close codes after which the client must not reconnect, and why.",
             " * @type {Record<number, string>} */",
             f"export const FATAL_CLOSES = {_literal(_FATAL_CLOSES)};",
             "",
@@ -106,7 +108,7 @@ def _literal(value: object) -> str:
 
 
 def types(definitions: Mapping[str, Any]) -> str:
-    """Return a declaration for each definition."""
+    """Return a type declaration for each definition."""
     declarations = [_declaration(name, schema) for name, schema in sorted(definitions.items())]
     return "\n\n".join([f"// The messages of the protocol as types.\n{_NOTICE}", *declarations, ""])
 
@@ -116,7 +118,7 @@ def _declaration(name: str, schema: Mapping[str, Any]) -> str:
 
 
 def _type(schema: Mapping[str, Any], indent: str = "") -> str:
-    """Return the type of the values that a schema accepts."""
+    """Return the TypeScript type of a schema's values."""
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
     if "const" in schema:

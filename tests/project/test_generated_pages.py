@@ -68,7 +68,9 @@ def test_copies_and_pairs_are_a_row_each_with_their_faults() -> None:
     conditions = "2 seats, no clock; faults: Bob 2 crashed"
     assert f"| Ada | Bob | {conditions} | 10 | 7-0-3 | 70.0% |" in page
     assert "| Ada | 2 x line-nim/Bob | 3 seats, no clock | 10 | 90.0% |" in page
-    assert page.index("with copies of another") < page.index("### Pairs") < page.index("## Claims")
+    assert (
+        page.index("against copies of another") < page.index("### Pairs") < page.index("## Claims")
+    )
 
 
 def test_only_claims_that_do_not_hold_have_a_row() -> None:
@@ -77,7 +79,7 @@ def test_only_claims_that_do_not_hold_have_a_row() -> None:
     held = claim | {"claim": "Bob never loses to Ada", "holds": True}
     made = CaseResult.model_validate(PAIR.model_dump() | {"claims": [claim, held]})
     page = strength.page({"cup": made})
-    assert "The events are to show 2 claims. 1 of them hold." in page
+    assert "The events test 2 claims. 1 of them hold." in page
     assert "| Ada is better than Bob | cup | 2 seats, no clock | 10 | 7-0-3 | 70.0% |" in page
     assert "never loses" not in page
 

@@ -158,7 +158,7 @@ def test_the_manual_has_every_refusal() -> None:
 
 
 def test_a_manual_without_its_marks_is_not_filled_in_silence() -> None:
-    with pytest.raises(ValueError, match="expected the marks <!-- refusals -->"):
+    with pytest.raises(ValueError, match="missing the markers <!-- refusals -->"):
         fill_tables("# The wire protocol\n", tables())
 
 
@@ -167,7 +167,7 @@ def test_the_command_writes_and_then_finds_nothing_to_mend(
 ) -> None:
     there = tmp_path / "docs"
     assert main(["--check", str(there)]) == 1
-    assert f"mend it with: {COMMAND} {there}" in capsys.readouterr().err
+    assert f"update it with: {COMMAND} {there}" in capsys.readouterr().err
     assert not there.exists()
     assert main([str(there)]) == 0
     assert main(["--check", str(there)]) == 0

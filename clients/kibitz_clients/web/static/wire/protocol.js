@@ -1,10 +1,10 @@
-// What the client needs of the protocol while it runs.
+// The protocol's constants that the client needs at run time.
 // Generated from the protocol's models by `make web-types`; do not edit.
 
 /** Versions of the protocol that this client speaks. */
 export const VERSIONS = [1];
 
-/** What requests count for in the limit of messages a second; others count for 1.
+/** The cost of requests under the rate limit; all others cost 1.
  * @type {Record<string, number>} */
 export const COSTS = {
   "hello": 2,
@@ -24,7 +24,7 @@ export const COSTS = {
   "history": 4
 };
 
-/** Requests that may be sent again where the answer was lost. */
+/** Requests that may be resent if the answer was lost. */
 export const REPEATABLE = new Set([
   "list_games",
   "list_lobbies",
@@ -51,9 +51,9 @@ export const REPEATABLE = new Set([
   "history"
 ]);
 
-/** Close codes after which there is no coming back, and why.
+/** Close codes after which the client must not reconnect, and why.
  * @type {Record<number, string>} */
 export const FATAL_CLOSES = {
-  "4000": "the game was opened in another window, which goes on with it",
-  "4003": "the server's operator ended the connection"
+  "4000": "the game was opened in another window and continues there",
+  "4003": "the server's operator closed the connection"
 };
