@@ -1,4 +1,4 @@
-"""The table of experiments, in the order of the page; what is heavy is imported when one runs."""
+"""The table of experiments, in page order; slow imports are deferred until a measurement runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REPORTS = {
     "line-nim": "AI Capstone assignment 2 (NYCU, 2023)",
     "number-merge": "Practical assignment 1 (Riga Technical University)",
 }
-"""The reports, by the games that they are about."""
+"""The reports, by game."""
 
 
 def _sooner() -> Measure:
@@ -83,13 +83,13 @@ def _whole_tree() -> Measure:
 GENETIC_FIGURES = ("fitness.svg", "wins.svg", "array-best.svg")
 GENETIC = "chinese-checkers/genetic"
 SMALL = "population=200,begins=individual,highest=100"
-"""That of a short run: its first generations, in which most games drag on, are cheaper."""
+"""Parameters of short runs. A small population saves time in the first, slow generations."""
 MEDIUM = "population=300,begins=individual,highest=100"
-"""The same for three players."""
+"""`SMALL` for three players."""
 LARGE = "population=1000,begins=individual,highest=100"
-"""The setting under which the report's algorithm comes furthest for as many games."""
+"""The parameters with which the report's algorithm gets furthest for its number of games."""
 LARGER = "population=1500,begins=individual,highest=100"
-"""The same for three players, where fewer of the first individuals come near a win."""
+"""`LARGE` for three players: fewer of the initial individuals come close to a win."""
 TANKS_FIGURES = ("highest.svg", "mean.svg")
 
 EXPERIMENTS = (
@@ -97,60 +97,62 @@ EXPERIMENTS = (
         "checkers-genetic-two",
         "chinese-checkers",
         "Distances evolved for two players",
-        "An array that the genetic algorithm finds wins about 99% of its games against the "
-        "hand-tuned one; the fittest, of generation 7,822, has a fitness of 427.4, a win in 72.6 "
-        "plies. Nobody wins before generation 51.",
-        "The fitness that the report gives is the highest of few games, not the mean of many. It "
-        "leaves open the size of the population, the range of the random numbers, who begins, "
-        "and which array measures a loser's way; its listing makes fewer children than its text. "
-        "The hand-tuned array is in it as a figure only; ours follows its description. Where "
-        "random numbers fall below those of the goal holes nobody ever wins. A population of 20 "
-        "is all alike before it has come far; one of 1,000 that begins with numbers up to 100 is "
-        "not. The report's sums of plies over five games, 363 and 417 with two players and 533 "
-        "with three, agree with an array that always makes the first move; 533 is none where all "
-        "do in turn. The array with the highest fitness, here as there by five games, is lucky: "
-        "played anew it may win less than others do. A short run ends while its population still "
-        "gets better; the array that ships is of 1,000 individuals and 150 generations.",
+        "An array found by the genetic algorithm wins about 99% of its games against the "
+        "hand-tuned array. The fittest array, of generation 7,822, has a fitness of 427.4, a win "
+        "in 72.6 plies. No array wins before generation 51.",
+        "The reported fitness is the maximum over a few games, not the mean over many. The "
+        "report does not state the size of the population, the range of the random numbers, who "
+        "begins, or which array measures the loser's distance; its listing creates fewer "
+        "children than its text describes. It shows the hand-tuned array only as a figure; the "
+        "one here follows the report's description. If random numbers are below those of the "
+        "goal holes, nobody ever wins. A population of 20 becomes uniform before it makes much "
+        "progress; a population of 1,000 with initial numbers of up to 100 does not. The "
+        "report's total plies over five games, 363 and 417 with two players and 533 with three, "
+        "are consistent with an array that always moves first; a total of 533 is impossible if "
+        "the players take turns beginning. The array with the highest fitness over five games, "
+        "here as in the report, is partly lucky: in new games, it may win less often than "
+        "others. Short runs end while the population is still improving; the shipped array comes "
+        "from 1,000 individuals and 150 generations.",
         training.of(
             {"two players": f"{GENETIC}:{SMALL},generations=60"},
             {"two players": f"{GENETIC}:{LARGE},generations=150", "20": f"{GENETIC}:population=20"},
-            "The arrays of one run, tested in games that the evolution has not seen.",
+            "The arrays of one run, tested in games not used during evolution.",
             GENETIC_FIGURES,
         ),
     ),
     ReportExperiment(
         "checkers-evolved",
         "chinese-checkers",
-        "The array that ships, tested anew",
-        "The same: about 99% of the games against the hand-tuned array, and a fitness of 427.4.",
-        "See above. Besides, an array that was selected by its games against one judge is only "
-        "known to play well against that one, so others are asked here.",
+        "The shipped array in new games",
+        "As above: about 99% of the games against the hand-tuned array, and a fitness of 427.4.",
+        "See above. In addition, an array selected by its games against one judge is only known "
+        "to play well against that judge, so this test includes other judges.",
         _evolved,
     ),
     ReportExperiment(
         "checkers-ceiling",
         "chinese-checkers",
-        "What an array can reach at all",
+        "The best that an array can achieve",
         "A fitness of 427.4, a win in 72.6 plies, with two players; 393.4 with three.",
-        "Both are the highest of very many individuals, each by five games, in which luck is "
-        "selected. Here the array is optimised by an evolution strategy that sees 40 games of "
-        "each, so as to know what can be asked of the report's algorithm under our rules.",
+        "Both values are the maximum over very many individuals with five games each, which "
+        "selects for luck. Here, an evolution strategy with 40 games per individual optimizes "
+        "the array, to show what the report's algorithm could achieve under the rules of kibitz.",
         _ceiling,
     ),
     ReportExperiment(
         "checkers-genetic-three",
         "chinese-checkers",
         "Distances evolved for three players",
-        "The array of generation 3,594 wins 99.2% of its games with three players, with a fitness "
-        "of 393.4; it takes more generations than with two.",
-        "As with two players. The share is that of the games in which it was selected. With 100 "
-        "individuals and first numbers up to 24 a population won 27% of its games after 4,875 "
-        "generations; with the setting of the short run, more after 36. The array that ships is "
-        "of a longer one.",
+        "The array of generation 3,594 wins 99.2% of its games with three players, with a "
+        "fitness of 393.4; evolution takes more generations than with two players.",
+        "As with two players. The win rate is from the games by which the array was selected. "
+        "With 100 individuals and initial numbers of up to 24, a population won 27% of its games "
+        "after 4,875 generations; with the parameters of the short run, it won more after only "
+        "36. The shipped array comes from a longer run.",
         training.of(
             {"three players": f"{GENETIC}:seats=3,{MEDIUM},generations=60"},
             {"three players": f"{GENETIC}:seats=3,{LARGER},generations=300"},
-            "The arrays of one run, tested in games that the evolution has not seen.",
+            "The arrays of one run, tested in games not used during evolution.",
             GENETIC_FIGURES,
         ),
     ),
@@ -158,14 +160,14 @@ EXPERIMENTS = (
         "checkers-learned",
         "chinese-checkers",
         "Distances learned by an evolution strategy",
-        "None: the report's genetic algorithm changes every hole by itself and plays greedy games.",
-        "It leaves open what a more careful fit to stronger games would bring. Here 17 numbers "
-        "describe the array, the same left and right, everybody plans two own moves ahead, and "
-        "the fitness is how far ahead they come, not who wins.",
+        "None: the report's genetic algorithm changes each hole separately and plays greedy games.",
+        "The report does not try a more careful fit to stronger games. Here, 17 numbers describe "
+        "a left-right symmetric array, all players plan two of their own moves ahead, and the "
+        "fitness is the size of the lead, not who wins.",
         training.of(
             {"two players": "chinese-checkers/learned:generations=12,openings=8"},
             {"two players": "chinese-checkers/learned", "four": "chinese-checkers/learned:seats=4"},
-            "How far the array of a run is ahead of `stragglers`, of which it is a variation.",
+            "The lead of the array of one run over `stragglers`, of which it is a variation.",
             ("lead.svg", "array.svg"),
         ),
     ),
@@ -173,66 +175,67 @@ EXPERIMENTS = (
         "checkers-guided",
         "chinese-checkers",
         "Moves learned from searches",
-        "None: the report has no Monte Carlo search, and its evaluations look at positions only.",
-        "What it learns are distances, which tell a search how good a position is, but not which "
-        "moves to look at. `kibitz train chinese-checkers/priors` fits that to the moves that a "
-        "search chose in games against itself; `mcts-guided` plays by it, and judges positions as "
-        "`mcts-learned` does. A name such as `alphabeta-race` is a search with an evaluation: "
-        "`alphabeta:evaluation=race`.",
+        "None: the report has no Monte Carlo search, and its evaluations score positions only.",
+        "The report learns distances, which tell a search how good a position is, but not which "
+        "moves to consider. `kibitz train chinese-checkers/priors` fits priors to the moves that "
+        "a search chose in games against itself; `mcts-guided` uses these priors, and evaluates "
+        "positions like `mcts-learned`. A name such as `alphabeta-race` means a search with an "
+        "evaluation: `alphabeta:evaluation=race`.",
         _guided,
     ),
     ReportExperiment(
         "checkers-guided-six",
         "chinese-checkers",
         "Moves learned from searches, for six players",
-        "None: the report's learning is for two players and three.",
-        "With six players a search of all moves sees few plies of its own, so what it looks at "
-        "first counts for more. The same command with `seats=6` learns from games of six. Every "
-        "other seat is `mcts-guided`, the three between them are one older search, and that side "
-        "is ahead whose seats have the higher mean score.",
+        "None: the report's learning covers two and three players.",
+        "With six players, a search of all moves sees only few of its own plies, so the order of "
+        "its moves matters more. The same command with `seats=6` learns from games with six "
+        "players. Every other seat is `mcts-guided`, the three seats between them are one older "
+        "search, and the side with the higher mean score wins.",
         _guided_six,
     ),
     ReportExperiment(
         "checkers-sooner",
         "chinese-checkers",
         'The loop without "sooner is better"',
-        "Of two moves with equal outcomes the search has to prefer the sooner one; without this "
-        "check it can loop for ever, winning in two moves each time.",
-        "In the report's own listing shorter plans are looked at first, and only a better one "
-        "takes their place. There the check changes nothing. It is needed where a later plan of "
-        "equal worth may take the place of an earlier one.",
+        "Of two moves with equal outcomes, the search must prefer the sooner one; without this "
+        "check it can loop forever, always two moves away from winning.",
+        "The report's own listing considers shorter plans first and replaces a plan only by a "
+        "better one, so the check changes nothing there. The check is needed if a later plan of "
+        "equal value can replace an earlier one.",
         _sooner,
     ),
     ReportExperiment(
         "checkers-conspiring",
         "chinese-checkers",
-        "Bots that recognise their own kind",
-        "None: the report asks in a note what a bot would do that recognises others of its ilk and "
-        "conspires, and has no such bot.",
-        "Recognised by what, and to what end, is open. `chinese-checkers/conspirator` knows its "
-        "kind by their names, which anybody may take, looks one move ahead as the others do, and "
-        "adds half of what the position is worth to each friend, less a quarter of what it is to "
-        "the best of the others. Such groups are why entrants of one owner should not meet at one "
-        "table of an event with more than two seats.",
+        "Bots that recognize their own kind",
+        "None: in a note, the report asks what a bot would do that recognizes others of its ilk "
+        "and conspires with them, but it has no such bot.",
+        "The report does not say how bots would recognize each other, or for what purpose. "
+        "`chinese-checkers/conspirator` recognizes its kind by their names, which anyone can "
+        "use. It looks one move ahead like the other bots. To its own value of a position it "
+        "adds half of each friend's value, and subtracts a quarter of the best opponent's. "
+        "Because of such groups, entrants of one owner should not play at the same table in "
+        "events with more than two seats.",
         _conspiring,
     ),
     ReportExperiment(
         "checkers-compiled",
         "chinese-checkers",
-        "The same search, compiled and not",
-        "Under PyPy the time-limited search looks one level deeper than under CPython.",
-        "No figures are given. PyPy is not measured here: the same source runs compiled by Numba "
-        "and as plain CPython.",
+        "The same search, compiled and interpreted",
+        "Under PyPy, the time-limited search looks one level deeper than under CPython.",
+        "The report gives no figures. PyPy is not measured here; instead, the same source runs "
+        "compiled by Numba and as plain CPython.",
         _compiled,
     ),
     ReportExperiment(
         "checkers-searches",
         "chinese-checkers",
         "Searches against one ply",
-        "Looking ahead is stronger than the best move at once; minimax counters what the search "
-        "of the own moves only does not see.",
-        "The report measures neither. As its minimax is listed, a player negates what a leaf is "
-        "worth to that same player, a win included, and so prefers what is worst for it.",
+        "Looking ahead is stronger than playing the best immediate move; minimax counters "
+        "threats that a search of its own moves does not see.",
+        "The report measures neither claim. In its minimax listing, a player negates its own "
+        "value of a leaf, even a win, and so prefers what is worst for it.",
         events.of(
             (
                 "chinese-checkers-iddfs-hand",
@@ -240,26 +243,27 @@ EXPERIMENTS = (
                 "chinese-checkers-alphabeta-hand",
                 "chinese-checkers-minimax-euclid",
             ),
-            "Against the greedy player of the same evaluation, the search of the own moves scores "
-            "{chinese_checkers_iddfs_hand}, minimax {chinese_checkers_minimax_hand} and alpha-beta "
-            "{chinese_checkers_alphabeta_hand}.",
+            "Against the greedy player with the same evaluation, the search of its own moves "
+            "scores {chinese_checkers_iddfs_hand}, minimax {chinese_checkers_minimax_hand} and "
+            "alpha-beta {chinese_checkers_alphabeta_hand}.",
         ),
     ),
     ReportExperiment(
         "tanks-report",
         "tanks",
-        "The network of 225-10-7, evolved as described",
-        "After 30 generations of 250 networks the trained one scores 460, 360, 410, 660 and 330 "
-        "points in five games, against 180 to 440 of three random players.",
-        "The fitness is one game, so luck is selected. The network reads the codes of its local "
-        "board as they are, up to 44, with which tanh is saturated; the toolbox may have scaled "
-        "them, so both readings are run. In the published program shells pay for every wreck that "
-        "they hit and blocked moves turn the hull; the rules here do neither.",
+        "The 225-10-7 network, evolved as described",
+        "After 30 generations of 250 networks, the trained network scores 460, 360, 410, 660 and "
+        "330 points in five games, compared with 180 to 440 for three random players.",
+        "The fitness is the score of a single game, which selects for luck. The network reads "
+        "the raw codes of its local board, up to 44, which saturate tanh; the toolbox may have "
+        "scaled them, so both versions are run. In the published program, shells score for every "
+        "wreck that they hit, and blocked moves turn the hull; the rules of kibitz do neither.",
         training.of(
             {"codes": "tanks/report:input=codes", "scaled": "tanks/report:input=scaled"},
             {"codes": "tanks/report:input=codes", "scaled": "tanks/report:input=scaled"},
-            "The fittest network of generation 30, in five games as in the report's table and in "
-            "many games that it was not selected by. Four random players score 341 points each.",
+            "The fittest network of generation 30, in five games as in the report's table, and "
+            "in many new games that were not used to select it. With four random players, each "
+            "scores 341 points.",
             TANKS_FIGURES,
         ),
     ),
@@ -267,26 +271,26 @@ EXPERIMENTS = (
         "tanks-neuroevolution",
         "tanks",
         "Beyond the report: a network that learns to play",
-        "A network can be evolved that plays better than random players.",
-        "As described it is not (see above). With inputs seen from the tank, several games in "
-        "every seat for each network, and an evolution strategy, it is.",
+        "Evolution can produce a network that plays better than random players.",
+        "As described, it does not (see above). With inputs relative to the tank, several games "
+        "in every seat for each network, and an evolution strategy, it does.",
         training.of(
             {"short": "tanks/neuroevolution:generations=60"},
             {"whole": "tanks/neuroevolution:generations=220"},
-            "The network that one run came to, in games that it was not selected by. Four random "
-            "players score 341 points each.",
+            "The resulting network of one run, in new games that were not used to select it. "
+            "With four random players, each scores 341 points.",
             TANKS_FIGURES,
         ),
     ),
     ReportExperiment(
         "five-levels",
         "five-in-a-row",
-        "Three levels, and the unbeatable one",
+        "Three levels, one of them unbeatable",
         "Beginner, Intermediate and Advanced look 0, 2 and 4 plies ahead; Advanced is unbeatable.",
-        'No games are reported. In the listing the opponent\'s "tricky" test of one side looks at '
-        "the wrong stone, and early returns leave the simulated stone on the board; its minimax "
-        "also adds up the utilities of the moves on a line. The levels here are without the two "
-        "faults.",
+        'The report describes no games. In the listing, the opponent\'s "tricky" test of one '
+        "side looks at the wrong stone, and early returns leave the simulated stone on the "
+        "board; its minimax also adds up the utilities of the moves on a line. The levels here "
+        "do not have these two faults.",
         events.of(
             (
                 "five-beginner-random",
@@ -296,7 +300,7 @@ EXPERIMENTS = (
                 "five-threat-advanced",
             ),
             "Each level beats the one below: {five_intermediate_beginner} and "
-            "{five_advanced_intermediate}. Advanced is not unbeatable: a search of threats scores "
+            "{five_advanced_intermediate}. Advanced is not unbeatable: a threat search scores "
             "{five_threat_advanced} against it.",
         ),
     ),
@@ -304,44 +308,46 @@ EXPERIMENTS = (
         "nim-sample",
         "line-nim",
         "Against the sample player",
-        "The report's player wins 10 of 10 games against the sample, which plays at random.",
-        "Ten games show a share of no less than 72%. Its test of isolated cells looks at the wrong "
-        "column, and it leaves out some of the lines of three; `line-nim/capstone` does neither.",
+        "The report's player wins 10 of 10 games against the sample player, which plays at random.",
+        "Ten wins only show a win rate of at least 72%. The report's test for isolated cells "
+        "looks at the wrong column, and it omits some of the lines of three; `line-nim/capstone` "
+        "does neither.",
         events.of(
             ("line-nim-capstone-random", "line-nim-solver-capstone"),
-            "Without its faults it scores {line_nim_capstone_random} against the sample, and the "
-            "exact solver {line_nim_solver_capstone} against it.",
+            "Without these faults, the player scores {line_nim_capstone_random} against the "
+            "sample, and the exact solver scores {line_nim_solver_capstone} against the player.",
         ),
     ),
     ReportExperiment(
         "nim-win-and-loss",
         "line-nim",
-        "Against minimax that knows only won and lost",
-        "It wins 5 of 5 games against a minimax whose evaluation has two values, won and lost; "
-        "the test of isolated cells makes the difference.",
-        "Five games show a share of no less than 57%, and nothing is said of the other player's "
-        "depth or of who began. The two differ in more than the evaluation: this minimax does not "
-        "prune. On one map the first player nearly always has a win, so each map is played twice.",
+        "Against a minimax that evaluates only wins and losses",
+        "The report's player wins 5 of 5 games against a minimax whose evaluation has two "
+        "values, won and lost; the test for isolated cells makes the difference.",
+        "Five wins only show a win rate of at least 57%, and the report states neither the "
+        "opponent's depth nor who began. The two players differ in more than the evaluation: "
+        "this minimax does not prune. On a given map the first player nearly always has a "
+        "winning strategy, so each map is played twice.",
         _win_and_loss,
     ),
     ReportExperiment(
         "nim-pruning",
         "line-nim",
-        "Depth with pruning and without",
-        "With alpha-beta pruning the depth can grow from 5 to 10.",
-        "No counts are given, and of the listing only the branch of the maximizing player is "
-        "shown. It copies the whole board for every move.",
+        "Depth with and without pruning",
+        "With alpha-beta pruning, the depth can grow from 5 to 10.",
+        "The report gives no counts, and lists only the branch of the maximizing player. Its "
+        "program copies the whole board for every move.",
         _pruning,
     ),
     ReportExperiment(
         "merge-whole-tree",
         "number-merge",
-        "The whole tree of a row of six",
+        "The full game tree of a row of six",
         "The program generates every state of the game and follows a winning path.",
-        "No games are reported. Its program finds children by wrong indices, swaps the levels of "
-        "maximum and minimum, and never looks at the fifth move of the root. The threshold is "
-        "called an average without saying of what; here it is that of the row, with which the "
-        "first player of an even row wins.",
+        "The report describes no games. Its program computes wrong indices for children, swaps "
+        "the maximizing and minimizing levels, and never considers the fifth move of the root. "
+        "It calls the threshold an average without saying of what; here, it is the average of "
+        "the row, with which the first player of an even row wins.",
         _whole_tree,
     ),
 )
