@@ -1,4 +1,4 @@
-"""The command: `python -m benchmarks.experiments`; the package says what it does."""
+"""The command `python -m benchmarks.experiments`; see the package's docstring."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from benchmarks.experiments.table import EXPERIMENTS
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the experiments that are named, keep what they show; return the exit status."""
+    """Run the named experiments and store their outcomes; return the exit status."""
     options = _parser().parse_args(argv)
     known = {experiment.name: experiment for experiment in EXPERIMENTS}
     for name in options.names:
@@ -47,24 +47,24 @@ def _parser() -> argparse.ArgumentParser:
         description=benchmarks.experiments.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="experiments; all without any")
-    parser.add_argument("--list", action="store_true", help="print the names and run nothing")
-    parser.add_argument("--full", action="store_true", help="at whole length, which takes hours")
-    parser.add_argument("--threads", type=int, default=2, help="threads of a training; 2")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="experiments to run; default: all")
+    parser.add_argument("--list", action="store_true", help="print the names and exit")
+    parser.add_argument("--full", action="store_true", help="run at full length, which takes hours")
+    parser.add_argument("--threads", type=int, default=2, help="threads for training; default: 2")
     return parser
 
 
 def _run(experiment: ReportExperiment, scale: Scale) -> int:
-    """Run one experiment, print what it shows and keep it; return 1 if it failed.
+    """Run an experiment, print and store its outcome; return 1 if it failed.
 
-    A short run is not kept where there is a whole one.
+    The outcome of a short run never replaces that of a full run.
     """
     print(f"{experiment.name}: {experiment.title}", flush=True)
     began, used = time.monotonic(), _processor_seconds()
     try:
         measured = experiment.load()(scale)
     except UnavailableError as error:
-        print(f"  not run, what was kept stays: {error}", flush=True)
+        print(f"  not run; the stored outcome is unchanged: {error}", flush=True)
         return 0
     except subprocess.SubprocessError as error:
         print(f"Error: {experiment.name}: {error}", file=sys.stderr)
@@ -73,11 +73,11 @@ def _run(experiment: ReportExperiment, scale: Scale) -> int:
     outcome = of(experiment.name, measured, scale, *times)
     kept = outcomes.load().get(experiment.name)
     if kept is not None and kept.full and not scale.full:
-        print(f"  the page keeps what the whole run of {kept.date} has shown; this short one:")
+        print(f"  the full run of {kept.date} stays on the page; outcome of this short run:")
     else:
         outcomes.save(outcome, list(measured.figures.values()))
     print(f"  {measured.found}", *map(_line, measured.rows), sep="\n  ")
-    print(f"  {outcome.seconds:.0f} s, {times[1]:.0f} s of the processor", flush=True)
+    print(f"  {outcome.seconds:.0f} s, {times[1]:.0f} s of CPU time", flush=True)
     return 0
 
 
@@ -86,7 +86,7 @@ def _line(row: Sequence[str]) -> str:
 
 
 def _processor_seconds() -> float:
-    """Return the processor time of this process and of those that it started and that ended."""
+    """Return the CPU time of this process and of its terminated child processes."""
     times = os.times()
     return sum(times[:4])
 
@@ -94,7 +94,7 @@ def _processor_seconds() -> float:
 def of(
     name: str, measured: Measured, scale: Scale, seconds: float, processor_seconds: float
 ) -> Outcome:
-    """Return what is kept of a measurement."""
+    """Return the outcome to store for a measurement."""
     by_default = f"python -m benchmarks.experiments {name}"
     return Outcome(
         name=name,

@@ -1,8 +1,8 @@
-"""How well an array of distances can play at all, optimized beyond the report's means.
+"""Measure how well an array of distances can play if it is optimized beyond the report's means.
 
-The separable evolution strategy changes all 121 numbers, starting from those that ship for two
-players. Its fitness is the report's, over more games per individual. The result is a lower bound of
-what such a player can reach against the hand-tuned one here.
+A separable evolution strategy changes all 121 numbers, starting from the shipped array for two
+players. It uses the report's fitness, over more games per individual. The result is a lower bound
+of the best possible fitness against the hand-tuned array.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from kibitz_training.chinese_checkers.hole_games import against
 from kibitz_training.cma import Cma
 
 POPULATION, GAMES = 32, 40
-"""Individuals of a generation, and the games of each: all of them play with the same chances."""
+"""Individuals per generation, and games per individual; all individuals use the same seeds."""
 RANGE = 20.0
-"""The numbers begin so far from the least to the largest; the first step is 1."""
+"""The initial range of the numbers; the first step size is 1."""
 
 
 def ceiling(scale: Scale) -> Measured:
-    """Optimize an array for two players and one for three; play them in games of their own."""
+    """Optimize an array for two players and one for three, and test them in new games."""
     count, rows, sentences = scale.choose(1000, 4000), [], []
     for seats, (share, highest) in shipped.REPORTED.items():
         array = optimised(seats, scale.choose(1200 // seats, 1500), scale.threads)
@@ -36,14 +36,14 @@ def ceiling(scale: Scale) -> Measured:
             rows.append((str(seats), "hand", begins, *row))
         won, fitness = rows[-len(shipped.BEGINS)][4], rows[-len(shipped.BEGINS)][7]
         sentences.append(
-            f"With {seats} players the optimised array wins {won} of its games where it begins, "
-            f"with a mean fitness of {fitness}; the report has {share} and {highest}."
+            f"With {seats} players, the optimized array wins {won} of the games that it begins, "
+            f"with a mean fitness of {fitness}; the report gives {share} and {highest}."
         )
     return Measured(found=" ".join(sentences), heads=shipped.HEADS, rows=tuple(rows))
 
 
 def optimised(seats: int, generations: int, threads: int) -> Array:
-    """Return the array that the strategy comes to."""
+    """Return the array that the strategy converges to."""
     file = weights_file.read(shipped.WEIGHTS / f"{EVOLVED[2]}.json")
     first = np.array(file.weights, np.float64)
     first *= RANGE / np.ptp(first)

@@ -1,11 +1,11 @@
-"""The experiments of "Fun With Chinese Checkers" that need no training.
+"""Experiments on "Fun With Chinese Checkers" that need no training.
 
-`plan` is the report's search as it lists it: the best plan over all depths, own moves only. It
-compares two plans of equal worth in one of three ways:
+`plan` is the search as listed in the report: the best plan over all depths, own moves only. It
+compares two plans of equal value in one of three ways:
 
-- ``sooner``: the one that comes to its worth earlier is better, as in the report;
-- ``first``: whichever was found first stays;
-- ``last``: whichever was found last is taken, and so the longest.
+- ``sooner``: the plan that reaches its value earlier is better, as in the report;
+- ``first``: the plan that was found first is kept;
+- ``last``: the plan that was found last, and so the longest, replaces the other.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ GAME = "chinese-checkers"
 Rule = Literal["sooner", "first", "last"]
 RULES: tuple[Rule, ...] = ("sooner", "first", "last")
 OWN_MOVES = 2
-"""How far ahead the plans go."""
+"""The length of plans."""
 RACE = 76
-"""Plies after which the own player's plans begin; until then both play greedily."""
+"""Plies that both players play greedily before the first plan."""
 PATIENCE = 40
-"""Own moves after which it counts as not coming home."""
+"""Own moves after which the player counts as not getting home."""
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Plan:
     depth: int = 0
 
     def beaten_by(self, worth: float, depth: int, rule: Rule) -> bool:
-        """Whether a plan takes the place of this one."""
+        """Return whether another plan replaces this one."""
         if worth != self.worth:
             return worth > self.worth
         return rule == "last" or (rule == "sooner" and depth < self.depth)
@@ -52,13 +52,13 @@ class Plan:
 
 @dataclass(frozen=True)
 class End:
-    """How an endgame ended."""
+    """The outcome of an endgame."""
 
     home: bool
     moves: int
-    """Own moves that it took."""
+    """Number of own moves."""
     put_off: int
-    """How often a win at once was there and was not taken."""
+    """How often the player did not take an immediate win."""
 
 
 def plan(state: np.record, ev: np.record, seed: str, rule: Rule) -> int:
@@ -82,7 +82,7 @@ def _extend(
     best: Plan,
     rule: Rule,
 ) -> None:
-    """Judge a plan that goes on with `action`, and all that go on from there."""
+    """Evaluate the plan extended by `action`, and all of its extensions."""
     op.play(st, action)
     over = bool(op.terminal(st))
     worth = float(op.evaluate(ev, st, np.int64(seat)))
@@ -98,17 +98,17 @@ def _extend(
 
 
 def sooner(scale: Scale) -> Measured:
-    """Play to the end with each way to compare plans, while the other player stands still."""
+    """Play endgames with each way to compare plans, while the other player stands still."""
     games = scale.choose(20, 200)
     ends = {rule: [finish(seed, rule) for seed in range(games)] for rule in RULES}
     circles = {rule: sum(not end.home for end in ends[rule]) for rule in RULES}
     return Measured(
-        found=f"Of {games} endgames in which the other player stands still, plans of {OWN_MOVES} "
-        f"own moves do not come home in {circles['sooner']} where the sooner of equal outcomes is "
-        f"better, in {circles['first']} where the first one found stays, and in {circles['last']} "
-        f"where the last one found is taken. That one put off a win at once "
-        f"{sum(end.put_off for end in ends['last'])} times.",
-        heads=("of equal plans", "games", "home", "95% interval", "own moves", "wins put off"),
+        found=f"In {games} endgames in which the other player stands still, plans of {OWN_MOVES} "
+        f"own moves fail to get home in {circles['sooner']} if the sooner of equal outcomes is "
+        f"preferred, in {circles['first']} if the first plan found is kept, and in "
+        f"{circles['last']} if the last plan found is used. The last variant delayed an "
+        f"immediate win {sum(end.put_off for end in ends['last'])} times.",
+        heads=("preferred plan", "games", "home", "95% interval", "own moves", "wins delayed"),
         rows=tuple(_row(rule, ends[rule]) for rule in RULES),
     )
 
@@ -122,10 +122,10 @@ def _row(rule: Rule, ends: list[End]) -> tuple[str, ...]:
 
 
 def finish(seed: int, rule: Rule) -> End:
-    """Play greedily into the race, then by plans of seat 0 alone; return how it ends.
+    """Play greedily into the race, then by seat 0's plans only; return the outcome.
 
-    It has not come home where it takes more than `PATIENCE` own moves, or where the rules end the
-    match before, as they do when a position comes a third time.
+    Seat 0 does not get home if it needs more than `PATIENCE` own moves, or if the rules end the
+    match first, as after a threefold repetition.
     """
     game, state = matches.start(GAME, 2, seed)
     matches.scatter(game, state, 4, seed)
@@ -163,7 +163,7 @@ def _play_greedily(game: Game, state: np.record, greedy: Chooser, seed: int) -> 
 
 
 def middle(seed: int, plies: int = 24) -> tuple[Game, Any]:
-    """Return a position of the middle game, played greedily."""
+    """Return a middle-game position reached by greedy play."""
     game, state = matches.start(GAME, 2, seed)
     matches.scatter(game, state, 4, seed)
     greedy = Player(Greedy, hand).chooser(state)

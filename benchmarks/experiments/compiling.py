@@ -1,7 +1,7 @@
-"""How deep the time-limited search looks, compiled and run by plain CPython on the same source.
+"""Compare the depth of the time-limited search, compiled and in plain CPython.
 
 The report compares PyPy with CPython. ``python -m benchmarks.experiments.compiling`` prints the
-figures of one mode, the one that ``KIBITZ_PLAIN`` selects.
+results of the mode selected by ``KIBITZ_PLAIN``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SECONDS = 1.0
 
 
 def depths(positions: int) -> list[tuple[int, int]]:
-    """Return the own moves that were finished and the positions judged, position by position."""
+    """Return the number of completed own moves and of evaluated positions, for each position."""
     depths = []
     for seed in range(positions):
         _, state = middle(seed)
@@ -50,16 +50,18 @@ def compiled(scale: Scale) -> Measured:
         for name in modes
     )
     return Measured(
-        found=f"In {SECONDS:g} s a move on {positions} positions of the middle game, the search "
-        f"finishes {deep['plain CPython']:g} own moves as plain CPython and {deep['compiled']:g} "
-        f"compiled, {rate['compiled'] / rate['plain CPython']:,.0f} times the positions a second.",
-        heads=("mode", "own moves finished (median)", "least to most", "positions a second"),
+        found=f"With {SECONDS:g} s per move on {positions} middle-game positions, the search "
+        f"completes {deep['plain CPython']:g} own moves in plain CPython and "
+        f"{deep['compiled']:g} compiled, and evaluates "
+        f"{rate['compiled'] / rate['plain CPython']:,.0f} times as many positions "
+        f"per second.",
+        heads=("mode", "own moves completed (median)", "range", "positions per second"),
         rows=rows,
     )
 
 
 def _asked(plain: str, positions: int) -> list[tuple[int, int]]:
-    """Return `depths` of a process of its own, in a mode."""
+    """Return the `depths` of a separate process in the given mode."""
     command = [sys.executable, "-m", "benchmarks.experiments.compiling", str(positions)]
     environment = {key: value for key, value in os.environ.items() if key != "KIBITZ_PLAIN"}
     if plain:

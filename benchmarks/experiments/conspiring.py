@@ -1,4 +1,4 @@
-"""The gain of bots that recognize their own kind: groups that cooperate, and groups that do not."""
+"""Measure the gain of bots that recognize each other, in cooperating and independent groups."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ GROUPS: tuple[tuple[int, tuple[int, ...]], ...] = (
     (6, (0, 1, 2)),
     (6, (0, 2, 4)),
 )
-"""Seats of the match, and those of the group in the first match; they turn with each match."""
+"""The number of seats, and the group's seats in the first match; they rotate with each match."""
 OPENING = 2
-"""Random moves of each seat before the match, so that no two are the same."""
+"""Random moves per seat before the match, so that all matches differ."""
 
 
 @dataclass(frozen=True)
@@ -30,15 +30,15 @@ class Gain:
 
     games: int
     wins: int
-    """Games in which one of the group came first."""
+    """Games in which a member of the group finished first."""
     score: float
-    """The mean share of the others that a member of it left behind."""
+    """The mean share of the other players that a member finished ahead of."""
 
 
 def play_group(seats: int, group: tuple[int, ...], games: int, *, together: bool) -> Gain:
-    """Play a group against bots that look one move ahead by the same evaluation.
+    """Play a group against bots that look one move ahead with the same evaluation.
 
-    Its members know each other where they are `together`; else each plays for itself.
+    The members recognize each other if they are `together`; otherwise each plays for itself.
     """
     judged, wins, score = EVALUATIONS["mobility"], 0, 0.0
     for seed in range(games):
@@ -57,7 +57,7 @@ def play_group(seats: int, group: tuple[int, ...], games: int, *, together: bool
 
 
 def conspiring(scale: Scale) -> Measured:
-    """Play every group with and without its members knowing each other."""
+    """Play every group with members that recognize each other, and with members that do not."""
     games = scale.choose(200, 1000)
     rows, better = [], 0
     for seats, group in GROUPS:
@@ -65,13 +65,13 @@ def conspiring(scale: Scale) -> Measured:
             play_group(seats, group, games, together=together) for together in (False, True)
         )
         better += joined.wins > alone.wins
-        for gain, how in ((alone, "each for itself"), (joined, "together")):
+        for gain, how in ((alone, "separately"), (joined, "together")):
             percent, interval = matches.share(gain.wins, games)
             who = f"{len(group)} of {seats}: seats {', '.join(str(seat + 1) for seat in group)}"
             rows.append((who, how, str(games), percent, interval, f"{gain.score:.3f}"))
     return Measured(
-        found=f"One of the group comes first more often with members that know each other in "
-        f"{better} of {len(GROUPS)} groups, in {games} games each.",
-        heads=("group", "plays", "games", "one is first", "95% interval", "mean score"),
+        found=f"In {better} of {len(GROUPS)} groups, a member finishes first more often if the "
+        f"members know each other, over {games} games each.",
+        heads=("group", "plays", "games", "a member is first", "95% interval", "mean score"),
         rows=tuple(rows),
     )

@@ -1,6 +1,6 @@
-"""Experiments that events of `benchmarks.strength` have played already: their tables, side by side.
+"""Experiments whose results come from events of `benchmarks.strength`.
 
-Nothing is played again: ``python -m benchmarks.strength NAME --write`` does that.
+They only tabulate stored results; ``python -m benchmarks.strength NAME --write`` plays the events.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ HEADS = ("event", "bot", "against", "games", "won-drawn-lost", "score", "95% int
 
 
 def of(names: tuple[str, ...], found: str) -> Callable[[], Measure]:
-    """Return the loader of an experiment that these events of two bots have played.
+    """Return the loader of an experiment that tabulates these two-bot events.
 
-    `found` is the sentence; ``{name}`` in it is the score of the first bot of an event, with the
-    event's hyphens as underscores.
+    `found` is the summary. It may contain ``{name}`` for the score of the first bot of an event,
+    with the hyphens of the event's name as underscores.
     """
     return lambda: lambda scale: tabulate(results.load(), names, found)
 
 
 def tabulate(kept: Mapping[str, CaseResult], names: tuple[str, ...], found: str) -> Measured:
-    """Return the table of events that were kept."""
+    """Return the table of the stored events."""
     if missing := [name for name in names if name not in kept]:
         raise UnavailableError(f"no results of {', '.join(missing)}; python -m benchmarks.strength")
     scores = {name.replace("-", "_"): f"{100 * _first(kept[name]):.1f}%" for name in names}

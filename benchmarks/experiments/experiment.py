@@ -1,4 +1,4 @@
-"""An experiment of a report: what was claimed, and the function that measures it."""
+"""An experiment on a report's claim, with the function that measures it."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from typing import TypeAlias
 
 
 class UnavailableError(Exception):
-    """An experiment that cannot be run here; `str()` says why."""
+    """An experiment cannot run here; `str()` gives the reason."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is measured, and by how many threads."""
+    """The size of a measurement and the number of threads."""
 
     full: bool = False
     threads: int = 1
 
     def choose(self, short: int, full: int) -> int:
-        """Return a number of games or positions: fewer in a short run."""
+        """Return the number of games or positions for a short or a full run."""
         return full if self.full else short
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The findings of a measurement: a table, a sentence that sums it up, and pictures."""
+    """The findings of a measurement: a table, a summary, and plots."""
 
     found: str
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     command: str = ""
-    """The command that repeats it; empty for ``python -m benchmarks.experiments NAME``."""
+    """The command that repeats it; if empty, ``python -m benchmarks.experiments NAME``."""
     figures: Mapping[str, str] = field(default_factory=dict)
-    """Pictures as SVG, by the caption of each."""
+    """Plots as SVG, keyed by caption."""
 
 
 Measure: TypeAlias = Callable[[Scale], Measured]
@@ -47,8 +47,8 @@ class ReportExperiment:
     game: str
     title: str
     claim: str
-    """The claim of the report, in our words."""
+    """The report's claim, paraphrased."""
     errs: str
-    """Errors of the report or its program, or points that it leaves open and how we read them."""
+    """Errors of the report or its program, and gaps with the interpretation chosen here."""
     load: Callable[[], Measure]
-    """Imports what it needs and returns the function that measures."""
+    """Loads the modules needed and returns the function that measures."""

@@ -1,4 +1,4 @@
-"""Matches of Monte Carlo search with learned moves against older searches, in equal time."""
+"""Matches between Monte Carlo search with learned priors and older searches, with equal time."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from kibitz_protocol.wire.shares import share_interval
 from kibitz_search.algorithms.interface import Evaluation
 
 Sides: TypeAlias = Sequence[Sequence[int]]
-"""The seats of one side in one game after the other."""
+"""The seats of one side, alternating from game to game."""
 GAME = "chinese-checkers"
 SUBJECT = "mcts-guided"
 CLOSE = ("champion", "mcts-learned")
-"""Opponents that are met most often: those that were strongest before."""
+"""The opponents with the most games: previously the strongest bots."""
 NOT_OF_SEARCH = ("seed", "time", "depth", "evaluation")
-"""Parameters of bots that are not handed to their searches."""
+"""Parameters of bots that are not passed to their searches."""
 OTHERS = tuple(f"alphabeta-{evaluation}" for evaluation in EVALUATIONS)
 SECONDS = 0.005
-"""The processor time of a move in seconds, the same for both."""
+"""CPU seconds per move for both sides."""
 OPENING = 2
-"""Random moves of each player before a game; every opening is played twice, seats exchanged."""
+"""Random moves per player before a game; every opening is played twice, with swapped seats."""
 SEARCHES = ("paranoid", "maxn", "brs", "mpmix", "maxprob", "mcts")
-"""The searches that play with more than two seats."""
+"""Searches that support more than two seats."""
 SIX: Sides = ((0, 2, 4),)
-"""The seats of one side at a table of six; the other side has the others, between them."""
+"""The seats of one side in games with six seats; the other side has the seats in between."""
 AT_SIX = ("hand", "stragglers", "mobility")
-"""The evaluations that each search is met with there."""
+"""The evaluations of the opponents in games with six seats."""
 SHORT = ("champion", "mpmix-mobility")
-"""The opponents there of a short run."""
+"""The opponents in short runs with six seats."""
 
 
 @dataclass
 class Opponent:
-    """A bot as a player of matches without a server, which counts what it looks at.
+    """A player for matches without a server that counts its iterations or positions.
 
-    It is the house bot of this name, or the search and the evaluation of ``search-evaluation``.
+    Its name is that of a house bot, or ``search-evaluation``.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Opponent:
     nodes: int = 0
 
     def chooser(self, start: np.record) -> matches.Chooser:
-        """Return what plays one match that begins in `start`."""
+        """Return a function that plays one match from `start`."""
         personality, evaluation = self._parts()
         spec = personality.build
         assert isinstance(spec, EngineSpec)
@@ -70,7 +70,7 @@ class Opponent:
         return choose
 
     def _parts(self) -> tuple[Personality, Evaluation]:
-        """Return the house bot that plays, and what it judges by."""
+        """Return the house bot and its evaluation."""
         search, _, evaluation = self.name.partition("-")
         if evaluation in EVALUATIONS:
             return PERSONALITIES[f"{GAME}/{search}"], EVALUATIONS[evaluation].load()
@@ -81,12 +81,12 @@ class Opponent:
 
     @property
     def effort(self) -> str:
-        """How many iterations or positions a move it had, as text."""
+        """Return the mean number of iterations or positions per move, as text."""
         return f"{self.nodes / max(1, self.moves):.0f}"
 
 
 def guided(scale: Scale) -> Measured:
-    """Play the search with learned moves against each of the others."""
+    """Play the search with learned priors against each opponent."""
     rows, ahead = [], 0
     for name in (*CLOSE, *OTHERS):
         games = scale.choose(20, 200) if name in CLOSE else scale.choose(4, 40)
@@ -94,9 +94,9 @@ def guided(scale: Scale) -> Measured:
         rows.append((name, *row.texts))
         ahead += row.ahead
     return Measured(
-        found=f"At {1000 * SECONDS:.0f} ms of processor time a move `{SUBJECT}` scores "
+        found=f"At {1000 * SECONDS:.0f} ms of CPU time per move, `{SUBJECT}` scores "
         f"{rows[0][3]} ({rows[0][4]}) against `{CLOSE[0]}` and {rows[1][3]} ({rows[1][4]}) "
-        f"against `{CLOSE[1]}`, and is ahead beyond the interval of {ahead} of {len(rows)} "
+        f"against `{CLOSE[1]}`. It is significantly ahead of {ahead} of {len(rows)} "
         "opponents.",
         heads=("against", *HEADS),
         rows=tuple(rows),
@@ -104,7 +104,7 @@ def guided(scale: Scale) -> Measured:
 
 
 def guided_six(scale: Scale) -> Measured:
-    """Play it at a table of six against each of the other searches: three seats against three."""
+    """Play it in games with six seats, three against three of each opponent."""
     every = [f"{search}-{evaluation}" for search in SEARCHES for evaluation in AT_SIX]
     rows, ahead = [], 0
     for name in ("champion", *every) if scale.full else SHORT:
@@ -113,9 +113,9 @@ def guided_six(scale: Scale) -> Measured:
         rows.append((name, *row.texts))
         ahead += row.ahead
     return Measured(
-        found=f"At {1000 * SECONDS:.0f} ms of processor time a move three seats of `{SUBJECT}` "
-        f"score {rows[0][3]} ({rows[0][4]}) against three of `{rows[0][0]}`, and come out ahead "
-        f"beyond the interval of {ahead} of {len(rows)} opponents.",
+        found=f"At {1000 * SECONDS:.0f} ms of CPU time per move, three seats of `{SUBJECT}` score "
+        f"{rows[0][3]} ({rows[0][4]}) against three of `{rows[0][0]}`. They are significantly "
+        f"ahead of {ahead} of {len(rows)} opponents.",
         heads=("against", *HEADS),
         rows=tuple(rows),
     )
@@ -123,21 +123,21 @@ def guided_six(scale: Scale) -> Measured:
 
 HEADS = (
     *("games", "won-drawn-lost", "score", "95% interval"),
-    *("iterations a move", "the other's"),
+    *("iterations per move", "opponent's"),
 )
 
 
 @dataclass(frozen=True)
 class Row:
-    """The results of the games against one opponent."""
+    """The results against one opponent."""
 
     texts: tuple[str, ...]
     ahead: bool
-    """Whether the lower end of the interval is above an even score."""
+    """Whether the lower bound of the interval is above 50%."""
 
 
 def _against(name: str, games: int, seats: int, sides: Sides) -> Row:
-    """Play so many games against an opponent."""
+    """Play `games` games against an opponent."""
     subject, other = Opponent(SUBJECT), Opponent(name)
     won, drawn = _meet(subject, other, games, seats, sides)
     score = won + drawn / 2
@@ -152,9 +152,9 @@ def _against(name: str, games: int, seats: int, sides: Sides) -> Row:
 def _meet(
     subject: Opponent, other: Opponent, games: int, seats: int = 2, sides: Sides = ((0,),)
 ) -> tuple[int, int]:
-    """Play so many games, sides in turn; return how many `subject` wins, and how many are drawn.
+    """Play `games` games with alternating sides; return the wins of `subject` and the draws.
 
-    The side wins whose seats have the higher mean score.
+    The side with the higher mean score wins.
     """
     won = drawn = 0
     for number in range(games):

@@ -1,4 +1,4 @@
-"""The experiments of "AI Capstone assignment2" on Line-Nim."""
+"""Experiments on "AI Capstone assignment2", about Line-Nim."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ SHALLOW = 5
 
 
 def win_and_loss(scale: Scale) -> Measured:
-    """Play the report's player against minimax that scores nothing but won and lost."""
+    """Play the report's player against a minimax that scores only wins and losses."""
     maps = scale.choose(60, 400)
     own = Player(ReferenceAgent, seconds=SECONDS)
     others = {
         f"as deep as {1000 * SECONDS:.0f} ms allow": Player(Minimax, outcome, SECONDS),
-        f"{SHALLOW} plies at most": Player(Minimax, outcome, SECONDS, SHALLOW),
+        f"at most {SHALLOW} plies": Player(Minimax, outcome, SECONDS, SHALLOW),
     }
     rows, shares = [], []
     for name, other in others.items():
         won = sum(_pair(own, other, seed) for seed in range(maps))
         percent, interval = matches.share(won, 2 * maps)
         rows.append((name, str(2 * maps), f"{won}-{2 * maps - won}", percent, interval))
-        shares.append(f"{percent} ({interval}) against one that looks {name}")
+        shares.append(f"{percent} ({interval}) against a minimax that searches {name}")
     return Measured(
-        found=f"With {1000 * SECONDS:.0f} ms a move for both, on {maps} maps with the seats "
-        f"swapped, the report's player wins {' and '.join(shares)}.",
-        heads=("minimax looks", "games", "won-lost", "the report's player", "95% interval"),
+        found=f"With {1000 * SECONDS:.0f} ms per move for both players, on {maps} maps played from "
+        f"both seats, the report's player wins {' and '.join(shares)}.",
+        heads=("minimax depth", "games", "won-lost", "the report's player", "95% interval"),
         rows=tuple(rows),
     )
 
 
 def _pair(own: Player, other: Player, seed: int) -> int:
-    """Return how many games of the two on one map the first player wins."""
+    """Return how many of the two games on one map `first` wins."""
     return sum(_won(own, other, seed, seat) for seat in (0, 1))
 
 
@@ -59,7 +59,7 @@ def _won(own: Player, other: Player, seed: int, seat: int) -> bool:
 
 
 def pruning(scale: Scale) -> Measured:
-    """Count the positions that a search looks at, depth by depth, without pruning and with it."""
+    """Count the positions that a search visits at each depth, with and without pruning."""
     positions = [*_positions(scale.choose(7, 21))]
     whole = [_nodes(Minimax, positions, depth) for depth in range(1, scale.choose(6, 8) + 1)]
     pruned = [_nodes(ReferenceAgent, positions, depth) for depth in range(1, MAX_DEPTH + 1)]
@@ -70,7 +70,7 @@ def pruning(scale: Scale) -> Measured:
         for depth in range(1, MAX_DEPTH + 1)
     ]
     chart = line_chart(
-        "Positions that a search of so many plies looks at",
+        "Positions visited, by search depth in plies",
         {name: [0.0, *map(math.log10, column)] for name, column in columns.items()},
         across="plies",
         up="powers of ten",
@@ -78,15 +78,15 @@ def pruning(scale: Scale) -> Measured:
     )
     budget, last = whole[SHALLOW - 1], len(whole)
     return Measured(
-        found=f"On {len(positions)} positions of {CROWDED - 3} to {CROWDED} moves, where the "
-        f"report begins to search, minimax looks at {whole[-1] / pruned[last - 1]:,.0f} times the "
-        f"positions of the report's alpha-beta at {last} plies. With as many as minimax needs for "
-        f"{SHALLOW} plies, the report's alpha-beta finishes {_within(pruned, budget)}, and one "
-        f"with a table of positions and an order of moves {_within(table, budget)}. A search ends "
-        f"before its depth where it sees who wins.",
+        found=f"On {len(positions)} positions with {CROWDED - 3} to {CROWDED} moves, where the "
+        f"report's player begins to search, minimax visits {whole[-1] / pruned[last - 1]:,.0f} "
+        f"times as many positions as the report's alpha-beta at {last} plies. With the number of "
+        f"positions that minimax needs for {SHALLOW} plies, the report's alpha-beta completes "
+        f"{_within(pruned, budget)} plies, and a version with a transposition table and move "
+        f"ordering completes {_within(table, budget)}. A search ends early if it sees who wins.",
         heads=("plies", *(f"{name} (median)" for name in columns)),
         rows=tuple(rows),
-        figures={"Positions by depth, without pruning and with it": chart},
+        figures={"Positions by depth, with and without pruning": chart},
     )
 
 
@@ -95,7 +95,7 @@ def _count(column: Sequence[float], depth: int) -> str:
 
 
 def _within(counts: Sequence[float], budget: float) -> int:
-    """Return the deepest search of no more positions than a budget."""
+    """Return the greatest depth with no more positions than a budget."""
     return max(depth for depth, count in enumerate(counts, 1) if count <= budget)
 
 
@@ -112,7 +112,7 @@ def _positions(count: int) -> Iterator[np.record]:
 
 
 def _plies_to_crowded(seed: int) -> int:
-    """Return after how many random plies no more than `CROWDED` moves are left."""
+    """Return the number of random plies after which at most `CROWDED` moves are left."""
     plies = 0
     while True:
         game, state = matches.start(GAME, 2, seed)
@@ -123,7 +123,7 @@ def _plies_to_crowded(seed: int) -> int:
 
 
 def _nodes(kind: Any, positions: list[np.record], depth: int, **parameters: Any) -> float:
-    """Return the median of the positions that one search to a depth looks at."""
+    """Return the median number of positions that a search to a given depth visits."""
     limits = SearchLimits(depth=depth)
     counts: list[int] = []
     for state in positions:

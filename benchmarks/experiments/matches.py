@@ -1,4 +1,4 @@
-"""Matches between searches in one process: no server, no clock but the searches' own."""
+"""Matches between searches in one process, without a server or game clocks."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from kibitz_search.algorithms.interface import Evaluation, Search
 from kibitz_search.algorithms.limits import SearchLimits
 
 Chooser: TypeAlias = Callable[[np.record, str], int]
-"""Returns the action in a position; the text decides among equals."""
+"""Returns the action in a position; the text is the seed that breaks ties."""
 
 
 @dataclass(frozen=True)
 class Player:
-    """A search with its evaluation and limits; `chooser` makes it ready for a match."""
+    """A search with its evaluation and limits; `chooser` prepares it for a match."""
 
     search: type[Search]
     evaluation: Evaluation | None = None
@@ -31,7 +31,7 @@ class Player:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def chooser(self, start: np.record) -> Chooser:
-        """Return what plays one match that begins in `start`."""
+        """Return a function that chooses the actions of one match from `start`."""
         make: Callable[..., Search] = self.search
         search = make(start, **self.parameters)
         ev: Any = None if self.evaluation is None else self.evaluation(start)
@@ -44,14 +44,14 @@ class Player:
 
 
 def start(name: str, seats: int, seed: int, **options: Any) -> tuple[Game, np.record]:
-    """Return a game and the start of a match that is dealt from a seed."""
+    """Return a game and the initial position that a seed gives."""
     game = registry.get(name)
     chosen = game.Options.model_validate(options)
     return game, game.start(chosen, seats, game.deal(chosen, seats, seed))
 
 
 def scatter(game: Game, state: np.record, plies: int, seed: int) -> None:
-    """Play so many random plies, or to the end."""
+    """Play `plies` random plies, or fewer if the match ends."""
     chance = random.Random(seed)
     for _ in range(plies):
         if game.outcome(state) is not None:
@@ -60,7 +60,7 @@ def scatter(game: Game, state: np.record, plies: int, seed: int) -> None:
 
 
 def play(game: Game, state: np.record, choosers: Sequence[Chooser], seed: int) -> Outcome:
-    """Play a match to its end, by a chooser for each seat."""
+    """Play a match to its end, with a chooser for each seat."""
     while (outcome := game.outcome(state)) is None:
         seat = game.to_act(state)
         game.play(state, choosers[seat](state, f"{seed}/{seat}/{int(state['ply'])}"))
@@ -68,6 +68,6 @@ def play(game: Game, state: np.record, choosers: Sequence[Chooser], seed: int) -
 
 
 def share(wins: float, games: int) -> tuple[str, str]:
-    """Return a share as text, and its 95% interval; a draw is half a win."""
+    """Return a share and its 95% interval as text; a draw counts as half a win."""
     low, high = share_interval(wins / games, games)
     return f"{100 * wins / games:.1f}%", f"{100 * low:.1f}% to {100 * high:.1f}%"

@@ -1,4 +1,4 @@
-"""The experiments of the practical assignment on number merge."""
+"""Experiments on the practical assignment about number merge."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GAME = "number-merge"
 
 
 def whole_tree(scale: Scale) -> Measured:
-    """Play the full tree as first and as second player against perfect play."""
+    """Play the full tree against perfect play, as first and as second player."""
     games = scale.choose(200, 600)
     rows, first = [], ""
     for seat, place in ((0, "first"), (1, "second")):
@@ -25,8 +25,9 @@ def whole_tree(scale: Scale) -> Measured:
         score = f"{counts['won']}-{counts['drawn']}-{counts['lost']}"
         rows.append((place, str(games), score, percent, interval))
     return Measured(
-        found=f"Built right, the whole tree of a row of six wins {first} of its games as first "
-        f"player against perfect play, and as second player what such a row leaves it.",
+        found=f"With these errors fixed, the full tree of a row of six wins {first} of its games "
+        f"as first player against perfect play. As second player it can only win if the opponent "
+        f"errs.",
         heads=("the tree plays", "games", "won-drawn-lost", "won", "95% interval"),
         rows=tuple(rows),
     )

@@ -1,4 +1,4 @@
-"""Outcomes that are kept of the experiments: a JSON file each, and their pictures."""
+"""Stored outcomes of the experiments: one JSON file each, and their plots."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PICTURES = Path(__file__).parents[2] / "docs" / "images" / "experiments"
 
 
 class Picture(BaseModel):
-    """A figure: its file in `PICTURES`, and what stands under it."""
+    """A plot: its file in `PICTURES`, and its caption."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -22,7 +22,7 @@ class Picture(BaseModel):
 
 
 class Outcome(BaseModel):
-    """The outcome of an experiment's last run."""
+    """The outcome of an experiment's last stored run."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -35,16 +35,15 @@ class Outcome(BaseModel):
     full: bool
     seconds: float
     processor_seconds: float | None = None
-    """The processor time of all its threads and processes; `seconds` also depends on other load on
-    the machine."""
+    """CPU time of all threads and processes; `seconds` also depends on other load."""
     package: str
     date: str
 
 
 def load(folder: Path = RESULTS) -> dict[str, Outcome]:
-    """Return the outcomes that were kept, by name.
+    """Return the stored outcomes, keyed by name.
 
-    Raises `pydantic.ValidationError` for a file that is none.
+    Raises `pydantic.ValidationError` for an invalid file.
     """
     paths = sorted(folder.glob("*.json"))
     outcomes = [Outcome.model_validate_json(path.read_text(encoding="utf-8")) for path in paths]
@@ -57,7 +56,7 @@ def save(
     folder: Path = RESULTS,
     pictures: Path = PICTURES,
 ) -> None:
-    """Keep an outcome with the SVG of its pictures, in their order, in place of the last one."""
+    """Store an outcome with its plots as SVG, in order; replace the previous outcome."""
     for picture, drawing in zip(outcome.pictures, drawings, strict=True):
         (pictures / picture.file).write_text(drawing, encoding="utf-8")
     text = json.dumps(outcome.model_dump(mode="json"), indent=1, ensure_ascii=False)

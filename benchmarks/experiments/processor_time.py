@@ -1,4 +1,4 @@
-"""A limit of searches by processor time: what else the machine has to do decides no match."""
+"""Limit searches by CPU time, so that other load on the machine does not affect results."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.cancellation import CancelToken
 
 LEAST = 0.0002
-"""Seconds that are waited at least before the clock is looked at again."""
+"""The minimum interval between two readings of the clock, in seconds."""
 
 
 def of_this_thread() -> Callable[[], float]:
-    """Return the clock of the calling thread, which others may read too."""
+    """Return the CPU clock of the calling thread; any thread may read it."""
     clock = time.pthread_getcpuclockid(threading.get_ident())
     return lambda: time.clock_gettime(clock)
 
@@ -24,10 +24,9 @@ def of_this_thread() -> Callable[[], float]:
 def limits(
     seconds: float, seed: int | str, clock: Callable[[], float] | None = None
 ) -> Iterator[SearchLimits]:
-    """Cancel a search after it has had so much time of a clock, counted from here on.
+    """Provide limits that cancel a search after `seconds` of `clock`, counted from this call.
 
-    Without one it is the processor time of the calling thread, which has to be the one that
-    searches.
+    The default clock is the CPU time of the calling thread, which must be the thread that searches.
     """
     now = clock or of_this_thread()
     end, spent, done = now() + seconds, CancelToken(), threading.Event()

@@ -1,4 +1,4 @@
-"""The test of the arrays that ship: `greedy` with them, against each judge."""
+"""Test the shipped arrays: `greedy` with each array, against each judge."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from kibitz_training.chinese_checkers.hole_games import PLIES, WON, against
 WEIGHTS = Path(kibitz_search.chinese_checkers.__file__).with_name("weights")
 SEED = 2026
 REPORTED = {2: ("99%", 427.4), 3: ("99.2%", 393.4)}
-"""The report's share of games won, and its highest fitness, by the number of players."""
+"""The report's win rate and maximum fitness, by number of players."""
 BEGINS = ("individual", "turns")
-"""The first mover: always the array, as in its evolution, or everybody in turn."""
-HEADS = ("players", "judge", "begins", "games", "won", "95% interval", "plies a win", "fitness")
+"""Who moves first: always the array, as during its evolution, or each player in turn."""
+HEADS = ("players", "judge", "begins", "games", "won", "95% interval", "plies per win", "fitness")
 
 
 def evolved(scale: Scale) -> Measured:
-    """Play the evolved arrays against each judge, in games that their evolution has not seen."""
+    """Play the evolved arrays against each judge, in games not used during evolution."""
     count, rows, sentences = scale.choose(1000, 4000), [], []
     for seats, name in EVOLVED.items():
         file = weights_file.read(WEIGHTS / f"{name}.json")
@@ -44,7 +44,7 @@ def evolved(scale: Scale) -> Measured:
 def tested(
     array: Array, seats: int, judge: str, begins: str, count: int, threads: int
 ) -> tuple[str, ...]:
-    """Return games, share of wins, its interval, plies a win and fitness of an array, as text."""
+    """Return an array's games, win rate, interval, plies per win and fitness, as text."""
     with closing(against(judge, seats, threads=threads, begins=begins)) as games:
         came = games.play(array[np.newaxis], [SEED], 0, count)[0]
     won = came[:, WON] > 0
@@ -54,12 +54,12 @@ def tested(
 
 
 def _sentence(seats: int, row: tuple[str, ...], command: str) -> str:
-    """Sum up the games against the hand-tuned array."""
+    """Summarize the games against the hand-tuned array."""
     share, highest = REPORTED[seats]
     compared = "less than" if float(row[7]) < highest else "no less than"
     return (
-        f"With {seats} players the array that ships wins {row[4]} ({row[5]}) of its games against "
-        f"the hand-tuned one where it begins, in {row[6]} plies a win and with a mean fitness of "
-        f"{row[7]}, {compared} the report's highest, {highest} at {share}. "
+        f"With {seats} players, the shipped array wins {row[4]} ({row[5]}) of the games that it "
+        f"begins against the hand-tuned array, in {row[6]} plies per win and with a mean fitness "
+        f"of {row[7]}, {compared} the report's maximum, {highest} at {share}. "
         f"`{command}` evolves it again."
     )

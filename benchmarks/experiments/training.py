@@ -1,4 +1,4 @@
-"""Experiments that `kibitz train` runs: what it prints of its tests, and the figures it draws."""
+"""Experiments run by `kibitz train`; the outcome is its printed test results and its plots."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from kibitz_training import experiments
 from kibitz_training.experiment import ParameterError
 
 HOURS = 12
-"""A run that takes longer is given up."""
+"""The timeout of a run."""
 
 
 @dataclass(frozen=True)
 class Training:
-    """Runs of `kibitz train` with names: what each is called in the table, and its parameters."""
+    """Named runs of `kibitz train`: each name in the table with its parameters."""
 
     runs: Mapping[str, str]
-    """The experiments with the parameters of short runs, by their names in the table."""
+    """The experiments with the parameters of short runs, keyed by name in the table."""
     full: Mapping[str, str]
     found: str
     figures: tuple[str, ...] = ()
-    """Files of each run that are shown."""
+    """Files of each run to show."""
     seed: int = 1
 
     def __call__(self, scale: Scale) -> Measured:
-        """Train; every line of a test is a row."""
+        """Train; each line of test output becomes a row."""
         chosen = self.full if scale.full else self.runs
         rows: list[tuple[str, ...]] = []
         figures: dict[str, str] = {}
         for name, spec in chosen.items():
             lines, drawn = run(spec, self.seed, scale.threads, self.figures)
             if not lines:
-                raise UnavailableError(f"{spec}: it printed nothing of a test")
+                raise UnavailableError(f"{spec}: the output has no test results")
             rows += [(name, line) for line in lines]
             figures |= {f"{name}: {file.removesuffix('.svg')}": svg for file, svg in drawn.items()}
         return Measured(
             found=self.found,
-            heads=("run", "what `kibitz train` measured"),
+            heads=("run", "measured by `kibitz train`"),
             rows=tuple(rows),
             command="; ".join(
                 f"kibitz train {spec} --seed {self.seed} --out DIR" for spec in chosen.values()
@@ -54,16 +54,16 @@ class Training:
 def of(
     runs: Mapping[str, str], full: Mapping[str, str], found: str, figures: tuple[str, ...]
 ) -> Callable[[], Measure]:
-    """Return the loader of an experiment that is these runs."""
+    """Return the loader of an experiment that consists of these runs."""
     return lambda: Training(runs, full, found, figures)
 
 
 def run(
     spec: str, seed: int, threads: int, figures: tuple[str, ...]
 ) -> tuple[list[str], dict[str, str]]:
-    """Run `kibitz train` in a folder that goes; return what it printed, and the figures.
+    """Run `kibitz train` in a temporary folder; return its output and its plots.
 
-    Raises `UnavailableError` for an experiment that there is not.
+    Raises `UnavailableError` if there is no such experiment.
     """
     try:
         experiments.find(spec)
@@ -81,6 +81,6 @@ def run(
 
 
 def told(printed: str) -> list[str]:
-    """Return the lines that say what was measured, without those that name files."""
+    """Return the lines with measurements, without those that name files."""
     lines = [line.strip() for line in printed.splitlines()]
     return [line for line in lines if line and not line.startswith("wrote ")]

@@ -63,7 +63,7 @@ def test_what_cannot_be_run_here_keeps_what_was_there(
     monkeypatch.setattr(command, "EXPERIMENTS", (experiment,))
     monkeypatch.setattr(outcomes, "save", save)
     assert command.main([]) == 0
-    assert "not run, what was kept stays: no such thing" in capsys.readouterr().out
+    assert "not run; the stored outcome is unchanged: no such thing" in capsys.readouterr().out
 
 
 def test_a_short_run_is_not_kept_in_place_of_a_whole_one(
@@ -77,6 +77,6 @@ def test_a_short_run_is_not_kept_in_place_of_a_whole_one(
     monkeypatch.setattr(command, "EXPERIMENTS", (experiment,))
     assert command.main([]) == 0
     assert kept == []
-    assert f"the page keeps what the whole run of {whole.date} has shown" in capsys.readouterr().out
+    assert f"the full run of {whole.date} stays on the page" in capsys.readouterr().out
     assert command.main(["--full"]) == 0
     assert [each.full for each in kept] == [True]

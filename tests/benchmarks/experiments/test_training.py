@@ -23,7 +23,7 @@ def test_an_experiment_that_is_not_there_is_unavailable() -> None:
 
 def test_a_run_that_prints_nothing_of_a_test_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "run", lambda *given: ([], {}))
-    with pytest.raises(UnavailableError, match="it printed nothing of a test"):
+    with pytest.raises(UnavailableError, match="the output has no test results"):
         training.Training({"one": "tanks/chess"}, {}, "Found.")(Scale())
 
 
