@@ -1,15 +1,14 @@
-"""False time losses: bots that answer at once must not lose on time, however short the clock is.
+"""Measure time losses of bots that answer at once, which must not lose on time.
 
     python -m benchmarks.arena [--moves 20000] [--tc 0.2+0.002] [--concurrency N] [--minutes 30]
 
-Random movers of five in a row play each other in one event, on a server and in processes as
-`kibitz arena` starts them, as many games at once as the machine has processors, until so many
-moves are played. An undecided game of 225 cells is the hardest for such a clock: its bots have
-0.2 s for everything but 2 ms of each of more than a hundred moves.
+Random five-in-a-row bots play each other in one event until they have played `--moves` moves.
+Server and processes are started as by `kibitz arena`, with one game per processor at a time. An
+undecided game on 225 cells is the hardest for such a clock: each bot has 0.2 s, plus 2 ms for each
+of more than a hundred moves.
 
 The output has moves, losses by cause, the time charged per move, and the delays of the server and
-the scheduler. The exit status is 0 if all moves were played and nobody lost on time, or for any
-other reason than the rules.
+the scheduler. The exit status is 0 if all moves were played and all losses were by the rules.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ SHARES = (0.5, 0.95, 0.99, 0.999, 1.0)
 
 @dataclass
 class Lateness(ConcurrencyLimit):
-    """The concurrency limit of `kibitz arena`, which also keeps all latencies that it receives."""
+    """The concurrency limit of `kibitz arena` that also stores all latencies that it receives."""
 
     all: list[float] = field(default_factory=list)
 
@@ -55,19 +54,19 @@ class Lateness(ConcurrencyLimit):
 
 
 class Until(ProgressDisplay):
-    """A progress display that drains the tournament once it has enough moves, or no more time."""
+    """A progress display that stops the tournament after enough moves, or at the deadline."""
 
     house: TournamentRunner
 
     def begin(self, house: TournamentRunner, moves: int, seconds: float) -> None:
-        """Set the tournament, the wanted number of moves, and the deadline."""
+        """Set the tournament, the target number of moves, and the deadline."""
         self.house = house
         self._wanted = moves
         self._deadline = time.monotonic() + seconds
         self._draining: asyncio.Task[None] | None = None
 
     def show(self, progress: TournamentState, width: ConcurrencyLimit) -> None:
-        """Look how far it is."""
+        """Check whether the target or the deadline is reached."""
         super().show(progress, width)
         enough = moves(progress) >= self._wanted or time.monotonic() > self._deadline
         if enough and self._draining is None:
@@ -80,7 +79,7 @@ def moves(progress: TournamentState) -> int:
 
 
 def event(arguments: argparse.Namespace) -> Tournament:
-    """Return a tournament with more games than there will be."""
+    """Return a tournament with more games than will be played."""
     entrants = [
         {"name": f"random-{n}", "bot": f"{arguments.bot}:seed={n}"} for n in range(1, ENTRANTS + 1)
     ]
@@ -104,14 +103,14 @@ def charged(folder: TournamentDirectory, progress: TournamentState) -> Iterator[
 
 
 def shares(values: Sequence[float]) -> str:
-    """Return the percentiles of milliseconds."""
+    """Return percentiles of a sample in milliseconds, as text."""
     ranked = sorted(values)
     cells = [(f"p{100 * share:g}" if share < 1 else "most", share) for share in SHARES]
     return "  ".join(f"{name} {percentile(ranked, share):.1f}" for name, share in cells)
 
 
 def causes(progress: TournamentState) -> Counter[Cause]:
-    """Return how often a seat dropped out, by cause."""
+    """Return the number of seats that dropped out, by cause."""
     seats = [seat for ended in progress.ended.values() for seat in ended.result.seats]
     return Counter(seat.cause for seat in seats if seat.cause is not None)
 
@@ -120,9 +119,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--moves", type=int, default=20_000)
     parser.add_argument("--tc", default="0.2+0.002")
-    parser.add_argument("--bot", default="five-in-a-row/random", help="takes a seed")
+    parser.add_argument("--bot", default="five-in-a-row/random", help="a bot that takes a seed")
     parser.add_argument("--concurrency", type=int, default=cpu_count())
-    parser.add_argument("--minutes", type=float, default=30.0, help="begin no games after that")
+    parser.add_argument(
+        "--minutes", type=float, default=30.0, help="start no games after this many minutes"
+    )
     arguments = parser.parse_args()
     kernels.set_mode("plain")
     with tempfile.TemporaryDirectory(prefix="kibitz-clocks-") as directory:
@@ -140,13 +141,11 @@ def _measured(arguments: argparse.Namespace, folder: TournamentDirectory) -> int
     progress = run(house.run())
     ticker.close()
     played, lost = moves(progress), causes(progress)
-    print(
-        f"clock {arguments.tc}, {arguments.concurrency} games at once on {cpu_count()} processors"
-    )
+    print(f"clock {arguments.tc}, {arguments.concurrency} concurrent games on {cpu_count()} CPUs")
     print(f"{played} moves in {progress.played} games, {progress.running_ms / 1000:.0f} s")
     print(f"lost on time: {lost[Cause.TIME]}")
-    print(f"lost for other causes: {_counted(lost)}; repeated: {progress.requeued}")
-    print(f"charged a move, ms:      {shares([*charged(folder, progress)])}")
+    print(f"lost for other reasons: {_counted(lost)}; replayed: {progress.requeued}")
+    print(f"charged per move, ms:    {shares([*charged(folder, progress)])}")
     print(f"lateness of answers, ms: {shares(lateness.all)}")
     if house.failure is not None:
         print(house.failure)

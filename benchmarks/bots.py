@@ -1,17 +1,16 @@
-"""Resource use of a house bot's process, and how well it keeps its time.
+"""Measure the resource use of house bots, and how well they keep to their time.
 
     python -m benchmarks.bots [NAME ...] [--game GAME] [--moves N] [--json FILE]
 
-Measures each personality, or all of them without names:
+Measures the named personalities, or all of them:
 
-- seconds and CPU time from its start until it is ready, with a warm cache of machine code;
-- memory after so many moves, in total and without what it shares with other processes;
+- seconds and CPU time until the bot is ready, with a warm cache of machine code;
+- memory after `--moves` moves, in total and without memory shared with other processes;
 - the worst overrun of a turn's time budget;
-- the delay of its answers to pings while it thinks.
+- the delay of answers to pings while the bot thinks.
 
-The server is the doctor's stage, the clock a fifth of a second a move. Figures hold for the machine
-and the minute in which they were taken; other load on the machine distorts them. The exit status is
-1 if a bot did not play.
+The bots play on the test server of `kibitz bot check`, with 0.2 s per move. Results depend on the
+machine and its other load. The exit status is 1 if a bot did not play.
 """
 
 from __future__ import annotations
@@ -45,13 +44,13 @@ from kibitz_protocol.wire.lobbies import ProgrammeItem
 CONTROL = TimeControl.parse("move=0.2")
 MOVES = 50
 START_S = 120.0
-"""The timeout for a bot to be ready, in seconds."""
+"""The startup timeout of a bot, in seconds."""
 PATIENCE_S = 30.0
-"""The timeout for a move in seconds, whatever its clock says."""
+"""The timeout of a move in seconds, independent of its clock."""
 PING_S = 0.02
 """The interval of pings, in seconds."""
 READY_S, MEMORY_MB, LATE_MS, PONG_MS = 2.0, 150.0, 10.0, 50.0
-"""The expected maxima; greater figures are marked."""
+"""The expected maxima; larger values are marked."""
 LATE = re.compile(r"budget \d+ ms, sent (-?\d+\.\d) ms after it")
 """The log line of a move; see `kibitz_bots.running.match_session.TIMING_FORMAT`."""
 
@@ -63,22 +62,22 @@ class Figures:
     name: str
     ready_s: float = 0.0
     cpu_s: float = 0.0
-    """The CPU time of `ready_s`; the rest is waiting, on a busy machine for other processes."""
+    """The CPU time within `ready_s`; the rest is waiting, such as for other processes."""
     memory_mb: float = 0.0
     private_mb: float = 0.0
-    """The memory that it shares with no other process."""
+    """Memory not shared with other processes."""
     moves: int = 0
     late_ms: float = 0.0
     """The worst overrun; 0 if there was none."""
     pong_ms: float = 0.0
-    """The worst."""
+    """The longest delay of an answer to a ping."""
     pong_median_ms: float = 0.0
     trouble: str = ""
-    """The reason why it did not play to the end."""
+    """The reason why the bot did not finish its games."""
 
 
 async def measure(bot: Personality, game: Game, moves: int) -> Figures:
-    """Start a bot, let it play so many moves, and end it."""
+    """Start a bot, let it play `moves` moves, and stop it."""
     figures = Figures(bot.name)
     seats = game_guide.seats_for(game, {}, bot.seats or None) or game.info.seats[0]
     with tempfile.TemporaryDirectory(prefix="kibitz-bench-") as folder:
@@ -104,7 +103,7 @@ async def measure(bot: Personality, game: Game, moves: int) -> Figures:
 
 
 async def _ready(stage: ConformanceServer, tested: TestedBot) -> None:
-    """Wait until the bot is ready; a process that ends before has failed."""
+    """Wait until the bot is ready; fail if its process exits first."""
     ready = asyncio.create_task(stage.ready.wait())
     ended = asyncio.create_task(tested.process.wait())
     try:
@@ -114,13 +113,13 @@ async def _ready(stage: ConformanceServer, tested: TestedBot) -> None:
         ready.cancel()
         ended.cancel()
     if not stage.ready.is_set():
-        raise FailedError("that it gets ready", f"its process ended\n{tested.output()}")
+        raise FailedError("the bot to be ready", f"the process exited\n{tested.output()}")
 
 
 async def _play(
     stage: ConformanceServer, game: Game, seats: int, moves: int, figures: Figures
 ) -> None:
-    """Play matches against chance until the bot has made so many moves; ping it meanwhile."""
+    """Play against a random player until the bot has made `moves` moves; ping it meanwhile."""
     pongs: list[float] = []
     pinging = asyncio.create_task(_ping(stage, pongs))
     played = 0
@@ -146,7 +145,7 @@ async def _play(
 
 
 async def _ping(stage: ConformanceServer, pongs: list[float]) -> None:
-    """Note in milliseconds how long answers to pings take."""
+    """Record how long answers to pings take, in milliseconds."""
     while True:
         began = time.perf_counter()
         await stage.flush()
@@ -161,7 +160,7 @@ def _weigh(tested: TestedBot, figures: Figures) -> None:
 
 
 def chosen(names: Sequence[str], game: str | None) -> list[Personality]:
-    """Return the personalities to measure; raises `SpecError` for a name that is none."""
+    """Return the personalities to measure; raises `SpecError` for an unknown name."""
     if names:
         return [named(name) for name in names]
     return [
@@ -173,7 +172,7 @@ HEADS = ("bot", "ready s", "cpu s", "MB", "private", "moves", "late ms", "pong m
 
 
 def row(figures: Figures) -> list[str]:
-    """Return the cells of a line; what is more than expected has an exclamation mark."""
+    """Return the cells of a row; values above the expected maxima get an exclamation mark."""
     return [
         figures.name,
         _marked(figures.ready_s, READY_S, 2),
@@ -201,7 +200,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--game", help="only the bots of this game")
+    parser.add_argument("--game", help="measure only the bots of this game")
     parser.add_argument("--moves", type=int, default=MOVES)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(argv)

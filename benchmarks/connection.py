@@ -1,8 +1,8 @@
-"""The cheapest websocket client that is still correct against a well-behaved server.
+"""A minimal websocket client that is correct against a well-behaved server.
 
-The load generator shares the machine with the server under measurement, so each client must cost
-next to nothing. It is a bare asyncio protocol without extensions, which expects no fragments.
-Frames are masked with the zero key: RFC 6455 allows any key, and XOR with zeros copies nothing.
+The load generator shares the machine with the server under test, so clients must be cheap. The
+client is a bare asyncio protocol without extensions or support for fragments. It masks frames with
+the zero key: RFC 6455 allows any key, and XOR with zeros needs no copy.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class ClientConnection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # uvloop's transports are no subclasses of asyncio's.
+        # uvloop's transports are not subclasses of asyncio's.
         self._transport = cast(asyncio.Transport, transport)
         self._transport.write(HANDSHAKE.format(host=self.host, port=self.port).encode())
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.closed = True
         if not self.opened.done():
-            self.opened.set_exception(ConnectionError("closed during the handshake"))
+            self.opened.set_exception(ConnectionError("the connection closed during the handshake"))
 
     def send(self, payload: bytes, opcode: int = TEXT) -> None:
         assert self._transport is not None

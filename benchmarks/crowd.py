@@ -1,9 +1,9 @@
-"""Spectators of one match, in a process of their own: they share no processor time with players.
+"""Spectators of one match, in a separate process so that they do not share CPU time with players.
 
-`python -m benchmarks.crowd SERVER PORT COUNT MATCH VIEWS` prints `ready` when all of them watch. A
-line on its standard input begins a count of what is delivered, the next one ends it and has the
-count printed, and so on; the spectators leave when the input ends. MATCH and VIEWS (what they want
-to see, ``turn`` or ``drawn``) mean nothing to a reference server, which shows its board 0.
+`python -m benchmarks.crowd SERVER PORT COUNT MATCH VIEWS` prints `ready` when all spectators watch.
+A line on standard input starts counting delivered messages, and the next line ends the count and
+prints it; this can be repeated. The spectators leave at the end of the input. VIEWS is ``turn`` or
+``drawn``. A reference server ignores MATCH and VIEWS, and shows its board 0.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from benchmarks.players import Meter, Player, greet, watch_kibitz, watch_referen
 ROOT = Path(__file__).parent.parent
 HOST = "127.0.0.1"
 NOTHING = "-"
-"""In place of a match: connections to kibitz that say hello and then only answer pings."""
+"""Used as MATCH: connect to kibitz, say hello, and then only answer pings."""
 
 
 class Crowd:
-    """The other end of such a process."""
+    """The parent's handle to a process with spectators."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
     def yield_to_others(self) -> None:
-        """Run only when nothing else wants the processor."""
+        """Lower the priority, to run only when the processor is otherwise idle."""
         os.setpriority(os.PRIO_PROCESS, self._process.pid, 19)
 
     def begin(self) -> None:
-        """Count from now on."""
+        """Start counting."""
         self._say()
 
     def end(self) -> int:
-        """Return how much was delivered since `begin`."""
+        """Return the number of deliveries since `begin`."""
         self._say()
         return int(self._line())
 
@@ -54,7 +54,7 @@ class Crowd:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError("the spectators have left")
+            raise RuntimeError("the process of the spectators has exited")
         return line.strip()
 
 
@@ -62,7 +62,7 @@ class Crowd:
 async def crowd(
     server: str, port: int, count: int, match: str = NOTHING, views: str = "turn"
 ) -> AsyncIterator[Crowd]:
-    """Have `count` spectators watch one match of a server; players go on while they come."""
+    """Start a process with `count` spectators of one match, without blocking the players."""
     words = [sys.executable, "-m", "benchmarks.crowd", server, str(port), str(count), match, views]
     pipe = subprocess.PIPE
     with subprocess.Popen(  # noqa: ASYNC220 - takes a millisecond

@@ -1,22 +1,19 @@
-"""How many plies a second learners get: batches of plays, single environments, and OpenSpiel.
+"""Measure plies per second for machine learning: batches, single environments, and OpenSpiel.
 
     python -m benchmarks.environments [--seconds S] [--rounds N] [--threads N] [--count N]
                                       [--page FILE]
 
-A ply is the same work in each column: the observation of the seat to act as numbers, the mask of
-legal actions, a legal action drawn at random and played, and a new play if one has ended.
+A ply is the same work in each column: compute the observation of the seat to act and the mask of
+legal actions, draw and play a random legal action, and start a new play if one has ended.
 
-`batch` steps many plays at once in machine code (`kibitz_games.vector`) on one thread: plies a
-second and core.
-`PettingZoo` is one round of ``agent_iter``, as the page on learning has it, with an action that is
-drawn from the mask.
-`OpenSpiel` is the same loop over the game there that is nearest: `mnk` with 10 by 10 places,
-Connect Four, Chinese Checkers of two. It is measured where it is installed
-(``pip install open_spiel``), which nothing else here needs.
+`batch` steps many plays at once in machine code (`kibitz_games.vector`) on one thread. `PettingZoo`
+is one iteration of ``agent_iter``, as on the page about learning, with an action drawn from the
+mask. `OpenSpiel` is the same loop over the most similar OpenSpiel game: `mnk` on 10 by 10 cells,
+Connect Four, two-player Chinese Checkers. This column needs OpenSpiel (``pip install open_spiel``).
 
-Seconds are processor time, so that other load on the machine counts less. The figures of a line are
-taken in turn, `rounds` times; the output has the median, the lowest and the highest.
-With more than one of `threads`, how work scales over them is measured too (`benchmarks.scaling`).
+Seconds are CPU time, so that other load on the machine matters less. The columns of a row are
+measured in turn, `rounds` times; the output has the median, the minimum and the maximum. With more
+than one thread, the scaling over threads is measured too (`benchmarks.scaling`).
 """
 
 from __future__ import annotations
@@ -47,17 +44,17 @@ OPEN_SPIEL = {
     "connect-four": "connect_four",
     "chinese-checkers": "chinese_checkers(players=2)",
 }
-"""The nearest games of OpenSpiel."""
+"""The most similar OpenSpiel games."""
 WARM = 0.05
-"""Seconds of warm-up, in which code is compiled or loaded."""
+"""Seconds of warm-up, which include compiling or loading code."""
 Column = Callable[[float], float]
-"""Returns plies a second, measured for so many seconds."""
+"""Returns plies per second, measured for the given number of seconds."""
 Figures = dict[str, list[float]]
-"""The plies a second of each column, a round each."""
+"""The plies per second of each column, one value per round."""
 
 
 def batched(name: str, count: int, seconds: float) -> float:
-    """Return the plies a second of a batch."""
+    """Return the plies per second of a batch."""
     with VectorGame(name, OPTIONS.get(name), count=count, seed=1, threads=1) as games:
         for _ in range(scaling.STEPS):
             games.step(games.sample())
@@ -69,7 +66,7 @@ def batched(name: str, count: int, seconds: float) -> float:
 
 
 def looped(name: str, seconds: float) -> float:
-    """Return the plies a second of PettingZoo's loop."""
+    """Return the plies per second of PettingZoo's loop."""
     from kibitz_bots.adapters.pettingzoo import env
 
     game, source = env(name, OPTIONS.get(name), views=False), np.random.default_rng(1)
@@ -84,14 +81,14 @@ def looped(name: str, seconds: float) -> float:
             legal = np.flatnonzero(seen["action_mask"])
             game.step(int(legal[source.integers(len(legal))]))
             plies += 1
-            # A play may be long, but reading the clock should not be measured.
+            # Check the clock rarely, so that reading it is not measured.
             if plies % 64 == 0 and time.thread_time() - began >= seconds:
                 break
     return plies / passed
 
 
 def open_spiel(spec: str, seconds: float) -> float:
-    """Return the plies a second of a game of OpenSpiel, by the quickest way that it documents."""
+    """Return the plies per second of an OpenSpiel game, with its fastest documented interface."""
     import pyspiel  # type: ignore[import-not-found,unused-ignore]
     from open_spiel.python.observation import (  # type: ignore[import-not-found,import-untyped,unused-ignore]
         make_observation,
@@ -113,7 +110,7 @@ def open_spiel(spec: str, seconds: float) -> float:
 
 
 def columns(name: str, count: int) -> dict[str, Column]:
-    """Return what is measured of a game."""
+    """Return the measurements of a game by column."""
     columns: dict[str, Column] = {
         "batch": lambda seconds: batched(name, count, seconds),
         "PettingZoo": lambda seconds: looped(name, seconds),
@@ -129,7 +126,7 @@ def has_open_spiel() -> bool:
 
 
 def measure(name: str, count: int, rounds: int, seconds: float) -> Figures:
-    """Return the figures of a game, all columns in turn."""
+    """Measure all columns of a game in turn."""
     chosen = columns(name, count)
     figures: Figures = {column: [] for column in chosen}
     for run in chosen.values():
@@ -141,7 +138,7 @@ def measure(name: str, count: int, rounds: int, seconds: float) -> Figures:
 
 
 def rows(rates: dict[str, Figures]) -> tuple[list[str], list[list[str]]]:
-    """Return the heads and the rows of the table."""
+    """Return the headings and the rows of the table."""
     names = list(dict.fromkeys(column for figures in rates.values() for column in figures))
     heads = ["game", *names]
     return heads, [
@@ -151,24 +148,24 @@ def rows(rates: dict[str, Figures]) -> tuple[list[str], list[list[str]]]:
 
 
 def missed(rates: dict[str, Figures]) -> list[str]:
-    """Return a sentence for each figure whose median is less than is wanted."""
+    """Return a sentence for each median below its target."""
     sentences = []
     for game, figures in rates.items():
         for column, wanted in (("batch", WANTED.get(game, 0)), ("PettingZoo", WANTED_LOOP)):
             median = statistics.median(figures[column])
             if median < wanted:
-                sentences.append(f"{game}, {column}: {median:,.0f}, and {wanted:,} are wanted")
+                sentences.append(f"{game}, {column}: {median:,.0f}, below the target of {wanted:,}")
     return sentences
 
 
 def page(command: str, rates: dict[str, Figures], compared: bool, scaled: str = "") -> str:
-    """Return the page of the figures in Markdown; `scaled` is its part on threads."""
+    """Return the results as a Markdown page; `scaled` is the section about threads."""
     heads, lines = rows(rates)
-    load = f"{os.getloadavg()[1]:.1f} threads were at work on average"
+    load = f"{os.getloadavg()[1]:.1f} threads were active on average"
     beside = (
-        "*OpenSpiel* is the same loop over its nearest game: "
+        "*OpenSpiel* is the same loop over its most similar game: "
         + ", ".join(f"`{spec}`" for spec in OPEN_SPIEL.values())
-        + "; its observations are written by `make_observation(game).set_from`."
+        + ", with observations from `make_observation(game).set_from`."
         if compared
         else "OpenSpiel was not installed (`pip install open_spiel`)."
     )
@@ -176,14 +173,14 @@ def page(command: str, rates: dict[str, Figures], compared: bool, scaled: str = 
         [
             "# How fast environments are",
             "",
-            f"Written by `{command}` on {machine()}; {load}. Plies a second: the median, and the"
-            " lowest and the highest of the rounds. Only ratios within one run mean anything"
-            " elsewhere.",
+            f"Written by `{command}` on {machine()}; {load}. The table has plies per CPU second:"
+            " the median, and the minimum and maximum of the rounds. Only ratios within one run are"
+            " comparable between machines.",
             "",
-            "A ply is everywhere the observation of the seat to act, the mask of what is legal, a"
-            " legal action drawn at random and played, and a new play where one has ended. *batch*"
-            " is `kibitz_games.vector` on one thread, *PettingZoo* a round of `agent_iter`. A"
-            " second is one of the processor. " + beside,
+            "A ply is the same work in each column: compute the observation of the seat to act and"
+            " the mask of legal actions, draw and play a random legal action, and start a new play"
+            " if one has ended. *batch* is `kibitz_games.vector` on one thread, *PettingZoo* is one"
+            " iteration of `agent_iter`. " + beside,
             "",
             table(heads, lines),
             *([scaled] if scaled else []),
@@ -192,7 +189,7 @@ def page(command: str, rates: dict[str, Figures], compared: bool, scaled: str = 
 
 
 def invocation(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> str:
-    """Return the command that measures the same, without where the page was written."""
+    """Return the command for this measurement, without the path of the page."""
     options = (
         f"--{name} {value}"
         for name, value in vars(chosen).items()
@@ -202,14 +199,14 @@ def invocation(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> s
 
 
 def _scaled(threads: int, rounds: int, seconds: float) -> str:
-    """Measure how work scales over threads, and print it; return the part of the page."""
+    """Measure and print how work scales over threads; return the section for the page."""
     measured = []
     for work in scaling.works(OPTIONS):
         measured.append(scaling.measure(work, threads, rounds, seconds))
         rates = ", ".join(
             f"{count}: {scaling.shown(figures)}" for count, figures in measured[-1].rates.items()
         )
-        print(f"{work.name}, {work.unit} a second by threads: {rates}", flush=True)
+        print(f"{work.name}, {work.unit} per second by threads: {rates}", flush=True)
     return scaling.section(measured, threads)
 
 
@@ -218,14 +215,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--seconds", type=float, default=1.0, help="for each figure")
+    parser.add_argument("--seconds", type=float, default=1.0, help="seconds per measurement")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--count", type=int, default=256, help="plays of a batch")
-    parser.add_argument("--page", type=Path, help="write a page of Markdown")
+    parser.add_argument("--count", type=int, default=256, help="plays per batch")
+    parser.add_argument("--page", type=Path, help="write a Markdown page")
     chosen = parser.parse_args()
     if not has_open_spiel():
-        print("OpenSpiel is not installed, so there is no column of it (pip install open_spiel)")
+        print("skipping OpenSpiel, which is not installed (pip install open_spiel)")
     rates: dict[str, Figures] = {}
     for name in registry.names():
         rates[name] = measure(name, chosen.count, chosen.rounds, chosen.seconds)

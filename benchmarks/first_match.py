@@ -1,11 +1,9 @@
-"""How long a server's replies take while the rules of every game are compiled and loaded.
+"""Measure a server's response times while the rules of every game are compiled and loaded.
 
 `python -m benchmarks.first_match` starts a server with an empty cache of machine code, and one busy
 process per core. While one client hosts every game for the first time, 50 others list the lobbies
-ten times a second. The same process asks a bare reference server just as often: its delays are
-caused by the machine, not by kibitz.
-
-`--warm` keeps the cache, `--seconds` ends the run before every game is there.
+ten times a second. The same process queries a bare reference server equally often; its delays are
+caused by the machine, not by kibitz. `--warm` keeps the cache. `--seconds` ends the run early.
 """
 
 from __future__ import annotations
@@ -39,13 +37,13 @@ QUIET_S = 5.0
 
 @dataclass
 class Delays:
-    """The delays of replies in seconds, before games are hosted and while they are."""
+    """The delays of replies in seconds, before and while games are hosted."""
 
     quiet: list[float] = field(default_factory=list)
     hosting: list[float] = field(default_factory=list)
 
     def line(self, name: str) -> str:
-        """Return them in words."""
+        """Describe the delays in a line of text."""
         parts = [
             f"{part} p50 {_ms(each, 0.5)}, p99 {_ms(each, 0.99)}, latest {_ms(each, 1.0)} ms"
             f" of {len(each)}"
@@ -72,7 +70,7 @@ class Run:
     async def ask_regularly(
         self, delays: Delays, ask: Callable[[], Awaitable[object]], offset: float
     ) -> None:
-        """Ask ten times a second, for ever."""
+        """Send a request ten times a second, until canceled."""
         await asyncio.sleep(offset)
         while True:
             began = time.perf_counter()
@@ -82,7 +80,7 @@ class Run:
             await asyncio.sleep(max(0.0, PERIOD_S - took))
 
     async def host_all(self, port: int, games: Mapping[str, int]) -> None:
-        """Host every game at once, each by a player of its own; `games` says how many seats."""
+        """Host every game at once, each with its own player; `games` has the numbers of seats."""
         began = time.perf_counter()
 
         async def host(game: str, seats: int) -> None:
@@ -97,7 +95,7 @@ class Run:
         await asyncio.gather(*(host(game, seats) for game, seats in games.items()))
 
     async def askers(self, port: int, reference: int) -> list[asyncio.Task[None]]:
-        """Return what asks the server and the reference."""
+        """Return functions that send a request to the server and to the reference."""
         found = []
         for number in range(CLIENTS):
             player = await self._player(port, f"client-{number}")
@@ -119,7 +117,7 @@ class Run:
 
 
 async def _ask_reference(connection: ClientConnection) -> None:
-    """Ask for something that does not exist, and wait for the refusal."""
+    """Request a board that does not exist, and wait for the refusal."""
     answer = asyncio.get_running_loop().create_future()
     connection.on_text = answer.set_result
     connection.send(b"{}")
@@ -127,7 +125,7 @@ async def _ask_reference(connection: ClientConnection) -> None:
 
 
 async def measure(*, warm: bool, seconds: float, busy: int) -> Run:
-    """Run everything, and return what was measured."""
+    """Run the benchmark and return its measurements."""
     run = Run()
     games = {name: game.info.seats[0] for name, game in load_games("plain").items()}
     with ExitStack() as stack:
@@ -147,7 +145,7 @@ async def measure(*, warm: bool, seconds: float, busy: int) -> Run:
         hosting = asyncio.create_task(run.host_all(server.port, games))
         await asyncio.wait([hosting], timeout=seconds)
         for connection in run.connections:
-            connection.close()  # no answer comes to who is canceled
+            connection.close()  # canceled clients get no answer
         for task in (*tasks, hosting):
             task.cancel()
         await asyncio.gather(*tasks, hosting, return_exceptions=True)
@@ -155,7 +153,7 @@ async def measure(*, warm: bool, seconds: float, busy: int) -> Run:
 
 
 def report(run: Run) -> str:
-    """Return what was measured, in words."""
+    """Describe the measurements in words."""
     games = ", ".join(f"{game} {seconds:.1f} s" for game, seconds in run.ready.items()) or "none"
     beyond = 1000 * (max(run.lobbies.hosting) - max(run.reference.hosting))
     return "\n".join(
@@ -164,16 +162,18 @@ def report(run: Run) -> str:
             f"hosted after: {games}",
             run.lobbies.line("the server"),
             run.reference.line("a bare reference server"),
-            f"the server's latest reply comes {beyond:.1f} ms beyond the reference's",
+            f"the server's slowest reply takes {beyond:.1f} ms longer than the reference's",
         ]
     )
 
 
 def main() -> None:
-    """Measure, and print it."""
+    """Run the benchmark and print the results."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.first_match", description=__doc__)
-    parser.add_argument("--warm", action="store_true", help="leave the cache as it is")
-    parser.add_argument("--seconds", type=float, default=300.0, help="end the run after so long")
+    parser.add_argument("--warm", action="store_true", help="keep the cache")
+    parser.add_argument(
+        "--seconds", type=float, default=300.0, help="end the run after this many seconds"
+    )
     parser.add_argument("--busy", type=int, default=os.cpu_count() or 1, help="busy processes")
     given = parser.parse_args()
     run = uvloop.run(measure(warm=given.warm, seconds=given.seconds, busy=given.busy))

@@ -1,11 +1,10 @@
-"""How long a bot author's first minutes take, from an empty environment to ten games.
+"""Measure a bot author's first minutes, from an empty environment to ten games.
 
 `python -m benchmarks.first_minutes` builds a wheel of this checkout and times each step of the
-README. Then it does the same for kaggle-environments and for the Python starter of Battlesnake,
-each in an environment of its own. A step that cannot be done here is named with its reason, and
-ends that subject. The CPU time is that of all processes of a step, and says more on a busy machine.
-
-`--wheel FILE` measures another release of kibitz besides, in the same run.
+README. It then does the same for kaggle-environments and Battlesnake's Python starter project, each
+in a separate environment. If a step fails, the output has the reason, and the remaining steps of
+the project are skipped. CPU time includes all processes of a step, and is more reliable on a busy
+machine. `--wheel FILE` also measures another release of kibitz.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ STARTER = "https://github.com/BattlesnakeOfficial/starter-snake-python"
 
 @dataclass(frozen=True)
 class Step:
-    """A command, and what it does in the table."""
+    """A command with its title in the table."""
 
     title: str
     words: Sequence[str | Path]
@@ -49,12 +48,12 @@ class Subject:
 
     name: str
     place: Path
-    """Its directory, with the environment in ``venv``."""
+    """The working directory, with the environment in ``venv``."""
     steps: Sequence[Step]
 
 
 def subjects(work: Path, wheels: Sequence[str]) -> Iterator[Subject]:
-    """Yield what is measured; every subject has a directory in `work`."""
+    """Yield the projects to measure, each with a directory in `work`."""
     for number, wheel in enumerate(wheels):
         place = work / f"kibitz-{number}"
         command = str(place / "venv/bin/kibitz")
@@ -90,7 +89,7 @@ def subjects(work: Path, wheels: Sequence[str]) -> Iterator[Subject]:
         [
             Step("download", ["git", "clone", "--quiet", "--depth", "1", STARTER, "starter"]),
             _install(place, "-r", "starter/requirements.txt"),
-            Step("install its game", ["go", "install", rules]),
+            Step("install the game", ["go", "install", rules]),
         ],
     )
 
@@ -101,7 +100,7 @@ def _install(place: Path, *words: str | Path) -> Step:
 
 
 def measure(subject: Subject) -> Iterator[tuple[str, str, str]]:
-    """Yield the title of each step, its time and its CPU time, up to the first that fails."""
+    """Yield title, time and CPU time of each step, up to the first that fails."""
     place = subject.place
     venv.create(place / "venv", with_pip=True)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
@@ -122,7 +121,7 @@ def measure(subject: Subject) -> Iterator[tuple[str, str, str]]:
             yield step.title, f"skipped: {error}", "-"
             return
         if done.returncode:
-            lines = done.stderr.strip().splitlines() or ["it says nothing"]
+            lines = done.stderr.strip().splitlines() or ["no output"]
             yield step.title, f"skipped: status {done.returncode}: {lines[-1]:.100}", "-"
             return
         took, used = time.perf_counter() - began, _cpu_seconds() - cpu
@@ -130,7 +129,7 @@ def measure(subject: Subject) -> Iterator[tuple[str, str, str]]:
 
 
 def _cpu_seconds() -> float:
-    """Return the CPU time of all processes that were started and have ended."""
+    """Return the CPU time of all terminated child processes."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -144,9 +143,11 @@ def build_wheel(work: Path) -> Path:
 
 
 def main() -> None:
-    """Measure, and print a table."""
+    """Run the benchmark and print a table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.first_minutes", description=__doc__)
-    parser.add_argument("--wheel", action="append", default=[], help="another wheel, with extras")
+    parser.add_argument(
+        "--wheel", action="append", default=[], help="another kibitz wheel to measure, with extras"
+    )
     given = parser.parse_args()
     print(machine())
     print("| subject | step | time | CPU time |\n|---|---|---|---|")

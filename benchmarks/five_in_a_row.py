@@ -1,7 +1,6 @@
-"""The positions in which `benchmarks.search` lets the threat search of five in a row think.
+"""Positions in which `benchmarks.search` measures the threat search of five in a row.
 
-A node is a call of the search or of its search of fours, with every class of every cell on the
-board kept up to date.
+A node is a call of the search or of its search of fours, including the updates of all cell classes.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from kibitz_search.five_in_a_row.threat import Threat
 POSITIONS: Final = ("", "e5 f6 f5 g5", "e5 e6 f6 d4 g7 h8 d5", "f6 e5 g7 e7 e6 g6 h5 d6")
 DEPTH: Final = 9
 SHALLOW: Final = 1
-"""Plies in plain Python, which is some thousand times slower."""
+"""Search depth in plain Python, which is about a thousand times slower."""
 TABLE_MB: Final = 16
 
 
 def nodes(moves: str, depth: int) -> int:
-    """Search a position on the board of 10 to a depth, with a new table; return the nodes."""
+    """Search a position on the 10x10 board to a depth, with a new table; return the nodes."""
     game: Any = registry.get("five-in-a-row")
     state: Any = game.start(game.Options(first="seat-0"), 2, {})
     for move in moves.split():

@@ -1,8 +1,8 @@
-"""Decoding costs of the most expensive frames of every request, relative to a valid `ready`.
+"""Measure the decoding cost of the most expensive frames of every request type.
 
 `python -m benchmarks.frames` prints for each type the CPU time of its slowest valid and its slowest
-malformed frame of at most 16 KiB, as a ratio to decoding a valid `ready`. Only the ratios mean
-anything on another machine.
+malformed frame of at most 16 KiB, as a ratio to decoding a valid `ready`. Only the ratios are
+comparable between machines.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from tests.tools.heavy_frames import MODELS, invalid_frames, valid_frames
 
 READY = b'{"id":1,"type":"ready","lobby":"bcdfgh"}'
 ROUNDS = 5
-"""Each frame is decoded so often, and its fastest round counts."""
+"""Rounds of decoding per frame; the fastest counts."""
 CALLS = 2000
-"""Decodings of `ready` in one round, which alone is too short for the clock."""
+"""Decodings of `ready` per round, because a single one is too short for the clock."""
 
 
 def cpu_s(frame: bytes, calls: int = 1) -> float:
-    """Return the CPU seconds of decoding a frame, or refusing it."""
+    """Return the CPU seconds to decode or refuse a frame."""
     best = float("inf")
     for _ in range(ROUNDS):
         start = time.process_time()

@@ -1,9 +1,10 @@
-"""Measure the levels at which the computer plays people: ``python -m benchmarks.levels``.
+"""Measure the levels offered to human players: ``python -m benchmarks.levels``.
 
-Each level plays the one below it. A pair of games has the same seed: in the first game the higher
-level has the even seats and the lower one the odd seats, in the second they have changed. The score
-is the share of comparisons of an upper with a lower seat that the upper one wins, a tie counting
-half. ``--write`` keeps it in `levels.json`, with the number of games, the commit and the date.
+Each level plays the one below it. The two games of a pair have the same seed: in the first game,
+the higher level has the even seats and the lower one the odd seats; in the second, they swap. Each
+seat of the higher level is compared with each seat of the lower level. The score is the share of
+comparisons won, where ties count half. ``--write`` stores it in `levels.json`, with the number of
+games, the commit and the date.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from kibitz_bots.running.inprocess import play_locally
 from kibitz_games.core.position import Position
 
 TARGET = (0.6, 0.8)
-"""The share that a level should score against the one below."""
+"""The range of scores that a level should have against the one below."""
 Play = Callable[[str, Sequence[str], int], Position]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure the levels of the games that are named, of all without any."""
+    """Measure the levels of the named games, or of all games."""
     options = _parser().parse_args(argv)
     table = levels.table()
     unknown = sorted({*options.games} - {*table.games})
@@ -46,17 +47,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.levels", description=__doc__)
-    parser.add_argument("games", nargs="*", metavar="GAME", help="all without any")
-    parser.add_argument("--number", type=int, default=200, help="games of a pair of levels")
-    parser.add_argument("--seats", type=int, help="only with so many seats")
-    parser.add_argument("--write", action="store_true", help="keep the scores")
+    parser.add_argument("games", nargs="*", metavar="GAME", help="games to measure; default: all")
+    parser.add_argument(
+        "--number", type=int, default=200, help="number of games per pair of levels"
+    )
+    parser.add_argument("--seats", type=int, help="measure only this number of seats")
+    parser.add_argument("--write", action="store_true", help="store the scores")
     return parser
 
 
 def measured(
     game: str, seats: int, ladder: Sequence[Level], number: int, play: Play
 ) -> tuple[Level, ...]:
-    """Return the levels with their scores, and print them."""
+    """Measure the levels and print their scores; return the levels with scores."""
     commit, date = _commit(), time.strftime("%Y-%m-%d")
     lines = [Level(bot=ladder[0].bot)]
     for lower, upper in pairwise(ladder):
@@ -78,12 +81,12 @@ def measured(
 
 
 def seated(upper: str, lower: str, seats: int, first: int) -> list[str]:
-    """Return the bots in seat order: the upper ones in every second seat, from `first` on."""
+    """Return the bots in seat order: the upper bots in every second seat, starting at `first`."""
     return [upper if seat % 2 == first else lower for seat in range(seats)]
 
 
 def score_of(end: Position, first: int) -> float:
-    """Return the upper bots' share of their comparisons with the lower ones; see the module."""
+    """Return the share of comparisons that the upper bots won, as the module describes."""
     outcome = end.outcome
     assert outcome is not None, "a finished play has an outcome"
     uppers = outcome.ranks[first::2]

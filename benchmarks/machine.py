@@ -1,4 +1,4 @@
-"""A description of the machine on which figures were taken."""
+"""A description of the machine that a benchmark ran on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import psutil
 
 
 def machine() -> str:
-    """Return a description of this machine, as a sentence without its full stop."""
+    """Return a one-line description of this machine, without a period."""
     processor = "an unknown processor"
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         for line in file:

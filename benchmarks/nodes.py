@@ -1,12 +1,12 @@
-"""Costs of PostgreSQL and several nodes, beside one server with SQLite in the same run.
+"""Measure the cost of PostgreSQL and several nodes, relative to one server with SQLite.
 
     python -m benchmarks.nodes [--quick] [--json FILE] [--page FILE]
 
-200 matches of five in a row are played on one server with SQLite, on one with PostgreSQL, and on
-one, two and three nodes with PostgreSQL. Each setup runs with all sides moving at once, and at a
-pace. The database is a temporary one on this machine, which syncs its commits, the default. It
-shares the processors with the servers and the clients, so the page lists the CPU time of each.
-Latency is the time from sending a move to its acknowledgement, which comes after the sync.
+Each setup plays 200 matches of five in a row: one server with SQLite, one server with PostgreSQL,
+and one, two and three nodes with PostgreSQL. Each runs at full speed and at a fixed pace. The
+database is temporary and local, and syncs its commits (the default). It shares the processors with
+servers and clients, so the page lists the CPU time of each. Latency is the time from sending a move
+to its acknowledgment, which follows the sync.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from tests.tools import postgres_server
 
 MATCHES: Final = 200
 PACE: Final = 500
-"""Moves a second of all matches together, in the paced runs."""
+"""Moves per second over all matches, in paced runs."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """Which servers play, and on what database."""
+    """A set of servers with their kind of database."""
 
     name: str
     nodes: int = 0
-    """The number of nodes; 0 for one server that has the database for itself."""
+    """The number of nodes; 0 for one server that owns the whole database."""
     sqlite: bool = False
 
 
@@ -57,19 +57,19 @@ SETUPS: Final = (
 
 @dataclass(frozen=True)
 class Load:
-    """One measured stretch of play; CPU is that of all processes of a kind, a move."""
+    """One measured period of play; CPU times are per move, over all processes of a kind."""
 
     moves_per_second: float
     servers_us: float
     database_us: float
-    """0.0 for SQLite, which is in the server's process."""
+    """0.0 for SQLite, which runs in the server's process."""
     clients_us: float
     p50_ms: float
     p99_ms: float
 
 
 class Servers:
-    """The processes under measurement."""
+    """The measured processes."""
 
     def __init__(self, servers: Sequence[Subject], database: int | None) -> None:
         self.ports = [server.port for server in servers]
@@ -78,7 +78,7 @@ class Servers:
         self._clients = psutil.Process()
 
     def spent(self) -> tuple[float, float, float]:
-        """Return the seconds of CPU that servers, database and clients have spent so far."""
+        """Return the CPU seconds used by servers, database and clients so far."""
         database = 0.0
         if self._database is not None:
             workers = [self._database, *self._database.children()]
@@ -95,7 +95,7 @@ def _cpu(process: psutil.Process) -> float:
 
 @contextlib.contextmanager
 def serving(setup: Setup) -> Iterator[Servers]:
-    """Start a setup's database and servers, and end them afterwards."""
+    """Start a setup's database and servers, and stop them afterwards."""
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="kibitz-bench-"))
         database = None
@@ -114,7 +114,7 @@ def serving(setup: Setup) -> Iterator[Servers]:
 
 
 async def play(setup: Setup, rate: float, seconds: float) -> Load:
-    """Play at `rate` moves a second, 0 for at once, on servers that are started for it."""
+    """Play at `rate` moves per second (0: at full speed) on newly started servers."""
     with serving(setup) as servers:
         meter = Meter(interval=MATCHES / rate if rate else 0.0)
         players: list[Player] = []
@@ -140,7 +140,7 @@ async def play(setup: Setup, rate: float, seconds: float) -> Load:
 
 
 async def _until_open(port: int) -> None:
-    """Wait until a node has found that it serves."""
+    """Wait until a node is ready to serve."""
     request = f"GET /readyz HTTP/1.1\r\nHost: {HOST}\r\nConnection: close\r\n\r\n".encode()
     async with asyncio.timeout(30):
         while True:
@@ -154,7 +154,7 @@ async def _until_open(port: int) -> None:
 
 
 def median(loads: Sequence[Load]) -> Load:
-    """Return the median of each figure."""
+    """Return the median of each value."""
     return Load(
         *(
             statistics.median(getattr(load, figure.name) for load in loads)
@@ -164,7 +164,7 @@ def median(loads: Sequence[Load]) -> Load:
 
 
 async def measure(rate: float, seconds: float, rounds: int) -> dict[str, Load]:
-    """Measure every setup in turn, so many times."""
+    """Measure every setup in turn, `rounds` times."""
     loads: dict[str, list[Load]] = {setup.name: [] for setup in SETUPS}
     for _ in range(rounds):
         for setup in SETUPS:
@@ -194,15 +194,15 @@ def table(title: str, loads: dict[str, Load]) -> list[str]:
 
 
 def page(command: str, sections: dict[str, dict[str, Load]]) -> str:
-    """Return the page of the documents."""
+    """Return the documentation page."""
     lines = [
         "# What PostgreSQL and several nodes cost",
         "",
         f"Written by `{command}`. Servers, database and clients were on one machine: {machine()}.",
         "",
-        f"{MATCHES} matches of five in a row, spread over the servers. If the processors are"
-        " saturated, more nodes cannot play more moves; the columns show the cost of each part."
-        " A move is acknowledged when it is synced.",
+        f"{MATCHES} matches of five in a row, spread over the servers. With saturated"
+        " processors, additional nodes cannot increase the number of moves; the columns show the"
+        " cost of each part. Moves are acknowledged after they are synced.",
         "",
     ]
     for title, loads in sections.items():
@@ -211,12 +211,12 @@ def page(command: str, sections: dict[str, dict[str, Load]]) -> str:
 
 
 async def main(quick: bool) -> dict[str, dict[str, Load]]:
-    """Measure everything, printing each section as soon as it is there."""
+    """Measure all sections, and print each when it is complete."""
     seconds, rounds = (2.0, 1) if quick else (8.0, 3)
     sections = {}
     for title, rate in (
-        ("All sides moving at once", 0),
-        (f"{PACE} moves a second", PACE),
+        ("Full speed", 0),
+        (f"{PACE} moves per second", PACE),
     ):
         sections[title] = await measure(rate, seconds, rounds)
         print("\n".join(table(title, sections[title])), flush=True)
@@ -227,9 +227,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="short runs, one of each")
-    parser.add_argument("--json", type=Path, help="write every figure to a file")
-    parser.add_argument("--page", type=Path, help="write a page of Markdown")
+    parser.add_argument("--quick", action="store_true", help="one short run of each setup")
+    parser.add_argument("--json", type=Path, help="write all results to a file")
+    parser.add_argument("--page", type=Path, help="write a Markdown page")
     given = parser.parse_args()
     measured = uvloop.run(main(given.quick))
     if given.json:

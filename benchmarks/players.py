@@ -1,9 +1,8 @@
-"""Players for each server under measurement, and the meter that they feed.
+"""Players for each measured server, and the meter that they feed.
 
-A player answers its turn with the first legal move (a match of five in a row then has 41 moves), or
-fills the board without a winner (100 moves). It moves at once or, when a pace is set, at its
-match's next beat. The meter counts accepted moves and the time from sending a move to seeing it
-acknowledged.
+A player plays the first legal move (a match of five in a row then has 41 moves), or fills the board
+without a winner (100 moves). It moves at once or, if a pace is set, at its match's next beat. The
+meter counts accepted moves and the time from sending a move to its acknowledgment.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ _T = TypeVar("_T")
 
 @dataclass
 class Meter:
-    """Moves, deliveries and latencies that the players of one server saw while `running`."""
+    """Moves, deliveries and latencies of one server's players while `running`."""
 
     interval: float = 0.0
-    """Seconds between moves of one match; 0 means at once."""
+    """Seconds between the moves of a match; 0 for no delay."""
     running: bool = False
     moves: int = 0
     deliveries: int = 0
@@ -46,7 +45,7 @@ class Meter:
 
 
 class Player(ABC):
-    """One connection that plays or watches."""
+    """A connection that plays or watches."""
 
     seats = 2
     """The number of players in its match."""
@@ -67,7 +66,7 @@ class Player(ABC):
             return
         loop = asyncio.get_running_loop()
         now = loop.time()
-        # All seats share one pace: each moves every n-th beat, from a random phase.
+        # All seats share one pace: each moves on every n-th beat, with a random phase.
         self.beat = max(self.beat + self.seats * self.meter.interval, now)
         if self.beat == now:
             self.beat += random.random() * self.meter.interval
@@ -80,7 +79,7 @@ class Player(ABC):
 
 
 class ReferencePlayer(Player):
-    """A seat at a bare reference server."""
+    """A seat on a reference server."""
 
     def __init__(
         self, connection: ClientConnection, meter: Meter, match: int, seat: int, *, draws: bool
@@ -91,7 +90,7 @@ class ReferencePlayer(Player):
 
     def on_text(self, text: bytes) -> None:
         if text.startswith(b'{"type":"finished"'):
-            if self.sent:  # the last move of a match is answered by its result
+            if self.sent:  # the result acknowledges the last move of a match
                 self._accepted()
             return
         if not text.startswith(b'{"type":"moved"'):
@@ -112,7 +111,7 @@ class ReferencePlayer(Player):
 
 
 class Watcher(Player):
-    """Counts what it is sent, by the numbers where there are any."""
+    """Counts the messages that it receives, by sequence number if they have one."""
 
     def on_text(self, text: bytes) -> None:
         if self.meter.running and text.startswith((b'{"type":"event"', b'{"type":"moved"')):
@@ -120,12 +119,12 @@ class Watcher(Player):
 
 
 class KibitzPlayer(Player):
-    """A connection to kibitz: sits in a lobby and plays whatever it is dealt there."""
+    """A connection to kibitz that joins a lobby and plays the matches started there."""
 
     draws = False
-    """Whether it fills boards of five in a row without a winner."""
+    """Whether the player fills five-in-a-row boards without a winner."""
     patience_s: float | None = 60.0
-    """How long an answer may take; None: as long as it likes."""
+    """The timeout for answers; None for no timeout."""
 
     def __init__(self, connection: ClientConnection, meter: Meter) -> None:
         super().__init__(connection, meter)
@@ -141,7 +140,7 @@ class KibitzPlayer(Player):
         self.connection.send(json.dumps({"id": self.requests, **fields}).encode())
         answered: dict[str, object] = await asyncio.wait_for(answer, self.patience_s)
         if answered["type"] == "refused":
-            raise AssertionError(f"refused {fields}: {answered}")
+            raise AssertionError(f"the server refused {fields}: {answered}")
         return answered
 
     def on_text(self, text: bytes) -> None:
@@ -186,15 +185,15 @@ def _first_legal(text: bytes) -> bytes:
 
 
 def first_point(text: bytes, seat: int) -> bytes:
-    """Return the first empty point of a board of strings, as the fields x and y."""
+    """Return the first empty cell of a board of strings, as the fields x and y."""
     start = text.index(b'"board":["') + 10
-    width = text.index(b'"', start) - start + 3  # a row and what stands between two
+    width = text.index(b'"', start) - start + 3  # the length of a row and of the separator after it
     y, x = divmod(text.index(b".", start) - start, width)
     return b'"x":%d,"y":%d' % (x, y)
 
 
 def drawing_point(text: bytes, seat: int) -> bytes:
-    """Return an empty point of a pattern in which nobody has three in a row, or any other."""
+    """Return an empty cell of a pattern without three in a row, or else any empty cell."""
     start = text.index(b'"board":["') + 10
     width = text.index(b'"', start) - start + 3
     rows = (text.index(b"]", start) - start) // width + 1
@@ -212,7 +211,7 @@ def _string_after(text: bytes, key: bytes) -> bytes:
 
 
 def _number_after(text: bytes, key: bytes) -> int:
-    """Return the number behind a key; -1 for a negative one."""
+    """Return the number after a key; -1 if it is negative."""
     start = end = text.index(key) + len(key)
     if text[start] == ord("-"):
         return -1
@@ -224,7 +223,7 @@ def _number_after(text: bytes, key: bytes) -> int:
 async def seat_reference(
     host: str, port: int, matches: int, meter: Meter, *, draws: bool = False
 ) -> list[Player]:
-    """Fill `matches` boards of a reference server with two players each."""
+    """Connect two players to each of `matches` boards of a reference server."""
     players: list[Player] = []
     for match in range(matches):
         for seat in range(2):
@@ -245,7 +244,7 @@ async def watch_reference(host: str, port: int, count: int, meter: Meter) -> lis
 
 
 async def greet(host: str, port: int, meter: Meter, name: str, views: str = "turn") -> KibitzPlayer:
-    """Open a connection to kibitz and say hello; `views` is what it wants to see of matches."""
+    """Open a connection to kibitz and say hello with the given `views`."""
     player = KibitzPlayer(await connect(host, port), meter)
     await player.request(
         type="hello",
@@ -260,12 +259,12 @@ async def greet(host: str, port: int, meter: Meter, name: str, views: str = "tur
 
 @dataclass(frozen=True)
 class Programme:
-    """The program of the lobbies in a kibitz run."""
+    """The programme of the lobbies in a kibitz run."""
 
     game: str
     options: dict[str, object]
     games: int = 200
-    """Enough to outlast a run."""
+    """Enough games to outlast a run."""
     at_once: int = 1
     spectating: str = "public"
     seats: int = 2
@@ -276,7 +275,7 @@ class Programme:
 async def seat_kibitz(
     host: str, port: int, lobbies: int, meter: Meter, programme: Programme, tag: str
 ) -> list[KibitzPlayer]:
-    """Open `lobbies` lobbies and start their programmes; as many players each as it has seats."""
+    """Open `lobbies` lobbies with all their players, and start their programmes."""
     players = await greet_groups(host, port, lobbies, meter, programme, tag)
     await open_lobbies(players, programme, tag)
     return players
@@ -285,7 +284,7 @@ async def seat_kibitz(
 async def greet_groups(
     host: str, port: int, groups: int, meter: Meter, programme: Programme, tag: str
 ) -> list[KibitzPlayer]:
-    """Connect the players of so many lobbies."""
+    """Connect the players of `lobbies` lobbies."""
     names = [f"{tag}-{n}-{seat}" for n in range(groups) for seat in range(programme.seats)]
     players = await gather_in_parts([partial(greet, host, port, meter, name) for name in names])
     for player in players:
@@ -294,7 +293,7 @@ async def greet_groups(
 
 
 async def open_lobbies(players: Sequence[KibitzPlayer], programme: Programme, tag: str) -> None:
-    """Have players who are connected open their lobbies and start them."""
+    """Let connected players open and start their lobbies."""
     groups = [
         players[first : first + programme.seats]
         for first in range(0, len(players), programme.seats)
@@ -338,7 +337,7 @@ async def _open_lobby(group: Sequence[KibitzPlayer], programme: Programme, name:
 async def gather_in_parts(
     calls: Sequence[Callable[[], Coroutine[Any, Any, _T]]], size: int = 50
 ) -> list[_T]:
-    """Await calls, some at a time: one after the other, each would wait for the disk by itself."""
+    """Await calls in batches; sequentially, each would wait for its own disk sync."""
     found: list[_T] = []
     for first in range(0, len(calls), size):
         found += await asyncio.gather(*[call() for call in calls[first : first + size]])

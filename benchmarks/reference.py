@@ -1,19 +1,19 @@
-"""Bare reference servers for the same workload, to hold the measured server against.
+"""Bare reference servers for the same workload, as a baseline for kibitz.
 
-Five in a row on 10 x 10 on a bytearray, pydantic models both ways, uvloop; and nothing else: no
-log, no clocks, no lobbies, no rights of spectators, no flood control. Only the ratio to the
-measured server means anything, because both run in one run on one machine.
+They have five in a row on a 10x10 bytearray, pydantic models in both directions, and uvloop. They
+have no log, clocks, lobbies, spectator permissions or flood control. Only the ratio between kibitz
+and a reference, from the same run on the same machine, is meaningful.
 
     python -m benchmarks.reference [--layer asyncio|sansio]
 
-`asyncio` is what most people would write in an afternoon: websockets' ready-made server, which
-sends with its `broadcast`. `sansio` is the same on websockets' sans-I/O layer and a
-protocol of one's own, without a coroutine or a task for a connection: the least that a server in
-Python with this library can cost.
+`asyncio` is what most people would write in an afternoon: the asyncio server of websockets, which
+sends with `broadcast`. `sansio` is the same on the sans-I/O layer of websockets with a custom
+protocol class, without a coroutine or task per connection: the minimal cost of a Python server with
+this library.
 
-Protocol: `{"type": "sit", "match": m}` twice opens match m, `{"type": "watch", "match": m}`
-watches it. The server sends every accepted move to everybody at the match as `moved`, and the
-result after the last one. Then the next match begins on an empty board.
+Protocol: `{"type": "sit", "match": m}` twice opens match m, `{"type": "watch", "match": m}` watches
+it. The server sends each accepted move to all players and spectators as `moved`, and the result
+after the last move. Then the next match begins on an empty board.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ REQUEST: TypeAdapter[Sit | Watch | Move] = TypeAdapter(
 
 
 class Connection(Protocol):
-    """A connection that messages can be sent to."""
+    """A connection that can send messages."""
 
     def say(self, text: str) -> None: ...
 
@@ -94,7 +94,7 @@ class Layer(Protocol):
 
 
 class Board:
-    """A board of five in a row, and who sits and watches there."""
+    """A board of five in a row with its players and spectators."""
 
     def __init__(self) -> None:
         self.seats: list[Connection] = []
@@ -110,7 +110,7 @@ class Board:
         return [text[start : start + SIZE] for start in range(0, SIZE * SIZE, SIZE)]
 
     def play(self, x: int, y: int) -> Finished | None:
-        """Place the mover's stone; return the result where that ended the match."""
+        """Place the mover's stone; return the result if that ended the match."""
         seat = self.ply % 2
         self.cells[y * SIZE + x] = b"xo"[seat]
         self.ply += 1
@@ -133,7 +133,7 @@ class Board:
 
 
 class Server:
-    """The boards, and what a message does to them."""
+    """The boards, and the handling of messages."""
 
     def __init__(self, layer: Layer) -> None:
         self._layer = layer
@@ -192,15 +192,15 @@ class Server:
 
 
 def announce(port: int) -> None:
-    """Print the address as `kibitz serve --json` does."""
+    """Print the address in the format of `kibitz serve --json`."""
     print(json.dumps({"url": f"ws://127.0.0.1:{port}/ws"}), flush=True)
 
 
-# --- the ready-made server ------------------------------------------------------------------------
+# --- the asyncio server ---------------------------------------------------------------------------
 
 
 class AsyncioConnection:
-    """A connection of websockets' own server."""
+    """A connection of the asyncio server of websockets."""
 
     def __init__(self, socket: ServerConnection) -> None:
         self.socket = socket
@@ -210,7 +210,7 @@ class AsyncioConnection:
 
 
 class AsyncioLayer:
-    """A layer that sends with `broadcast`, which builds the frame once and never blocks."""
+    """A layer that sends with `broadcast`, which builds each frame once and never blocks."""
 
     def tell(self, connections: Iterable[Connection], text: str) -> None:
         broadcast([cast(AsyncioConnection, connection).socket for connection in connections], text)

@@ -1,8 +1,8 @@
-"""How work on many plays scales over threads: batches of plays, and the games of trainers.
+"""Measure how batches of plays and training games scale over threads.
 
-Each workload is measured with one thread and with several, in turn. Its results do not depend on
-the threads. Times are processor times of the busiest thread: the time that the work takes if each
-thread has a core for itself. So other load on the machine counts little, and the time to wake a
+Each workload is measured in turn with one thread and with several. Its results do not depend on the
+number of threads. Times are CPU times of the busiest thread, which is the elapsed time if each
+thread has its own core. Other load on the machine therefore matters little, and the time to wake a
 thread is not included.
 """
 
@@ -29,21 +29,21 @@ from kibitz_training.chinese_checkers.hole_games import against
 from kibitz_training.chinese_checkers.plan_games import PlanGames
 
 PLAYS = 1024
-"""Plays of a batch: with fewer it takes as long to wake a thread as to step its slice."""
+"""Plays per batch. With fewer, waking a thread takes as long as stepping its slice."""
 SMALL, LARGE = 20, 1000
-"""Individuals of the genetic algorithm: the least that is tried, and what made the arrays."""
+"""Population sizes of the genetic algorithm: the smallest, and that of the shipped arrays."""
 GENERATIONS = 8000
-"""How long the report's run was."""
+"""The number of generations of the report's run."""
 STEPS = 20
-"""Steps of a batch before the first that count: plays are in their middle then."""
+"""Unmeasured steps at the start, after which plays are in their middle."""
 
 Rate = Callable[[int, float], float]
-"""Returns how much is done a second with so many threads, measured for so many seconds."""
+"""Returns the work per second with a number of threads, measured for a number of seconds."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """A workload that threads share."""
+    """A workload that can be shared by threads."""
 
     name: str
     unit: str
@@ -52,7 +52,7 @@ class Work:
 
 @dataclass
 class Scaled:
-    """The rates per second of a workload by the number of threads, one for each round."""
+    """The rates per second of a workload by number of threads, one per round."""
 
     work: Work
     rates: dict[int, list[float]] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Scaled:
 
 
 def processor_times() -> dict[int, float]:
-    """Return the processor time of each thread there is, by its number."""
+    """Return the CPU time of each thread of this process, by thread ID."""
     clocks = {
         thread.ident: time.pthread_getcpuclockid(thread.ident)
         for thread in threading.enumerate()
@@ -73,7 +73,7 @@ def processor_times() -> dict[int, float]:
 
 
 def _repeated(once: Callable[[], int], seconds: float) -> float:
-    """Return how much a second is done by calls that say how much they did; one is made always."""
+    """Call `once`, at least one time, for `seconds`; return the sum of its results per second."""
     done, passed, began = 0, 0.0, processor_times()
     while not done or passed < seconds:
         done += once()
@@ -82,7 +82,7 @@ def _repeated(once: Callable[[], int], seconds: float) -> float:
 
 
 def plays(name: str, options: Mapping[str, Json] | None) -> Rate:
-    """Return what measures the plies of a batch of plays."""
+    """Return a function that measures the plies of a batch of plays."""
 
     def rate(threads: int, seconds: float) -> float:
         with VectorGame(name, options, count=PLAYS, seed=1, threads=threads) as games:
@@ -99,7 +99,7 @@ def plays(name: str, options: Mapping[str, Json] | None) -> Rate:
 
 
 def genetic(population: int) -> Rate:
-    """Return what measures the games of generations that are as good as what ships."""
+    """Return a function that measures games of a population of shipped arrays."""
     array = np.array(weights_file.read(WEIGHTS / f"{EVOLVED[2]}.json").weights)
 
     def rate(threads: int, seconds: float) -> float:
@@ -114,7 +114,7 @@ def genetic(population: int) -> Rate:
 
 
 def plans(individuals: int, openings: int) -> Rate:
-    """Return what measures the games of the evolution strategy of ``chinese-checkers/learned``."""
+    """Return a function that measures games of ``chinese-checkers/learned``."""
     array = distances("stragglers")[np.newaxis]
 
     def rate(threads: int, seconds: float) -> float:
@@ -126,7 +126,7 @@ def plans(individuals: int, openings: int) -> Rate:
 
 
 def works(options: Mapping[str, Mapping[str, Json]]) -> list[Work]:
-    """Return all that is measured; `options` are those of games that are not played as usual."""
+    """Return all workloads; `options` has the options of games with non-default options."""
     batches = [
         Work(f"{name}, {PLAYS:,} plays", "plies", plays(name, options.get(name)))
         for name in registry.names()
@@ -139,9 +139,9 @@ def works(options: Mapping[str, Mapping[str, Json]]) -> list[Work]:
 
 
 def measure(work: Work, threads: int, rounds: int, seconds: float) -> Scaled:
-    """Measure a work with one thread and with several, in turn."""
+    """Measure a workload with one thread and with several, in turn."""
     scaled = Scaled(work, {1: [], threads: []})
-    work.rate(1, 0.0)  # what has to be compiled or loaded is by then
+    work.rate(1, 0.0)  # compile or load all code first
     for _ in range(rounds):
         for count, rates in scaled.rates.items():
             rates.append(work.rate(count, seconds))
@@ -149,13 +149,13 @@ def measure(work: Work, threads: int, rounds: int, seconds: float) -> Scaled:
 
 
 def shown(figures: Sequence[float]) -> str:
-    """Return a median with the lowest and the highest."""
+    """Return the median with the minimum and the maximum, as text."""
     low, high = min(figures), max(figures)
     return f"{statistics.median(figures):,.0f} ({low:,.0f} to {high:,.0f})"
 
 
 def section(measured: Sequence[Scaled], threads: int) -> str:
-    """Return the part of the page on threads in Markdown."""
+    """Return the Markdown section about threads."""
     rows = [
         (
             scaled.work.name,
@@ -165,14 +165,14 @@ def section(measured: Sequence[Scaled], threads: int) -> str:
         )
         for scaled in measured
     ]
-    heads = ("work", "a second", "1 thread", f"{threads} threads", "times")
+    heads = ("work", "unit per second", "1 thread", f"{threads} threads", "ratio")
     parts = [
-        "## Over threads",
+        "## Scaling over threads",
         "",
-        "The same work with one thread and with several: batches of plays as above, and the games"
-        " of trainers, whose arrays play as well as what ships. A second is one of the processor,"
-        " of the thread that had most of it, as where each has a core for itself; to wake a thread"
-        " is not in it.",
+        "The same work with one thread and with several: batches of plays as above, and training"
+        " games, with arrays that play as well as the shipped ones. Seconds are CPU seconds of the"
+        " busiest thread, which is the elapsed time if each thread has its own core. The time to"
+        " wake a thread is not included.",
         "",
         table(heads, rows),
     ]
@@ -180,13 +180,14 @@ def section(measured: Sequence[Scaled], threads: int) -> str:
 
 
 def _whole_run(measured: Sequence[Scaled], threads: int) -> list[str]:
-    """Say how long the report's run takes at these rates, where they were measured."""
+    """Describe how long the report's run takes at these rates, if they were measured."""
     name = f"{SMALL:,} individuals"
     games = GENERATIONS * SMALL * genetic_fitness.MANY
     return [
-        f"{GENERATIONS:,} generations of {SMALL} individuals are {games:,} games where everybody"
-        f" plays {genetic_fitness.MANY}: at these rates {games / scaled.median(1) / 60:.1f} minutes"
-        f" with one thread, and {games / scaled.median(threads) / 60:.1f} with {threads}.\n"
+        f"{GENERATIONS:,} generations of {SMALL} individuals are {games:,} games if each"
+        f" individual plays {genetic_fitness.MANY}. At these rates, they take"
+        f" {games / scaled.median(1) / 60:.1f} minutes with one thread, and"
+        f" {games / scaled.median(threads) / 60:.1f} minutes with {threads}.\n"
         for scaled in measured
         if scaled.work.name.endswith(f" {name}")
     ]

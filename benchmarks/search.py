@@ -1,10 +1,10 @@
-"""How fast rules, searches and solvers are on one core, beside plain CPython on the same source.
+"""Measure rules, searches and solvers on one core, compiled and in plain CPython.
 
-Run with ``python -m benchmarks.search``; it takes about two minutes. Every figure is the median of
-several runs with the worst and the best one, by the processor time of the working thread, so that
-other processes count little. The plain column comes from one run of a second process with
-``KIBITZ_PLAIN=1``, less deep for rates, and in full for solvers. A node is a position that was
-judged; of the threat search, a call of it or of its search of fours.
+``python -m benchmarks.search`` takes about two minutes. Each result is the median of several runs,
+with the worst and the best one. Times are CPU times of the working thread, so that other processes
+matter little. The plain column comes from one run of a second process with ``KIBITZ_PLAIN=1``, with
+a smaller depth for rates, and in full for solvers. A node is an evaluated position; for the threat
+search, a call of it or of its search of fours.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from kibitz_search.five_in_a_row.evaluation import usual
 
 SEED = 7
 POSITIONS = 3
-"""Middle-game positions that each figure is taken over."""
+"""Middle-game positions per result."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure, run by run: a count per second, or seconds."""
+    """A result with its values by run: a count per second, or seconds."""
 
     name: str
     unit: str
@@ -57,15 +57,15 @@ class Figure:
 
     @property
     def seconds(self) -> bool:
-        """Whether the figure is a time, so that less is better."""
+        """Whether the values are times, so that less is better."""
         return self.unit == "s"
 
     def gain(self, plain: Figure) -> float:
-        """Return how many times better this is."""
+        """Return the factor by which this result is better than another."""
         return plain.median / self.median if self.seconds else self.median / plain.median
 
     def said(self, value: float) -> str:
-        """Return a value as it is printed, in thousands, millions or milliseconds."""
+        """Return a value as text, in thousands, millions or milliseconds."""
         if self.seconds:
             return f"{value:.1f} s" if value >= 10 else f"{1e3 * value:.1f} ms"
         if value < 1e3:
@@ -75,9 +75,10 @@ class Figure:
 
 @kernel
 def _playout(st: op.Record, ws: op.Record, state: Any, greedy: Any) -> Int:
-    """Play to the end; take any move with probability ``1 - greedy``, else the best `move_score`.
+    """Play to the end; take a random move with probability ``1 - greedy``, else the best
+    `move_score`.
 
-    `state` holds a number from 1 on that the random numbers follow from (xorshift64*).
+    `state` holds the nonzero state of the random number generator (xorshift64*).
     """
     plies = np.int64(0)
     while not op.terminal(st):
@@ -103,7 +104,7 @@ def _playout(st: op.Record, ws: op.Record, state: Any, greedy: Any) -> Int:
 
 
 def _middle(name: str, seed: int, plies: int, **options: Any) -> np.record:
-    """Return a position of the middle game: mostly the best `move_score`, sometimes others."""
+    """Return a middle-game position reached mostly by moves with the best `move_score`."""
     game, chance = registry.get(name), random.Random(seed)
     chosen = game.Options.model_validate(options)
     state = game.start(chosen, 2, game.deal(chosen, 2, seed))
@@ -112,12 +113,12 @@ def _middle(name: str, seed: int, plies: int, **options: Any) -> np.record:
         legal.sort(key=lambda action: -int(op.move_score(state, np.int64(action))))
         game.play(state, legal[0] if chance.random() > 0.3 else chance.choice(legal[:8]))
         if game.outcome(state) is not None:
-            raise AssertionError(f"the opening of {name} with seed {seed} came to an end")
+            raise AssertionError(f"the opening of {name} with seed {seed} ended the game")
     return state
 
 
 def _rate(work: Callable[[], int]) -> float:
-    """Return how much was counted in a second of this thread's processor time."""
+    """Return the count per second of this thread's CPU time."""
     began = time.thread_time()
     count = work()
     return count / (time.thread_time() - began)
@@ -132,7 +133,7 @@ def _figure(
 
 
 def _taken(name: str, target: float, runs: int, work: Callable[[int], float]) -> Figure:
-    """Return the seconds of `runs` pieces of work, each made from a seed of its own."""
+    """Return the seconds of `runs` workloads, each with its own seed."""
     if kernels.compiled():
         work(0)  # compiles or loads
     return Figure(name, "s", target, [work(seed) for seed in range(runs)])
@@ -148,7 +149,7 @@ def _threats(scale: int) -> Callable[[], int]:
 
 
 def _searching(kind: Any, states: list[np.record], weigh: Any, depth: int, **own: Any) -> Any:
-    """Return work that searches each position once with a table that is empty."""
+    """Return a workload that searches each position once, starting with an empty table."""
 
     def work() -> int:
         total = 0
@@ -175,7 +176,7 @@ def _playouts(games: int) -> Callable[[], int]:
 
 
 def measure(runs: int, scale: int) -> list[Figure]:
-    """Return all figures; with a smaller `scale`, 0 to 2, everything is less deep."""
+    """Return all results; a smaller `scale` (0 to 2) means less depth."""
     checkers = [_middle("chinese-checkers", seed, 24) for seed in range(POSITIONS)]
     rows = [_middle("five-in-a-row", seed, 16, size=15) for seed in range(POSITIONS)]
     start = _middle("chinese-checkers", 0, 0)
@@ -196,7 +197,7 @@ def measure(runs: int, scale: int) -> list[Figure]:
             _searching(AlphaBeta, checkers, hand, 2 + 2 * scale, **exact),
         ),
         _figure(
-            "chinese-checkers alpha-beta, as it plays",
+            "chinese-checkers alpha-beta, default settings",
             "nodes/s",
             5e6,
             runs,
@@ -218,13 +219,13 @@ def measure(runs: int, scale: int) -> list[Figure]:
             runs,
             _searching(AlphaBeta, rows, usual, 1 + scale),
         ),
-        _taken("line-nim, all of a map of 24 cells", 1.0, runs, partial(solvers.island, 24)),
-        _taken("number-merge, all of a row of 20", 0.05, runs, partial(solvers.row, 20)),
+        _taken("line-nim, full table of 24 cells", 1.0, runs, partial(solvers.island, 24)),
+        _taken("number-merge, full table of 20 numbers", 0.05, runs, partial(solvers.row, 20)),
     ]
 
 
 def _plainly(runs: int) -> list[Figure]:
-    """Return what a process without compiled kernels measures."""
+    """Return the results of a process without compiled kernels."""
     command = [sys.executable, "-m", "benchmarks.search", "--json", "--runs", str(runs)]
     done = subprocess.run(
         [*command, "--scale", "0"],
@@ -250,11 +251,11 @@ def _show(figures: list[Figure], plain: list[Figure]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=7, help="how often each figure is taken")
+    parser.add_argument("--runs", type=int, default=7, help="runs per result")
     parser.add_argument(
-        "--scale", type=int, default=2, choices=(0, 1, 2), help="2 is the most work"
+        "--scale", type=int, default=2, choices=(0, 1, 2), help="amount of work, 0 to 2"
     )
-    parser.add_argument("--json", action="store_true", help="print the figures only")
+    parser.add_argument("--json", action="store_true", help="print only the results")
     chosen = parser.parse_args()
     figures = measure(chosen.runs, chosen.scale)
     if chosen.json:

@@ -1,30 +1,29 @@
-"""Costs of the server, beside bare reference servers in the same run.
+"""Measure the cost of the server, relative to bare reference servers in the same run.
 
     python -m benchmarks.server [--quick] [--only SECTION ...] [--json FILE] [--page FILE]
 
-The subjects are the games that ship: five in a row on 10 x 10 beside references with the same
-rules (`benchmarks.reference`), and Chinese Checkers with two and six seats. Everything that a
-deployment has is on; matches begin and end within what is measured.
+The games are five in a row on 10 x 10, with references that have the same rules
+(`benchmarks.reference`), and Chinese Checkers with two and six seats. The server has the features
+of a real deployment; the measurements include the start and end of matches.
 
 Sections:
 
-  saturation  CPU per accepted move, 200 matches, all sides moving at once
-  pace        latency at 1,000 moves a second, and the time of a sync on this disk
-  idle        the same beside 4,000 connections that only answer pings
+  saturation  CPU per accepted move, 200 matches at full speed
+  pace        latency at 1,000 moves per second, and the time of a sync on this disk
+  idle        the same with 4,000 idle connections that only answer pings
 
   flat        CPU per move from 10 to 1,000 matches
   spectators  CPU per delivery with 1,000 spectators of one match
-  crowded     latency of 50 matches, one of which 1,000 drawing spectators watch
+  crowded     latency of 50 matches, one of them with 1,000 drawing spectators
 
-  apart       the same with a processor for the server and one for all clients (Linux)
-  connect     CPU per connection, from the handshake to the answer of hello
-  memory      an idle connection; a lobby with its match
+  apart       the same with one processor for the server and one for all clients (Linux)
+  connect     CPU per connection, from the handshake to the answer to hello
+  memory      per idle connection; per lobby with its match
 
-  start       time until it listens: empty, with 2,500 unfinished matches, killed under load
+  start       time until the server listens: empty, with 2,500 unfinished matches, killed under load
 
-Only ratios between servers of one run hold on a shared machine; absolute figures are for the
-machine and the minute in which they were taken. `--page` writes the figures, with the machine,
-as a page of the documents.
+On a shared machine, only ratios between servers in the same run are meaningful; absolute values
+depend on the machine and its load. `--page` writes the results as a documentation page.
 """
 
 from __future__ import annotations
@@ -70,23 +69,26 @@ BYTECODE = {
     "PYTHONDONTWRITEBYTECODE": "",
     "PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir()) / "kibitz-bench-bytecode"),
 }
-"""Servers cache their bytecode, as installed ones do, whatever the environment sets."""
+"""Servers cache bytecode, like installed ones, regardless of the environment."""
 ServerName = Literal["kibitz", "reference", "sansio"]
 LAYERS: dict[ServerName, str] = {"reference": "asyncio", "sansio": "sansio"}
-"""Of `benchmarks.reference`."""
+"""The layers of `benchmarks.reference`."""
 Figures = dict[str, Any]
 
 FIVE = Programme("five-in-a-row", {"first": "seat-0"})
 LASTING = Programme("five-in-a-row", {"first": "seat-0", "size": 19}, draws=True)
-"""Matches of 361 moves without a winner, which last a minute and a half at the watched pace."""
+"""Matches of 361 moves without a winner, which last 90 seconds at the pace of watched matches."""
 STAR = Programme("chinese-checkers", {})
 SIX_STAR = Programme("chinese-checkers", {}, seats=6)
 WATCHED_MOVES_PER_SECOND = 4
 FILLING_LOBBIES = 500
-"""Lobbies that are opened before others are measured. They fill SQLite's page cache of 2 MB, at
-3.4 KiB each, so that the figure is the marginal cost of a lobby."""
+"""Lobbies to open before measuring others.
+
+At 3.4 KiB each, they fill SQLite's page cache of 2 MB, so that the result is the marginal cost of a
+lobby.
+"""
 SETTLING_S = 10.0
-"""The time until pings of spectators are as frequent as they get, which is part of their cost."""
+"""The time until spectators' pings reach their final frequency, which is part of their cost."""
 
 
 # --- the servers ----------------------------------------------------------------------------------
@@ -94,17 +96,19 @@ SETTLING_S = 10.0
 
 @dataclass
 class Subject:
-    """A server process under measurement."""
+    """A measured server process."""
 
     name: ServerName
     port: int
     process: psutil.Process
     started_s: float
-    """Seconds from starting the process until it listened."""
+    """Seconds from the start of the process until the server listened."""
 
     def cpu(self) -> float:
-        """Return the seconds of processor time that it has taken."""
-        if sys.platform == "linux":  # the clock of clock_getcpuclockid(3); psutil has 10 ms ticks
+        """Return the CPU seconds used so far."""
+        if (
+            sys.platform == "linux"
+        ):  # the clock of clock_getcpuclockid(3); psutil has a resolution of 10 ms
             return time.clock_gettime(~self.process.pid << 3 | 2)
         times = self.process.cpu_times()
         return float(times.user + times.system)
@@ -128,14 +132,14 @@ def subject(name: ServerName, database: Path | None = None) -> Iterator[Subject]
 
 
 def kibitz_server(database: str, *options: str) -> AbstractContextManager[Subject]:
-    """Start kibitz as it ships, less the limits that protect a server from one address."""
+    """Start kibitz with default settings, but without the limits per address."""
     words = ["serve", "--db", database, "--port", "0", "--unlimited", "--json", *options]
     return serving("kibitz", ["kibitz", *words])
 
 
 @contextmanager
 def serving(name: ServerName, words: Sequence[str]) -> Iterator[Subject]:
-    """Run a module that prints its address as JSON once it listens, and kill it afterwards."""
+    """Run a module that prints its address as JSON when it listens, and kill it afterwards."""
     began = time.perf_counter()
     with subprocess.Popen(
         [sys.executable, "-m", *words],
@@ -159,7 +163,7 @@ def serving(name: ServerName, words: Sequence[str]) -> Iterator[Subject]:
 
 @dataclass
 class Load:
-    """One measured stretch of play."""
+    """One measured period of play."""
 
     server: str
     game: str
@@ -188,7 +192,7 @@ async def measure(
     game: str = FIVE.game,
     warm_up: float = 1,
 ) -> Load:
-    """Let play run for `seconds` after some of warm-up."""
+    """Measure `seconds` of play after a warm-up."""
     await asyncio.sleep(warm_up)
     meter.reset()
     meter.running = True
@@ -215,9 +219,9 @@ async def measure(
 async def play(
     name: ServerName, matches: int, seconds: float, rate: float, programme: Programme, idle: int = 0
 ) -> Load:
-    """Run one server alone with `matches` matches, at `rate` moves a second (0: at once).
+    """Run one server with `matches` matches, at `rate` moves per second (0: at full speed).
 
-    `idle` connections beside them, opened by another process, only answer pings.
+    Another process opens `idle` connections that only answer pings.
     """
     with subject(name) as server:
         async with crowd(name, server.port, idle):
@@ -234,7 +238,7 @@ def hang_up(players: Sequence[Player]) -> None:
 
 
 async def saturation(quick: bool) -> Figures:
-    """The reference, five in a row and Chinese Checkers in turn; then six seats."""
+    """Measure the reference, five in a row and Chinese Checkers in turn; then six seats."""
     seconds, rounds = (2, 1) if quick else (8, 3)
     bare, ours, star = [], [], []
     for _ in range(rounds):
@@ -246,22 +250,22 @@ async def saturation(quick: bool) -> Figures:
     return {
         "runs": [asdict(run) for turn in zip(bare, ours, star, strict=True) for run in turn]
         + [asdict(run) for run in six],
-        "kibitz / reference, CPU a move": statistics.median(ratios),
+        "kibitz / reference, CPU per move": statistics.median(ratios),
         "all pairs": ratios,
         "Chinese Checkers, 2 seats / five in a row": statistics.median(of_star),
-        "all pairs of these": of_star,
+        "all pairs with Chinese Checkers": of_star,
     }
 
 
 def _ratios(runs: Sequence[Load], others: Sequence[Load]) -> list[float]:
-    """Return the CPU a move of runs relative to those that came beside them."""
+    """Return the CPU per move of runs, relative to the corresponding other runs."""
     return [
         run.cpu_us_per_move / other.cpu_us_per_move for run, other in zip(runs, others, strict=True)
     ]
 
 
 async def pace(quick: bool) -> Figures:
-    """The reference and kibitz in turn, and the disk in each round."""
+    """Measure the reference and kibitz in turn, and the disk in each round."""
     seconds, rounds = (3, 1) if quick else (15, 3)
     bare, ours, syncs = [], [], []
     for _ in range(rounds):
@@ -274,14 +278,14 @@ async def pace(quick: bool) -> Figures:
     ]
     return {
         "runs": [asdict(run) for turn in zip(bare, ours, strict=True) for run in turn],
-        "p99 of a sync of this disk, ms": statistics.median(syncs),
+        "p99 of a sync on this disk, ms": statistics.median(syncs),
         "kibitz p99 / (2 x reference p99 + sync p99)": statistics.median(ratios),
         "all rounds": ratios,
     }
 
 
 def sync_p99_ms() -> float:
-    """Return the p99 of appending 4 KiB to a file and syncing it, in milliseconds."""
+    """Return the p99 latency of appending 4 KiB to a file and syncing it, in milliseconds."""
     times = []
     with tempfile.TemporaryFile(prefix="kibitz-bench-") as file:
         for _ in range(500):
@@ -294,7 +298,7 @@ def sync_p99_ms() -> float:
 
 
 async def idle(quick: bool) -> Figures:
-    """The same pace without a crowd and beside one, in turn."""
+    """Measure the same pace with and without idle connections, in turn."""
     seconds, count, rounds = (3, 500, 1) if quick else (15, 4000, 3)
     crowds = (0, count) * rounds
     runs = [await play("kibitz", 200, seconds, 1000, FIVE, crowd) for crowd in crowds]
@@ -321,9 +325,9 @@ async def flat(quick: bool) -> Figures:
 async def deliveries(
     name: ServerName, watchers: int, seconds: float, settling_s: float, views: str = "turn"
 ) -> Figures:
-    """CPU per delivery: one drawn match, with and without its spectators.
+    """Measure CPU per delivery, from a drawn-out match with and without spectators.
 
-    `views` is what kibitz's spectators want to see: ``turn`` for text, ``drawn`` for pictures.
+    `views` is that of kibitz's spectators: ``turn`` for text, ``drawn`` for drawings.
     """
     with subject(name) as server:
         meter = Meter(interval=1 / WATCHED_MOVES_PER_SECOND)
@@ -335,16 +339,16 @@ async def deliveries(
         hang_up(players)
     extra = watched.cpu_us_per_move - alone.cpu_us_per_move
     return {
-        "deliveries a second": delivered / seconds,
-        "share of what was due": delivered / (meter.moves * watchers),
-        "CPU us a delivery": extra / watchers,
+        "deliveries per second": delivered / seconds,
+        "share of expected deliveries": delivered / (meter.moves * watchers),
+        "CPU us per delivery": extra / watchers,
     }
 
 
 async def measure_watched(
     server: Subject, matches: int, meter: Meter, seconds: float, watching: Crowd
 ) -> tuple[Load, int]:
-    """Let play run beside spectators; return what was delivered to them, too."""
+    """Measure play with spectators; also return the number of deliveries to them."""
     await asyncio.sleep(1)
     watching.begin()
     load = await measure(server, matches, meter, seconds, warm_up=0)
@@ -352,13 +356,13 @@ async def measure_watched(
 
 
 def first_match(players: Sequence[Player]) -> str:
-    """Return the match that a crowd watches; at a reference server it has no name."""
+    """Return the match that a crowd watches; on a reference server it has no name."""
     first = players[0]
     return first.matches[-1] if isinstance(first, KibitzPlayer) else "-"
 
 
 async def spectators(quick: bool) -> Figures:
-    """The sans-I/O layer and kibitz as text in turn; in whole runs drawn, too, and the reference.
+    """Measure the sans-I/O layer and kibitz in turn; in full runs also drawings and the reference.
 
     A quick run does not wait for the pings of its spectators to settle.
     """
@@ -372,33 +376,33 @@ async def spectators(quick: bool) -> Figures:
     for number in range(1, rounds + 1):
         bare = rows[f"sansio {number}"] = await measured("sansio")
         text = rows[f"kibitz {number}"] = await measured("kibitz")
-        texts.append(text["CPU us a delivery"] / bare["CPU us a delivery"])
+        texts.append(text["CPU us per delivery"] / bare["CPU us per delivery"])
         if not quick:
             drawn = rows[f"kibitz {number}, drawing"] = await measured("kibitz", views="drawn")
-            drawings.append(drawn["CPU us a delivery"] / text["CPU us a delivery"])
-    rows["kibitz / sans-I/O, CPU a delivery"] = statistics.median(texts)
+            drawings.append(drawn["CPU us per delivery"] / text["CPU us per delivery"])
+    rows["kibitz / sans-I/O, CPU per delivery"] = statistics.median(texts)
     rows["all rounds"] = texts
     if drawings:
-        rows["drawing / text, CPU a delivery"] = statistics.median(drawings)
+        rows["drawing / text, CPU per delivery"] = statistics.median(drawings)
     return rows
 
 
 async def crowded(quick: bool) -> Figures:
-    """The latency of players whose server also shows one of their matches to 1,000 who draw.
+    """Measure the players' latency while 1,000 drawing spectators watch one of the matches.
 
-    Without the crowd before and after it, since a machine may change while this lasts.
+    Each round measures without the crowd before and after, because the machine's speed may change.
     """
     return await _crowded(quick, [])
 
 
 async def apart(quick: bool) -> Figures:
-    """The same with a processor for the server, and one for players and spectators.
+    """Measure the same with one processor for the server, and one for players and spectators.
 
-    The spectators yield to the players, so what is left of the difference is the server's own.
+    The spectators yield to the players, so the remaining difference is caused by the server.
     """
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
-        raise RuntimeError("two processors are needed to keep the server and its clients apart")
+        raise RuntimeError("separating the server from its clients needs two processors")
     os.sched_setaffinity(0, cpus[1:2])  # the crowd inherits it
     try:
         return await _crowded(quick, cpus[:1])
@@ -407,7 +411,7 @@ async def apart(quick: bool) -> Figures:
 
 
 async def _crowded(quick: bool, server_cpus: Sequence[int]) -> Figures:
-    """Measure it; with `server_cpus` the server runs on those, and the crowd yields to all."""
+    """Measure latency with a crowd; `server_cpus` pins the server, and makes the crowd yield."""
     seconds, rounds = (5, 1) if quick else (15, 3)
     before, beside, after = [], [], []
     for _ in range(rounds):
@@ -435,7 +439,7 @@ async def _crowded(quick: bool, server_cpus: Sequence[int]) -> Figures:
         "runs": [asdict(run) for rows in zip(before, beside, after, strict=True) for run in rows],
         "p99 with them / without": statistics.median(ratios),
         "all rounds": ratios,
-        "without them, after / before": drift,
+        "p99 without them, after / before": drift,
     }
 
 
@@ -461,7 +465,7 @@ async def connect_cost(name: ServerName, count: int) -> float:
 
 
 async def connected(server: Subject, count: int, tag: str) -> list[Player]:
-    """Open connections; those to kibitz say hello, those to a reference sit down to watch."""
+    """Open connections that say hello to kibitz, or watch a board of a reference."""
     if server.name != "kibitz":
         return await watch_reference(HOST, server.port, count, Meter())
     return [await greet(HOST, server.port, Meter(), f"{tag}-{n}") for n in range(count)]
@@ -475,9 +479,9 @@ async def connect(quick: bool) -> Figures:
         ours.append(await connect_cost("kibitz", count))
     ratios = [cost / other for cost, other in zip(ours, bare, strict=True)]
     return {
-        "CPU us a connect, sans-I/O": statistics.median(bare),
-        "CPU us a connect, kibitz": statistics.median(ours),
-        "kibitz / sans-I/O, CPU a connect": statistics.median(ratios),
+        "CPU us per connect, sans-I/O": statistics.median(bare),
+        "CPU us per connect, kibitz": statistics.median(ours),
+        "kibitz / sans-I/O, CPU per connect": statistics.median(ratios),
         "all rounds": ratios,
     }
 
@@ -485,7 +489,9 @@ async def connect(quick: bool) -> Figures:
 async def memory(quick: bool) -> Figures:
     count = 500 if quick else 2000
     with subject("kibitz") as server:
-        first = await connected(server, 500, "warm")  # into what the start has let go of
+        first = await connected(
+            server, 500, "warm"
+        )  # reuse the memory that was freed after the start
         before = server.memory()
         many = await connected(server, count, "idle")
         await asyncio.sleep(0.5)
@@ -495,8 +501,8 @@ async def memory(quick: bool) -> Figures:
     with subject("kibitz") as server:
         meter = Meter(interval=1e6)
         warm = await seat_kibitz(HOST, server.port, FILLING_LOBBIES, meter, FIVE, "w")
-        # Connected before it is measured: what a connect lets go of would take a part of the
-        # lobbies, and a lobby be charged for less than it has.
+        # Connect before measuring: lobbies could otherwise reuse memory that connecting has freed,
+        # and the cost of a lobby would come out too low.
         players = await greet_groups(HOST, server.port, lobbies, meter, FIVE, "m")
         await asyncio.sleep(0.5)
         before = server.memory()
@@ -505,8 +511,8 @@ async def memory(quick: bool) -> Figures:
         lobby = (server.memory() - before) / lobbies
         hang_up([*warm, *players])
     return {
-        "KiB an idle connection": connection / 1024,
-        "KiB a lobby with its match, without its connections": lobby / 1024,
+        "KiB per idle connection": connection / 1024,
+        "KiB per lobby with its match, without its connections": lobby / 1024,
     }
 
 
@@ -514,7 +520,7 @@ async def memory(quick: bool) -> Figures:
 
 
 async def start(quick: bool) -> Figures:
-    """Seconds until a server listens: with nothing, with unfinished matches, after kill -9."""
+    """Measure the seconds until a server listens: empty, with unfinished matches, after kill -9."""
     count = 500 if quick else 2500
     with tempfile.TemporaryDirectory(prefix="kibitz-bench-") as folder:
         empty = min(started(Path(folder) / f"empty-{n}.db") for n in range(3))
@@ -528,10 +534,10 @@ async def start(quick: bool) -> Figures:
         hang_up(players)
         again, killed_s = min(started(full) for _ in range(2)), started(killed)
     return {
-        "s with nothing": empty,
-        f"s with {count} unfinished matches": again,
-        "of the empty start": again / empty,
-        "s after kill -9 with 200 matches at full speed": killed_s,
+        "seconds, empty": empty,
+        f"seconds, with {count} unfinished matches": again,
+        "with unfinished matches / empty": again / empty,
+        "seconds, after kill -9 with 200 matches at full speed": killed_s,
     }
 
 
@@ -541,7 +547,7 @@ def started(database: Path) -> float:
 
 
 async def unfinished(database: Path, matches: int) -> None:
-    """Leave matches of some plies in a database, with their lobbies, as a killed server does."""
+    """Fill a database with lobbies and unfinished matches, as a killed server leaves them."""
     with subject("kibitz", database) as server:
         meter = Meter(interval=4.0)
         many = Programme(FIVE.game, FIVE.options, games=matches // 5, at_once=matches // 5)
@@ -552,7 +558,7 @@ async def unfinished(database: Path, matches: int) -> None:
 
 
 async def dealt(players: Sequence[KibitzPlayer], matches: int) -> None:
-    """Wait until all players have been dealt all their matches."""
+    """Wait until all matches of all players have started."""
     for _ in range(600):
         seen = [len(player.matches) for player in players]
         if min(seen) >= matches:
@@ -576,15 +582,15 @@ SECTIONS: dict[str, Callable[[bool], Awaitable[Figures]]] = {
     "start": start,
 }
 QUICK = ("saturation", "pace", "spectators", "connect")
-"""The sections of `--quick` if none are chosen, which take about a minute."""
+"""The default sections of `--quick`, which take about a minute."""
 TITLES = {
-    "saturation": "200 matches, all sides moving at once (70 of six seats)",
-    "pace": "200 matches, 1,000 moves a second",
-    "idle": "The same beside idle connections",
-    "flat": "1,000 moves a second over more and more matches",
+    "saturation": "200 matches at full speed (70 with six seats)",
+    "pace": "200 matches, 1,000 moves per second",
+    "idle": "The same with idle connections",
+    "flat": "1,000 moves per second with increasing numbers of matches",
     "spectators": "1,000 spectators of one match",
-    "crowded": "50 matches, 1,000 drawing spectators of one",
-    "apart": "The same, server and clients on a processor each",
+    "crowded": "50 matches, one with 1,000 drawing spectators",
+    "apart": "The same, with separate processors for server and clients",
     "connect": "Opening connections",
     "memory": "Memory",
     "start": "Starting",
@@ -603,7 +609,7 @@ COLUMNS = {
 
 
 def section_lines(name: str, figures: Figures) -> list[str]:
-    """Return a section as Markdown: the runs as a table, every other figure as a line."""
+    """Return a section as Markdown: the runs as a table, all other results as list items."""
     lines = [f"## {TITLES[name]}", ""]
     runs = figures.get("runs", [])
     if runs:
@@ -633,9 +639,9 @@ def page(command: str, sections: dict[str, Figures]) -> str:
         "",
         f"Written by `{command}`. The clients ran on the same machine: {machine()}.",
         "",
-        "*reference* is websockets' ready-made asyncio server with pydantic models and the same"
-        " rules, *sansio* the same on websockets' sans-I/O layer; neither has a log, clocks,"
-        " lobbies or limits. Only ratios within one run mean anything elsewhere.",
+        "*reference* is the asyncio server of websockets with pydantic models and the same rules;"
+        " *sansio* is the same on the sans-I/O layer of websockets. Neither has a log, clocks,"
+        " lobbies or limits. Only ratios within one run are comparable between machines.",
         "",
     ]
     for name, figures in sections.items():
@@ -644,7 +650,7 @@ def page(command: str, sections: dict[str, Figures]) -> str:
 
 
 def invocation(quick: bool, only: Sequence[str] | None) -> str:
-    """Return the command that measures the same, without where files were written."""
+    """Return the command for this measurement, without output paths."""
     words = ["python -m benchmarks.server"]
     words += ["--quick"] if quick else []
     words += ["--only", *only] if only else []
@@ -652,7 +658,7 @@ def invocation(quick: bool, only: Sequence[str] | None) -> str:
 
 
 async def main(chosen: Sequence[str], quick: bool) -> dict[str, Figures]:
-    """Run sections, printing each as soon as it is measured."""
+    """Run sections, and print each when it is complete."""
     sections = {}
     for name in chosen:
         sections[name] = await SECTIONS[name](quick)
@@ -664,10 +670,12 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="shorter runs, rougher figures")
+    parser.add_argument(
+        "--quick", action="store_true", help="shorter runs with less precise results"
+    )
     parser.add_argument("--only", nargs="*", choices=list(SECTIONS))
-    parser.add_argument("--json", type=Path, help="write all figures to this file")
-    parser.add_argument("--page", type=Path, help="write a page of Markdown")
+    parser.add_argument("--json", type=Path, help="write all results to this file")
+    parser.add_argument("--page", type=Path, help="write a Markdown page")
     words = parser.parse_args()
     measured = uvloop.run(main(words.only or list(QUICK if words.quick else SECTIONS), words.quick))
     if words.json:

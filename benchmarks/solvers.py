@@ -1,6 +1,6 @@
-"""The solvers of `benchmarks.search`: seconds of the processor for a whole table.
+"""The solvers for `benchmarks.search`: CPU seconds for a full table.
 
-Line-Nim: the table of every subset of a position's cells. Number merge: the worth of every set of
+Line-Nim: a table of all subsets of a position's cells. Number merge: the values of all sets of
 boundaries of a row.
 """
 
@@ -23,7 +23,7 @@ from kibitz_search.number_merge.boundaries import BoundarySet
 
 
 def island(cells: int, seed: int) -> float:
-    """Return the seconds of a table of every subset of a map."""
+    """Return the CPU seconds to build the table of all subsets of a map."""
     began = time.process_time()
     board = CellBitboard(maps.grow(seed, cells))
     plan = subsets.LineMasks(board.lines, board.size)
@@ -34,7 +34,7 @@ def island(cells: int, seed: int) -> float:
 
 
 def row(length: int, seed: int) -> float:
-    """Return the seconds of a table of every set of boundaries of a row."""
+    """Return the CPU seconds to build the table of all sets of boundaries of a row."""
     game: Any = registry.get("number-merge")
     options = game.Options(length=length, threshold="1/3")
     whole = BoundarySet(game.start(options, 2, game.deal(options, 2, seed)))

@@ -1,7 +1,7 @@
-"""How the planners of Tanks fare against three random players: ``python -m benchmarks.tanks``.
+"""Measure the planners of Tanks against three random players: ``python -m benchmarks.tanks``.
 
-Games run in one compiled loop, the measured player in every seat in turn. It is asked through the
-same function as the bot; random players take any of the seven actions.
+Games run in one compiled loop, with the measured player in every seat in turn. The planner is
+called through the same function as in the bot; random players take any of the seven actions.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _game(st: Record, mind: Record, ev: Record, seat: Int, seed: Int) -> None:
 
 
 def games(ev: np.record, number: int, seed: int = 0) -> np.ndarray:
-    """Return for each game: seat, points, cells, kills, slot of the end (0 alive), won."""
+    """Return for each game: seat, points, cells, kills, slot of the tank's end (0: alive), won."""
     game: Any = registry.get("tanks")
     start: Any = game.start(game.Options(), 4, {})
     rows = []
@@ -45,7 +45,7 @@ def games(ev: np.record, number: int, seed: int = 0) -> np.ndarray:
 
 
 def report(name: str, rows: np.ndarray, seconds: float) -> None:
-    """Print mean and deviation of the points, kills, survival and wins, over all and by seat."""
+    """Print points with deviation, cells, kills, survival and first places, overall and by seat."""
     print(f"{name}: {len(rows)} games in {seconds:.1f} s")
     print("seat  games   mean     sd  error  cells  kills  survived   first")
     for seat in (None, 0, 1, 2, 3):
@@ -60,7 +60,7 @@ def report(name: str, rows: np.ndarray, seconds: float) -> None:
 
 
 def main() -> None:
-    """Print the figures of each planner."""
+    """Print the results of each planner."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--games", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)

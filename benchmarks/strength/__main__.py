@@ -1,4 +1,4 @@
-"""The command: `python -m benchmarks.strength`; the package says what it does."""
+"""The command `python -m benchmarks.strength`; see the package's docstring."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from kibitz_arena.tournament import Tournament
 from kibitz_games.compiled import kernels
 
 RUNS = Path(__file__).parents[2] / "records" / "strength"
-"""The directory of tournaments, from which interrupted ones resume."""
+"""The directory of tournaments, from which interrupted ones are resumed."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Play the cases that are named, and return the exit status."""
+    """Play the named cases, and return the exit status."""
     options = _parser().parse_args(argv)
     kernels.set_mode("plain")
     try:
@@ -39,15 +39,15 @@ def _parser() -> argparse.ArgumentParser:
         description=benchmarks.strength.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="cases; all without any")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="cases to play; default: all")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--quick", action="store_true", help="play a tenth of the games")
-    how.add_argument("--write", action="store_true", help="keep the results")
+    how.add_argument("--write", action="store_true", help="store the results")
     return parser
 
 
 def _play(case: StrengthCase, *, quick: bool, write: bool) -> int:
-    """Play one case, print what it has shown, keep it if asked to; return the exit status."""
+    """Play one case, print and optionally store its result; return the exit status."""
     try:
         result = _play_quickly(case) if quick else _play_whole(case)
     except runner.CaseFailedError as error:
@@ -75,7 +75,7 @@ def _result(case: StrengthCase, tournament: Tournament, directory: Path) -> Case
 
 
 def _conclusion(result: CaseResult, *, quick: bool) -> str:
-    """Say in a word what came of a case; so few games as a quick run has prove no claim."""
+    """Describe the result of a case briefly; a quick run has too few games to prove claims."""
     failed = [claim.claim for claim in result.claims if not claim.holds]
     words = [] if result.well else [f"faults: {result.faults()}"]
     if quick:

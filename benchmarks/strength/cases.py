@@ -1,6 +1,6 @@
-"""The cases: every tournament of `matrix.yaml`, with the claims that it has to show.
+"""The cases: every tournament of `matrix.yaml`, with the claims to test.
 
-`tournaments` expands the matrix; its head says how it is written.
+`tournaments` expands the matrix; the comment at its top explains the notation.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from kibitz_arena.tournament import Tournament
 
 MATRIX = Path(__file__).with_name("matrix.yaml")
 QUICK_DIVISOR = 10
-"""A quick run plays the number of blocks divided by this."""
+"""Divisor for the number of blocks in a quick run."""
 
 
 class UnknownCaseError(ValueError):
-    """A name that the matrix does not have; the message says which there are."""
+    """A case is not in the matrix; the message names the closest one, or all."""
 
 
 @dataclass(frozen=True)
 class StrengthCase:
-    """A tournament that has to show something; paths in it are seen from `base`."""
+    """A tournament with claims; its paths are relative to `base`."""
 
     name: str
     tournament: Tournament
@@ -35,20 +35,20 @@ class StrengthCase:
 
 
 def tournaments(matrix: Path = MATRIX) -> dict[str, dict[str, Any]]:
-    """Return the values of every tournament by name, as `kibitz_arena.config.build` takes them."""
+    """Return the values of every tournament by name, for `kibitz_arena.config.build`."""
     by_name: dict[str, dict[str, Any]] = {}
     for group in yaml.safe_load(matrix.read_text(encoding="utf-8")):
         for values in map(_expand, _of_group(group)):
             if values["name"] in by_name:
-                raise ValueError(f"{matrix.name}: {values['name']} is there twice")
+                raise ValueError(f"{matrix.name}: {values['name']} is defined twice")
             by_name[values["name"]] = values
     return by_name
 
 
 def select(wanted: Sequence[str] = (), matrix: Path = MATRIX) -> list[StrengthCase]:
-    """Return the cases of these names, all without any, in the order of the matrix.
+    """Return the named cases, or all cases if no names are given, in the order of the matrix.
 
-    Raises `UnknownCaseError`, and `ConfigError` with what is wrong in a tournament.
+    Raises `UnknownCaseError`, or `ConfigError` if a tournament is invalid.
     """
     known = tournaments(matrix)
     for name in wanted:
@@ -64,7 +64,7 @@ def select(wanted: Sequence[str] = (), matrix: Path = MATRIX) -> list[StrengthCa
 
 
 def shortened(tournament: Tournament) -> Tournament:
-    """Return a tournament with a tenth of the blocks, one at least."""
+    """Return a tournament with a tenth of the blocks, but at least one."""
     blocks = max(1, tournament.blocks_per_pairing // QUICK_DIVISOR)
     return tournament.model_copy(update={"blocks": blocks, "games": None, "balanced": True})
 
@@ -73,7 +73,7 @@ def shortened(tournament: Tournament) -> Tournament:
 
 
 def _of_group(group: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the tournaments of a group, with the keys that they share."""
+    """Yield the tournaments of a group, including their shared keys."""
     shared = {key: value for key, value in group.items() if key not in ("each", "tournaments")}
     for bot, time in group.get("each", {}).items():
         search, _, evaluation = bot.rpartition("-")
@@ -84,7 +84,7 @@ def _of_group(group: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _filled(value: Any, names: Mapping[str, str]) -> Any:
-    """Fill the names in, in every text of a value."""
+    """Substitute the names in every string of a value."""
     if isinstance(value, str):
         return value.format_map(names)
     if isinstance(value, Mapping):
@@ -95,7 +95,7 @@ def _filled(value: Any, names: Mapping[str, str]) -> Any:
 
 
 def _expand(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values with entrants and claims in place of `bots` and `better`."""
+    """Replace `bots` and `better` in the values by entrants and claims."""
     game = values["game"].partition(":")[0]
     bots = values.pop("bots", {})
     entrants = [{"name": name, "bot": f"{game}/{bot or name}"} for name, bot in bots.items()]

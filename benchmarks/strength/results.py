@@ -1,4 +1,4 @@
-"""Results that are kept of the cases: a line of JSON for each in `results.jsonl`."""
+"""Stored results of the cases, one JSON line each in `results.jsonl`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from kibitz_protocol.wire.records import Cause, Flagged, Moved
 from kibitz_protocol.wire.values import Tolerant
 
 RESULTS = Path(__file__).with_name("results.jsonl")
-"""The last results, by the names of the tournaments."""
+"""The latest results, by tournament name."""
 FAULTS = result_tables.ABNORMAL_CAUSES | {Cause.TIME, Cause.ILLEGAL}
-"""Causes for which a working bot never drops out."""
+"""Causes that never apply to a working bot."""
 
 
 class PlayerResult(Tolerant):
@@ -37,10 +37,12 @@ class PlayerResult(Tolerant):
     score: float
     low: float
     high: float
-    mean_score: float = Field(description="in the points of the game itself")
-    causes: dict[Cause, int] = Field(description="how often it dropped out, by cause")
-    flags: int = Field(description="how often its time ran out, whatever the game makes of that")
-    p99_ms: int = Field(description="99 of 100 of its moves took at most so long")
+    mean_score: float = Field(description="in the game's own points")
+    causes: dict[Cause, int] = Field(description="number of times that it dropped out, by cause")
+    flags: int = Field(
+        description="number of times that its time ran out, with or without consequences"
+    )
+    p99_ms: int = Field(description="99th percentile of its time per move")
 
 
 class CaseResult(Tolerant):
@@ -70,16 +72,16 @@ class CaseResult(Tolerant):
 
     @property
     def well(self) -> bool:
-        """Whether nobody dropped out for a reason that is no part of play, or was late."""
+        """Whether no bot was late or dropped out because of a fault."""
         return not any(player.flags or FAULTS & player.causes.keys() for player in self.players)
 
     @property
     def holds(self) -> bool:
-        """Whether all that was claimed holds."""
+        """Whether all claims hold."""
         return all(claim.holds for claim in self.claims)
 
     def faults(self) -> str:
-        """Say who dropped out or was late: ``Ada 2 crashed, Bob 1 flag``, or ``none``."""
+        """Describe who dropped out or was late: ``Ada 2 crashed, Bob 1 flag``, or ``none``."""
         parts = [
             f"{player.name} {count} {formatting.CAUSE_LABELS[cause]}"
             for player in self.players
@@ -90,17 +92,17 @@ class CaseResult(Tolerant):
         return ", ".join(parts) or "none"
 
     def player(self, name: str) -> PlayerResult:
-        """Return an entrant."""
+        """Return the entrant with this name."""
         return next(player for player in self.players if player.name == name)
 
     def of_event(self, event: Tournament) -> bool:
-        """Whether this is what `event` has shown, and not one that it has been since."""
+        """Whether this result is from the current definition of `event`."""
         return self.event.hash == event.hash and [c.claim for c in self.claims] == event.claims
 
 
 @dataclass
 class MoveTimes:
-    """How long moves took, in milliseconds, and how often time ran out, by name."""
+    """Move times in milliseconds, and numbers of time losses, by entrant name."""
 
     moves: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     flags: Counter[str] = field(default_factory=Counter)
@@ -124,7 +126,7 @@ class MoveTimes:
                 self.flags[game.players[entry.seat]] += 1
 
     def p99_ms(self, name: str) -> int:
-        """Return what 99 of 100 moves did not exceed."""
+        """Return the 99th percentile of move times."""
         ranked = sorted(self.moves[name]) or [0]
         return ranked[-(-99 * len(ranked) // 100) - 1]
 
@@ -138,7 +140,7 @@ def _player(results: Results, standing: EntrantStanding, times: MoveTimes) -> Pl
     shares = [game.share(seat) for game, seat in seats]
     low, high = claims.mean_interval(shares, share=True)
     if low is None or high is None or standing.mean_score is None:
-        raise ValueError(f"{results.event.name}: {standing.name} has played no game")
+        raise ValueError(f"{results.event.name}: {standing.name} has played no games")
     return PlayerResult(
         name=standing.name,
         what=standing.what,
@@ -157,9 +159,9 @@ def _player(results: Results, standing: EntrantStanding, times: MoveTimes) -> Pl
 
 
 def load(path: Path = RESULTS) -> dict[str, CaseResult]:
-    """Return the results that were kept, by name; none where there is no file.
+    """Return the stored results, by name; empty if there is no file.
 
-    Raises `pydantic.ValidationError` for a line that is no result.
+    Raises `pydantic.ValidationError` for an invalid line.
     """
     if not path.exists():
         return {}
@@ -168,7 +170,7 @@ def load(path: Path = RESULTS) -> dict[str, CaseResult]:
 
 
 def save(result: CaseResult, path: Path = RESULTS) -> None:
-    """Save a result in place of the one with the same name; equal results make equal files."""
+    """Save a result, replacing the one with the same name; equal results give equal files."""
     kept = load(path) | {result.event.name: result}
     lines = [kept[name].model_dump_json() + "\n" for name in sorted(kept)]
     path.write_text("".join(lines), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Playing a case as `kibitz arena` does, in a directory from which an interrupted one goes on."""
+"""Play a case like `kibitz arena`, in a directory from which it can be resumed."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from kibitz_arena.runner.tournament_runner import TournamentRunner
 from kibitz_arena.tournament import Tournament
 
 TRIAL_SECONDS = 30.0
-"""Seconds in which a program has to find that there is nothing to read."""
+"""The timeout in seconds for a program to exit at the end of its input."""
 
 
 class CaseFailedError(Exception):
-    """An event that did not finish; the message has the reason."""
+    """An event did not finish; the message has the reason."""
 
 
 def play_case(
     case: StrengthCase, tournament: Tournament, directory: Path, *, quiet: bool = False
 ) -> Results:
-    """Play a tournament to its end and return what it has shown; raises `CaseFailedError`.
+    """Play a tournament to its end and return the result; raises `CaseFailedError`.
 
-    `directory` may hold the same tournament half played, which then goes on. One that was over,
-    or another one, is played anew.
+    If `directory` has the same tournament unfinished, it is resumed. A finished or a different
+    tournament is replaced by a new one.
     """
     for entrant in tournament.entrants:
         if entrant.stdio is not None:
@@ -55,9 +55,9 @@ def play_case(
 
 
 def _try_out(name: str, command: Sequence[str], base: Path) -> None:
-    """Start a program with nothing to read; raises `CaseFailedError` where it fails.
+    """Start a program with empty input; raises `CaseFailedError` if it fails.
 
-    Otherwise an engine that is not installed would lose every match, and look weak.
+    Without this check, an engine that is not installed would lose every match and look weak.
     """
     try:
         tried = subprocess.run(
@@ -72,7 +72,7 @@ def _try_out(name: str, command: Sequence[str], base: Path) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CaseFailedError(f"{name} cannot play: {error}") from error
     if tried.returncode:
-        last_words = tried.stderr.strip() or f"its program ends with status {tried.returncode}"
+        last_words = tried.stderr.strip() or f"its program exited with status {tried.returncode}"
         raise CaseFailedError(f"{name} cannot play: {last_words}")
 
 
@@ -90,11 +90,11 @@ async def _run(runner: TournamentRunner) -> Results:
     """Play the tournament; the first Ctrl-C lets the running games end."""
 
     async def drain() -> None:
-        runner.display.say("finishing the running games; Ctrl-C ends at once")
+        runner.display.say("finishing the running games; press Ctrl-C again to stop at once")
         await runner.stop()
 
     async with draining(drain, (signal.SIGINT, signal.SIGTERM)):
         state = await runner.run()
     if is_unfinished(state):
-        raise CaseFailedError(runner.failure or "interrupted; the same command goes on")
+        raise CaseFailedError(runner.failure or "interrupted; run the same command to resume")
     return Results.of(runner.tournament, state)

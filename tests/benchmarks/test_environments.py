@@ -96,4 +96,4 @@ def test_the_command_has_what_was_chosen_and_no_place() -> None:
 
 
 def test_a_figure_that_is_too_low_is_a_sentence() -> None:
-    assert environments.missed(FOUND) == ["tanks, PettingZoo: 20,000, and 25,000 are wanted"]
+    assert environments.missed(FOUND) == ["tanks, PettingZoo: 20,000, below the target of 25,000"]

@@ -39,7 +39,7 @@ def test_the_busiest_thread_counts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_page_has_the_ratio_of_the_medians() -> None:
     text = scaling.section([Scaled(NOTHING, {1: [90.0, 100.0, 110.0], 2: [180.0]})], 2)
-    assert "| work | a second | 1 thread | 2 threads | times |" in text
+    assert "| work | unit per second | 1 thread | 2 threads | ratio |" in text
     assert "| nothing | plies | 100 (90 to 110) | 180 (180 to 180) | 1.80 |" in text
     assert "generations" not in text
 
@@ -48,7 +48,7 @@ def test_the_page_has_the_time_of_the_reports_run_at_the_rate_of_few_individuals
     few = Work(f"`chinese-checkers/genetic`, {scaling.SMALL} individuals", "games", NOTHING.rate)
     text = scaling.section([Scaled(few, {1: [1000.0], 2: [2000.0]})], 2)
     assert "8,000 generations of 20 individuals are 800,000 games" in text
-    assert "at these rates 13.3 minutes with one thread, and 6.7 with 2." in text
+    assert "At these rates, they take 13.3 minutes with one thread, and 6.7 minutes with 2." in text
 
 
 def test_the_page_of_environments_ends_with_the_part_on_threads() -> None:

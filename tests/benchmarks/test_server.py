@@ -10,10 +10,10 @@ from benchmarks import server
 def test_a_page_names_the_command_and_the_machine_but_no_place() -> None:
     command = server.invocation(True, ["saturation", "pace"])
     assert command == "python -m benchmarks.server --quick --only saturation pace"
-    text = server.page(command, {"memory": {"KiB an idle connection": 6.5}})
+    text = server.page(command, {"memory": {"KiB per idle connection": 6.5}})
     assert command in text
     assert " cores of " in text
-    assert "- KiB an idle connection: 6.50" in text
+    assert "- KiB per idle connection: 6.50" in text
     assert str(server.ROOT) not in text
     assert platform.node() not in text.split()
 

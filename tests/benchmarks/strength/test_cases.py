@@ -56,7 +56,7 @@ def test_a_matrix_is_tournaments_by_name(tmp_path: Path) -> None:
 def test_a_name_is_there_once(tmp_path: Path) -> None:
     path = tmp_path / "matrix.yaml"
     path.write_text(MATRIX + MATRIX, encoding="utf-8")
-    with pytest.raises(ValueError, match="star-mcts-hand is there twice"):
+    with pytest.raises(ValueError, match="star-mcts-hand is defined twice"):
         cases.select(matrix=path)
 
 
