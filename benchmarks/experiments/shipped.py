@@ -21,7 +21,7 @@ SEED = 2026
 REPORTED = {2: ("99%", 427.4), 3: ("99.2%", 393.4)}
 """The report's win rate and maximum fitness, by number of players."""
 BEGINS = ("individual", "turns")
-"""Who moves first: always the array, as during its evolution, or each player in turn."""
+"""The first mover: always the array, as during its evolution, or each player in turn."""
 HEADS = ("players", "judge", "begins", "games", "won", "95% interval", "plies per win", "fitness")
 
 

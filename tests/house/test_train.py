@@ -66,7 +66,7 @@ def test_a_damaged_journal_is_named(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"wins", b"wons", 1))
     done = call(tmp_path, spec)
     assert done.exit_code == 1
-    assert f"{path}, line 2: damaged, its check sum does not agree" in done.output
+    assert f"{path}, line 2: damaged (wrong checksum)" in done.output
 
 
 def test_other_settings_in_the_same_directory_are_refused(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_other_settings_in_the_same_directory_are_refused(tmp_path: Path) -> Non
     assert call(tmp_path, spec).exit_code == 0
     done = call(tmp_path, spec.replace("population=4", "population=30"))
     assert done.exit_code == 1
-    assert "was begun with population = 4, not 30" in done.output
+    assert "was started with population = 4, not 30" in done.output
     assert call(tmp_path, spec.replace("=3", "=4")).exit_code == 0
 
 
@@ -99,7 +99,7 @@ def test_two_runs_do_not_share_a_directory(tmp_path: Path) -> None:
         (f"{GENETIC}:judge=me", "judge: expected hand or euclid or stragglers or mobility"),
         (f"{GENETIC}:popultion=3", "no parameter 'popultion'; there are seats, population,"),
         (f"{GENETIC}:seats", "seats: expected seats=value, not 'seats'"),
-        (f"{GENETIC}:seats=2,seats=2", "seats: expected it once, not twice"),
+        (f"{GENETIC}:seats=2,seats=2", "seats: given twice"),
         (f"{GENETIC}:lowest=9,highest=3", "highest: expected at least the lowest, 9"),
     ],
 )
@@ -117,7 +117,7 @@ def test_the_list_names_every_experiment_with_its_parameters() -> None:
     assert done.exit_code == 0
     for name, load in EXPERIMENTS.items():
         assert f"{name}  {load().summary}" in done.output
-    assert "  population=20\n      individuals in a generation (a whole number" in done.output
+    assert "  population=20\n      individuals per generation (a whole number" in done.output
 
 
 def test_an_experiment_and_a_directory_are_needed() -> None:
@@ -135,7 +135,7 @@ def test_another_experiment_in_the_same_directory_is_refused(tmp_path: Path) -> 
     done = call(tmp_path, "chinese-checkers/learned")
     assert done.exit_code == 1
     assert (
-        "was begun with experiment = 'chinese-checkers/genetic', not 'chinese-checkers/learned'"
+        "was started with experiment = 'chinese-checkers/genetic', not 'chinese-checkers/learned'"
         in done.output
     )
 
@@ -154,7 +154,7 @@ def test_what_is_in_the_place_of_the_journal_is_named(tmp_path: Path) -> None:
     (tmp_path / "journal.jsonl").mkdir()
     done = call(tmp_path)
     assert done.exit_code == 1
-    assert f"{tmp_path / 'journal.jsonl'}: expected the journal of a training run" in done.output
+    assert f"{tmp_path / 'journal.jsonl'}: expected a file with the journal" in done.output
 
 
 def test_what_is_in_the_place_of_a_result_is_named_and_nothing_is_lost(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_what_is_in_the_place_of_a_result_is_named_and_nothing_is_lost(tmp_path:
     done = call(tmp_path, spec)
     assert done.exit_code == 1
     assert f"{tmp_path / 'best.json'}: cannot be written (Is a directory)" in done.output
-    assert "the run goes on when the same command is given again" in done.output
+    assert "run the same command again to resume" in done.output
     (tmp_path / "best.json").rmdir()
     assert call(tmp_path, spec).exit_code == 0
     assert json.loads((tmp_path / "best.json").read_text())["kind"] == "hole-distances"

@@ -91,13 +91,13 @@ def test_damage_is_an_error_that_names_file_and_line(tmp_path: Path) -> None:
         with pytest.raises(JournalError, match=rf"{path}, line {number + 1}: damaged"):
             Journal(path, HEADER)
     path.write_bytes(b"\n".join(lines[:3] + lines[4:]))
-    with pytest.raises(JournalError, match="line 4: expected the entry number 2"):
+    with pytest.raises(JournalError, match="line 4: expected entry number 2"):
         Journal(path, HEADER)
 
 
 def test_the_journal_of_another_run_is_refused(tmp_path: Path) -> None:
     run(tmp_path / "run", 2)
-    with pytest.raises(JournalError, match="was begun with seed = 2, not 3"):
+    with pytest.raises(JournalError, match="was started with seed = 2, not 3"):
         Journal(tmp_path / "run", HEADER | {"seed": 3})
     (tmp_path / "other").write_text("a file of somebody")
     with pytest.raises(JournalError, match="expected the journal of a training run"):
@@ -109,7 +109,7 @@ def test_a_generation_that_comes_out_otherwise_is_an_error(tmp_path: Path) -> No
     """As with another version, which draws other numbers from the same seed."""
     run(tmp_path / "run")
     other = Settings(population=6, seed=2, keep_survivors=True)
-    with pytest.raises(JournalError, match="generation 1 came out otherwise"):
+    with pytest.raises(JournalError, match="generation 1 differs from the journal"):
         run(tmp_path / "run", settings=other)
 
 

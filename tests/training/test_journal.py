@@ -84,18 +84,20 @@ def test_on_a_full_disk_half_a_line_is_cut_off_later(tmp_path: Path, room: int) 
 def test_a_directory_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"none.journal: cannot be written \(No such file"):
         Journal(tmp_path / "none" / "journal", HEADER)
-    with pytest.raises(JournalError, match=r"journal: expected .* to read \(Not a directory\)"):
+    with pytest.raises(JournalError, match=r"journal: cannot read .* \(Not a directory\)"):
         Journal(Path("/dev/null/journal"), HEADER)
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "pipe", Path("/dev/zero")):
-        with pytest.raises(JournalError, match="expected the journal of a training run, a file"):
+        with pytest.raises(
+            JournalError, match="expected a file with the journal of a training run"
+        ):
             Journal(path, HEADER)
 
 
 def test_another_experiment_is_told_before_what_follows_from_it(tmp_path: Path) -> None:
     write(tmp_path / "run")
-    with pytest.raises(JournalError, match="begun with experiment = 'sums', not 'products'"):
+    with pytest.raises(JournalError, match="started with experiment = 'sums', not 'products'"):
         Journal(tmp_path / "run", {"experiment": "products", "also": 1})

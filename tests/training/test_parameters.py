@@ -56,7 +56,7 @@ def test_what_is_the_default_is_not_written() -> None:
         ("cuont=3", "no parameter 'cuont'; there are count, share, quick, way, most, long; did"),
         ("=3", "no parameter ''"),
         ("count", "count: expected count=value, not 'count'"),
-        ("count=1,count=2", "count: expected it once, not twice"),
+        ("count=1,count=2", "count: given twice"),
     ],
 )
 def test_what_cannot_be_is_refused(text: str, sentence: str) -> None:

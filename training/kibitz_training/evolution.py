@@ -1,8 +1,8 @@
-"""Runs of evolution with an ask-and-tell strategy: it returns arrays and receives their fitness.
+"""Evolution runs with an ask-and-tell strategy, which returns arrays and receives their fitness.
 
-The journal has the fitness of every generation. A strategy draws from its seed alone. So an
-interrupted run resumes by replaying the journal's fitness to the strategy, without evaluating
-individuals again.
+The journal has the fitness of every generation. A strategy's randomness depends only on its seed.
+An interrupted run therefore resumes by replaying the journal's fitness to the strategy, without
+evaluating individuals again.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from kibitz_training.journal import Journal, JournalError
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 EVERY: Final = 25
-"""Generations after which the journal is on the disk: a loss of power costs no more of them."""
+"""Generations between syncs of the journal; a power failure loses at most this many."""
 
 
 class Strategy(Protocol):
-    """Looks for arrays of a high fitness."""
+    """A search strategy for arrays with a high fitness."""
 
     def ask(self) -> Array:
-        """Return the individuals of the generation, one a row; the same until `tell`."""
+        """Return the generation's individuals, one per row; the same until `tell`."""
 
     def tell(self, fitness: Array) -> None:
-        """Go on to the next generation by the fitness of the individuals of `ask`."""
+        """Advance to the next generation, given the fitness of the individuals that `ask`
+        returned."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Judgement:
 
     fitness: Array
     counts: Mapping[str, int]
-    """Further figures for the journal, such as the games won."""
+    """Additional values for the journal, such as the number of wins."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Generation:
 
     @property
     def fittest(self) -> Array:
-        """The individual of the highest fitness; of equals the first."""
+        """The individual with the highest fitness; the first one among equals."""
         found: Array = self.population[int(np.argmax(self.fitness))]
         return found
 
@@ -62,9 +63,9 @@ def evolve(
     generations: int,
     judge: Callable[[Array, int], Judgement],
 ) -> Iterator[Generation]:
-    """Yield the generations of a run: those of the journal as they were, the others judged now.
+    """Yield the generations of a run, from the journal as far as possible, then newly evaluated.
 
-    Raises `JournalError` for a journal whose generations are of other individuals.
+    Raises `JournalError` if the journal's generations have different individuals.
     """
     for number in range(generations):
         population = strategy.ask()
@@ -83,7 +84,7 @@ def evolve(
 
 
 def _known(journal: Journal, number: int, population: Array, digest: str) -> Judgement:
-    """Return the journal's entry of a generation."""
+    """Return the journal's entry for a generation."""
     match journal.entries[number]:
         case {"number": int(), "hash": str(found), "fitness": list(values), **rest}:
             fitness, counts = _numbers(values), rest
@@ -92,8 +93,8 @@ def _known(journal: Journal, number: int, population: Array, digest: str) -> Jud
     where = f"{journal.path}: generation {number}"
     if found != digest:
         raise JournalError(
-            f"{where} came out otherwise than the journal says; expected the same package version "
-            "and machine that it was begun with"
+            f"{where} differs from the journal; resume with the package version and on the machine "
+            "that the run was started with"
         )
     if fitness.shape != population.shape[:1] or not np.isfinite(fitness).all():
         raise JournalError(f"{where}: expected the fitness of {len(population)} individuals")
@@ -101,7 +102,7 @@ def _known(journal: Journal, number: int, population: Array, digest: str) -> Jud
 
 
 def _numbers(values: list[Any]) -> Array:
-    """Return what a journal lists, nothing where it lists anything but numbers."""
+    """Return a journal's list of numbers, or nothing if it contains other values."""
     try:
         return np.array(values, np.float64)
     except (TypeError, ValueError):

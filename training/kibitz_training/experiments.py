@@ -1,6 +1,6 @@
 """The table of experiments: what `kibitz train` can run.
 
-Only the experiment that is asked for is imported: what they compute with takes a while to load.
+Only the requested experiment is imported, because the numerical packages load slowly.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ EXPERIMENTS: Final[Mapping[str, Callable[[], Experiment]]] = {
     "tanks/neuroevolution": _neuroevolution,
     "five-in-a-row/patterns": _patterns,
 }
-"""The loader of each experiment, by its name, ``GAME/NAME``."""
+"""The loader of each experiment by its name, ``GAME/NAME``."""
 
 
 def _hole_games() -> Task:
@@ -76,7 +76,7 @@ TASKS: Final[Mapping[str, Callable[[], Task]]] = {
     "hole-games": _hole_games,
     "network-games": _network_games,
 }
-"""The loader of each task that workers carry out for experiments, by its name."""
+"""The loader of each task that workers run for experiments, by name."""
 
 
 def find(spec: str) -> tuple[Experiment, Parameters]:

@@ -1,6 +1,6 @@
-"""Figures of a training run as SVG, without any library.
+"""Charts of a training run as SVG, without any library.
 
-They have their own background, so they are readable on light and dark pages.
+They have their own background, so that they are readable on light and dark pages.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from html import escape
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 340, 56, 20, 56, 44
 MOST_POINTS = 240
-"""The most points of a line; each is the mean of the values that fall on it."""
+"""The maximum number of points of a line; each is the mean of the values that it covers."""
 GROUND, INK, FAINT, GRID = "#ffffff", "#1b2530", "#5a6775", "#e3e7ec"
 LINES = ("#1f5fa8", "#d9822b", "#2f8f5b", "#8a4fa3")
 """The colors of a chart's lines."""
 LOWEST, HIGHEST = (8, 48, 107), (236, 243, 250)
-"""The colors of the smallest and of the largest value on dots."""
+"""The colors of the smallest and the largest value in a dot chart."""
 
 
 def line_chart(
@@ -27,10 +27,10 @@ def line_chart(
     low: float | None = None,
     high: float | None = None,
 ) -> str:
-    """Return a chart of values over their indices: one line, or several by their names.
+    """Return a chart of values over their indices: one line, or several named lines.
 
-    `across` and `up` say what the axes are. The scale is from `low` to `high` where they are given,
-    and what the values need otherwise.
+    `across` and `up` label the axes. `low` and `high` set the range of the scale, which otherwise
+    fits the values.
     """
     series = values if isinstance(values, Mapping) else {"": values}
     thinned = {name: _thinned(values) for name, values in series.items()}
@@ -53,7 +53,7 @@ def line_chart(
 
 
 def _thinned(values: Sequence[float]) -> list[tuple[float, float]]:
-    """Return index and value of each point, means where there are more than fit."""
+    """Return the index and value of each point; use means if there are too many values."""
     each = -(-len(values) // MOST_POINTS) or 1
     parts = [values[at : at + each] for at in range(0, len(values), each)]
     return [
@@ -62,7 +62,7 @@ def _thinned(values: Sequence[float]) -> list[tuple[float, float]]:
 
 
 def _marks(low: float, high: float) -> list[float]:
-    """Return round numbers, four or more, the first at most `low` and the last at least `high`."""
+    """Return at least four round numbers, from at most `low` to at least `high`."""
     if high <= low:
         low, high = low - 1, high + 1
     step = 10.0 ** _digits((high - low) / 4)
@@ -75,7 +75,7 @@ def _marks(low: float, high: float) -> list[float]:
 
 
 def _digits(number: float) -> int:
-    """Return the power of ten that a number begins with."""
+    """Return the largest power of ten that is not above a number."""
     return int(f"{number:e}".partition("e")[2])
 
 
@@ -100,7 +100,7 @@ def _line(
 
 
 def _legend(names: Sequence[str]) -> str:
-    """Return the names of the lines, one beside the other under the title."""
+    """Return the names of the lines, side by side below the title."""
     if len(names) < 2:
         return ""
     parts, at = [], LEFT
@@ -121,9 +121,9 @@ def _y(value: float, marks: Sequence[float]) -> float:
 
 
 def dot_chart(title: str, places: Sequence[tuple[float, float]], values: Sequence[float]) -> str:
-    """Return dots at places, the darker the smaller their value, with the values on them.
+    """Return a chart of dots that are labeled with their values; smaller values are darker.
 
-    The shade is that of the value's rank, so that a few far away leave the others apart.
+    The shade depends on the value's rank, so that outliers do not make the others look alike.
     """
     size, margin, top = 34, 34, 64
     left, first = min(x for x, _ in places), min(y for _, y in places)

@@ -1,4 +1,4 @@
-"""Runs that fit weights to games: the games are played in batches, which the journal keeps."""
+"""Runs that fit weights to games, which are played and journaled in batches."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from kibitz_training.journal import Journal, JournalError
 Game = TypeVar("Game")
 
 BATCH: Final = 10
-"""Games between two writes to the journal."""
+"""Games per write to the journal."""
 HELD_BACK: Final = 5
-"""One game in this number is held out, to test the predictions of the weights."""
+"""One game in this many is held out, to test the predictions of the weights."""
 
 
 def play_all(
@@ -26,10 +26,10 @@ def play_all(
     play: Callable[[int], Any],
     read: Callable[[Any], Game],
 ) -> list[Game]:
-    """Return the games of a run: those of the journal without playing them, and the others.
+    """Return the games of a run, from the journal as far as possible, then newly played.
 
-    `play` plays the game of a seed and returns it as JSON, which `read` reads; what is no game is
-    a `TypeError` or a `ValueError`. Raises `JournalError` where the journal has no such games.
+    `play` plays the game of a seed and returns it as JSON. `read` parses it, and raises `TypeError`
+    or `ValueError` if it is not a game. Raises `JournalError` if the journal has different games.
     """
     games = list[Game]()
     with ThreadPoolExecutor(given.threads) as pool:
@@ -60,6 +60,6 @@ def _read(journal: Journal, number: int, read: Callable[[Any], Game]) -> list[Ga
 
 
 def split(games: Sequence[Game]) -> tuple[list[Game], list[Game]]:
-    """Return the games to fit to, and those that are held back."""
+    """Return the games for fitting, and the held-out games."""
     held = list(games[::HELD_BACK])
     return [game for number, game in enumerate(games) if number % HELD_BACK], held

@@ -1,20 +1,20 @@
 """The genetic algorithm of "Fun With Chinese Checkers", for arrays of numbers and any fitness.
 
-In every generation the fittest `SURVIVORS` of the population are kept; a child takes each of its
-numbers from either of two of them, drawn at random, and one child in `MUTANTS` is mutated. A
-mutation draws one number in ten anew, from -25 to 24; it is kept where it is positive, and in the
-*free* places (the goal holes) whatever it is. Then the free places are capped at `CAP`.
+In every generation, the fittest individuals (one in `SURVIVORS`) are the parents. A child takes
+each of its numbers from one of two random parents, and one child in `MUTANTS` is mutated. A
+mutation replaces one number in ten by a random number from -25 to 24. Outside of the *free* places
+(the goal holes), only positive replacements are kept. Then the free places are capped at `CAP`.
 
-The report leaves some points open, which are decided here as follows:
+The report leaves some points open, which this module decides as follows:
 
-- The text fills the new population to the size of the old one, the pseudo-code to the number of
-  survivors, which would shrink it: the text is followed.
-- The pseudo-code replaces the whole population, survivors included. So does this module, unless
-  `keep_survivors` is set: then only the rest are children.
-- A population in which nobody has won for a number of generations is replaced by a new random one
-  (`Genetic.restart`). The report calls it "hopeless", without a number.
-- The random numbers of the first population are `lowest` to `highest`, 1 to 24 by default, the same
-  range as in mutations.
+- The report's text fills the new population to the old size, its pseudocode only to the number of
+  survivors, which would shrink the population. This module follows the text.
+- The pseudocode replaces the whole population, including the survivors. So does this module, unless
+  `keep_survivors` is set; then children replace only the others.
+- A population without a win for a number of generations is replaced by a new random one
+  (`Genetic.restart`). The report calls such a population "hopeless", without giving a number.
+- The random numbers of the first population range from `lowest` to `highest`, by default 1 to 24,
+  the range of positive mutations.
 
 All randomness in a generation depends only on the seed and the generation's number.
 """
@@ -29,42 +29,42 @@ import numpy as np
 from kibitz_training.evolution import Array
 
 SURVIVORS = 5
-"""The size of the population per survivor; at least two survive."""
+"""Individuals per survivor; at least two survive."""
 MUTANTS = 15
-"""The number of children per mutated one."""
+"""Children per mutated child."""
 MUTATED = 10
-"""A mutation draws one number in so many anew."""
+"""A mutation replaces one number in this many."""
 SPREAD = 50
-"""A number is drawn from so many, around zero."""
+"""The size of the range of mutated numbers, which is centered on zero."""
 CAP = 5.0
-"""The largest number of a free place after a mutation."""
+"""The maximum number of a free place after a mutation."""
 SMALLEST = 2
-"""With fewer individuals there is nobody to mix."""
+"""The minimum population, because children need two parents."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Settings of the algorithm, besides the fitness."""
+    """Settings of the algorithm, apart from the fitness."""
 
     population: int = 20
     seed: int = 0
     keep_survivors: bool = False
     lowest: int = 1
     highest: int = 24
-    """The random numbers of a first population, both included."""
+    """The range of random numbers in an initial population, inclusive."""
 
 
 @dataclass(frozen=True)
 class Template:
-    """A template of individuals: the fixed first numbers, and the free places."""
+    """A template of individuals: the fixed initial numbers, and the free places."""
 
     start: Array
-    """The first numbers; nan where they are random."""
+    """The initial numbers; nan for random ones."""
     free: np.ndarray[Any, np.dtype[np.bool_]]
 
 
 class Genetic:
-    """The algorithm as a strategy of `evolution`."""
+    """The algorithm as a strategy for `evolution`."""
 
     def __init__(self, settings: Settings, template: Template) -> None:
         self._settings, self._template = settings, template
@@ -72,23 +72,23 @@ class Genetic:
         self._population = first_population(settings, template)
 
     def ask(self) -> Array:
-        """Return the individuals of the generation, one a row."""
+        """Return the generation's individuals, one per row."""
         return self._population
 
     def tell(self, fitness: Array) -> None:
-        """Go on to the children of the fittest."""
+        """Replace the population by children of the fittest."""
         self._population = next_population(
             self._settings, self._template, self._population, fitness, self._generation
         )
         self._generation += 1
 
     def restart(self) -> None:
-        """Give the population up for a random one."""
+        """Replace the population by a random one."""
         self._population = first_population(self._settings, self._template, self._generation)
 
 
 def first_population(settings: Settings, template: Template, generation: int = 0) -> Array:
-    """Return a random population, [population, numbers], for the beginning or a new one."""
+    """Return a random population, [population, numbers], for a start or a restart."""
     source = _source(settings, generation, 0)
     shape = (settings.population, len(template.start))
     drawn = source.integers(settings.lowest, settings.highest + 1, size=shape).astype(np.float64)
@@ -96,7 +96,7 @@ def first_population(settings: Settings, template: Template, generation: int = 0
 
 
 def survivors(population: Array, fitness: Array) -> Array:
-    """Return the fittest fifth, best first; of equals the earlier one."""
+    """Return the fittest fifth, best first; among equals, the earlier one first."""
     order = np.argsort(-fitness, kind="stable")
     return population[order[: max(SMALLEST, len(population) // SURVIVORS)]]
 
@@ -104,7 +104,7 @@ def survivors(population: Array, fitness: Array) -> Array:
 def next_population(
     settings: Settings, template: Template, population: Array, fitness: Array, generation: int
 ) -> Array:
-    """Return the population that follows that of `generation`."""
+    """Return the population that follows the one of `generation`."""
     source = _source(settings, generation, 1)
     parents = survivors(population, fitness)
     kept = parents if settings.keep_survivors else parents[:0]

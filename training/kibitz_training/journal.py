@@ -1,11 +1,12 @@
-"""The journal of a training run: JSON Lines, one for each step, each with a check sum.
+"""The journal of a training run: JSON Lines, one line per step, each with a checksum.
 
 The first line is the run's header. The others are the results of steps (a generation or a batch of
-games), numbered from 0. All randomness depends on the seed and the number of the step. So a run
-that was cut off at any byte resumes after the last whole line and gives the same numbers. Only the
-last line can be torn, and it is cut off.
+games), numbered from 0. All randomness depends on the seed and the number of the step. A run that
+was interrupted at any byte therefore resumes after the last complete line with the same results.
+Only the last line can be torn, and it is discarded.
 
-    JournalError   the run cannot be resumed from the file; has file, line and expectation
+    JournalError   the run cannot be resumed from the file; names file, line and the expected
+    content
 """
 
 from __future__ import annotations
@@ -42,13 +43,13 @@ class Progress:
 
 
 def encode(entry: Mapping[str, Any]) -> bytes:
-    """Return an entry as its line."""
+    """Return the line of an entry."""
     text = json.dumps(entry, separators=(",", ":"), sort_keys=True)
     return f"{zlib.crc32(text.encode()):08x} {text}\n".encode()
 
 
 def parse(data: bytes, name: str) -> Progress:
-    """Read a journal; `name` is for messages. A torn last line is left out."""
+    """Read a journal; `name` is for messages. A torn last line is ignored."""
     lines = data.split(b"\n")[:-1]
     if not lines:
         raise JournalError(f"{name}: expected the journal of a training run, not an empty file")
@@ -62,10 +63,10 @@ def parse(data: bytes, name: str) -> Progress:
 
 
 def _entry(line: bytes, number: int, name: str) -> dict[str, Any]:
-    """Return the entry of a whole line."""
+    """Return the entry of a complete line."""
     digits, _, text = line.partition(b" ")
     if digits != b"%08x" % zlib.crc32(text):
-        raise JournalError(f"{name}, line {number}: damaged, its check sum does not agree")
+        raise JournalError(f"{name}, line {number}: damaged (wrong checksum)")
     try:
         entry = json.loads(text)
     except (ValueError, RecursionError):
@@ -76,17 +77,17 @@ def _entry(line: bytes, number: int, name: str) -> dict[str, Any]:
 
 
 def _take(progress: Progress, entry: dict[str, Any], length: int, where: str) -> None:
-    """Add a line of so many bytes to the contents of a journal."""
+    """Add a line of `size` bytes to the contents of a journal."""
     expected = len(progress.entries)
     if entry.get("number") != expected:
-        raise JournalError(f"{where}: expected the entry number {expected}")
+        raise JournalError(f"{where}: expected entry number {expected}")
     progress.entries.append(entry)
     progress.length += length
 
 
 class Journal:
-    """The file of a run, to go on with. Raises `JournalError`, also for another run's journal, and
-    `OutputError` where a line cannot be written.
+    """The journal file of a run, open for appending. Raises `JournalError` if the file is invalid
+    or belongs to another run, and `OutputError` if a line cannot be written.
     """
 
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
@@ -116,7 +117,7 @@ class Journal:
     def of_run(
         cls, given: TrainingRun, experiment: str, parameters: Parameters, free: Set[str]
     ) -> Self:
-        """Return the journal of a run, which may be gone on with when `free` parameters differ."""
+        """Return the journal of a run; resuming is allowed if only the `free` parameters differ."""
         header = {"experiment": experiment, "seed": given.seed}
         return cls(given.out / JOURNAL, header | parameters.model_dump(exclude=set(free)))
 
@@ -126,7 +127,7 @@ class Journal:
         return self._progress.entries
 
     def append(self, entry: Mapping[str, Any]) -> None:
-        """Write the entry of the next step through to the operating system.
+        """Write the entry of the next step, unbuffered.
 
         The entry survives a crash of the process.
         """
@@ -134,7 +135,7 @@ class Journal:
         _take(self._progress, numbered, self._write(numbered), str(self.path))
 
     def _write(self, entry: Mapping[str, Any]) -> int:
-        """Write a line; half a one, left by a full disk, is cut off when the run goes on."""
+        """Write a line; a partial line, left by a full disk, is cut off when the run resumes."""
         line = memoryview(encode(entry))
         written = 0
         try:
@@ -145,7 +146,7 @@ class Journal:
         return written
 
     def sync(self) -> None:
-        """Wait until all of it is on the disk."""
+        """Sync the file to disk."""
         try:
             os.fsync(self._file.fileno())
         except OSError as error:
@@ -159,21 +160,21 @@ class Journal:
 
 
 def _read(path: Path) -> bytes:
-    """Return what is in the file, nothing where there is none."""
+    """Return the contents of the file, empty if it does not exist."""
     try:
         if path.exists() and not path.is_file():
-            raise JournalError(f"{path}: expected the journal of a training run, a file")
+            raise JournalError(f"{path}: expected a file with the journal of a training run")
         return path.read_bytes()
     except FileNotFoundError:
         return b""
     except OSError as error:
-        raise JournalError(f"{path}: expected a journal to read ({error.strerror})") from None
+        raise JournalError(f"{path}: cannot read the journal ({error.strerror})") from None
 
 
 def _opened(path: Path, length: int) -> FileIO:
-    """Return the file to go on writing behind its first bytes.
+    """Open the file for writing after its first `size` bytes.
 
-    Nothing is buffered: a line is with the operating system, or there is an error, at once.
+    The file is unbuffered, so a failed write raises at once.
     """
     try:
         file = FileIO(path, "r+" if path.exists() else "w+")
@@ -185,14 +186,14 @@ def _opened(path: Path, length: int) -> FileIO:
 
 
 def _compare(found: Mapping[str, Any], wanted: Mapping[str, Any], name: str) -> None:
-    """Raise `JournalError` where a journal is that of a run with other settings.
+    """Raise `JournalError` if a journal belongs to a run with other settings.
 
-    Which experiment it is of is told first, since the others follow from that.
+    A different experiment is reported first, because other differences follow from it.
     """
     keys = sorted({*found, *wanted}, key=lambda key: (key != "experiment", key))
     for key in keys:
         if found.get(key) != wanted.get(key):
             raise JournalError(
-                f"{name}: the run was begun with {key} = {found.get(key)!r}, "
-                f"not {wanted.get(key)!r}; give another --out, or the same settings"
+                f"{name}: the run was started with {key} = {found.get(key)!r}, "
+                f"not {wanted.get(key)!r}; choose another --out, or use the same settings"
             )

@@ -1,6 +1,6 @@
 """The files of a run, written atomically.
 
-OutputError   a file that cannot be written; says which and why
+OutputError a file cannot be written; says which and why
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ from kibitz_training.experiment import TrainingRun
 
 
 class OutputError(ValueError):
-    """A file that cannot be written; `str()` is fit for a person."""
+    """A file cannot be written; `str()` is a message for people."""
 
     def __init__(self, path: Path, error: OSError) -> None:
         super().__init__(
-            f"{path}: cannot be written ({error.strerror}); the run goes on when the same command "
-            "is given again"
+            f"{path}: cannot be written ({error.strerror}); run the same command again to resume"
         )
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file, or raise `OutputError` and leave the former one."""
+    """Write a file atomically; raise `OutputError` and keep the old file if that fails."""
     try:
         write_atomically(path, text)
     except OSError as error:
@@ -39,7 +38,7 @@ def save_weights(
     file: weights.WeightsFile,
     notes: Mapping[str, int | float | str],
 ) -> None:
-    """Write a file of weights that says which run it comes from."""
+    """Write a weights file with the run that it comes from."""
     origin = {
         "command": given.command,
         "seed": given.seed,
@@ -52,7 +51,7 @@ def save_weights(
 
 
 def save_charts(given: TrainingRun, charts: Mapping[str, str]) -> None:
-    """Write charts by the names of their files."""
+    """Write charts, keyed by file name."""
     for name, text in charts.items():
         write(given.out / name, text)
     given.reporter.say(f"wrote {', '.join(charts)}")

@@ -1,6 +1,6 @@
-"""The parameters of an experiment as text: how they are read, and how they are described.
+"""Parse and describe the parameters of an experiment.
 
-key=value,key=value      what follows the colon in ``kibitz train GAME/NAME:...``
+key=value,key=value      the text after the colon in ``kibitz train GAME/NAME:...``
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ _KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: 
 
 
 def read(kind: type[AnyParameters], text: str) -> AnyParameters:
-    """Return the parameters that ``key=value,...`` stands for.
+    """Parse parameters from ``key=value,...``.
 
-    Raises `ParameterError` for a name that there is not, one that is given twice, and a value that
-    cannot be.
+    Raises `ParameterError` for an unknown or repeated name, or an invalid value.
     """
     given = dict[str, str]()
     for part in filter(None, text.split(",")):
@@ -34,7 +33,7 @@ def read(kind: type[AnyParameters], text: str) -> AnyParameters:
         if not equals:
             raise ParameterError(f"{name}: expected {name}=value, not {part!r}")
         if name in given:
-            raise ParameterError(f"{name}: expected it once, not twice")
+            raise ParameterError(f"{name}: given twice")
         given[name] = value
     try:
         return kind.model_validate_strings(given)
@@ -43,13 +42,13 @@ def read(kind: type[AnyParameters], text: str) -> AnyParameters:
 
 
 def written(parameters: Parameters) -> str:
-    """Return the text that `read` makes these parameters of: those that are not the default."""
+    """Return the parameters that are not defaults as text that `read` accepts."""
     values = parameters.model_dump(exclude_defaults=True)
     return ",".join(f"{name}={text_of(value)}" for name, value in values.items())
 
 
 def expected(field: FieldInfo) -> str:
-    """Return in words what may follow the equals sign of a field."""
+    """Describe the values that a field accepts."""
     kinds = _alternatives(field.annotation)
     words = [_kind(each) for each in kinds if each is not types.NoneType]
     return " or ".join(words) + _bounds(field)
@@ -81,7 +80,7 @@ def _bounds(field: FieldInfo) -> str:
 
 
 def text_of(value: Any) -> str:
-    """Return a value as it is written after the equals sign."""
+    """Return a value as text for after the equals sign."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -95,7 +94,7 @@ def _unknown(kind: type[Parameters], name: str) -> str:
 def _refusal(kind: type[Parameters], given: dict[str, str], error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
     name = str(first["loc"][0]) if first["loc"] else ""
-    if name not in kind.model_fields:  # a rule for several of them
+    if name not in kind.model_fields:  # a rule about several parameters
         return first["msg"].removeprefix("Value error, ")
     if first["type"] == "value_error":
         return f"{name}: {first['msg'].removeprefix('Value error, ')}"

@@ -1,7 +1,7 @@
-"""Cutting a batch into parts that are computed elsewhere, and putting their answers together.
+"""Split a batch into parts that are computed elsewhere, and combine the answers.
 
-Each individual of a batch is computed from its own numbers and seeds alone, so the parts give the
-same bits as the whole does.
+Each individual of a batch is computed only from its own numbers and seeds, so the parts give
+bit-identical results to the whole.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ def computed(
     batches: dict[str, Any],
     shape: tuple[int, ...],
 ) -> Array:
-    """Return what a task makes of a batch: an array of `shape` for each individual.
+    """Return the results of a task for a batch: an array of `shape` for each individual.
 
-    Every array of `batches` has an individual for each first index; `common` goes to all parts.
+    The first axis of every array in `batches` is the individual; all parts get `common`.
     """
     columns = {name: np.asarray(values) for name, values in batches.items()}
     count = len(next(iter(columns.values())))

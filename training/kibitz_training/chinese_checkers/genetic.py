@@ -2,10 +2,10 @@
 
 Files:
 
-    journal.jsonl   every generation (`journal`); an interrupted run resumes from it
-    fittest.json    the array with the highest fitness of any individual, over its few games
-    best.json       the best array when the last populations played more games
-    *.svg           fitness and games won over the generations, and arrays drawn on the star
+    journal.jsonl   all generations (`journal`); an interrupted run resumes from it
+    fittest.json    the array with the highest fitness of all individuals, over few games
+    best.json       the best array of the last populations, over more games
+    *.svg           fitness and win rate by generation, and arrays drawn on the star
 """
 
 from __future__ import annotations
@@ -35,22 +35,24 @@ FITTEST, BEST = "fittest.json", "best.json"
 
 
 class GeneticParameters(Parameters):
-    """Settings that the report on Chinese Checkers leaves open, and the length of a run."""
+    """Settings that the report on Chinese Checkers does not specify, and the length of a run."""
 
-    seats: int = Field(2, ge=2, le=6, description="players; all but one are the judge")
-    population: int = Field(20, ge=2, le=10_000, description="individuals in a generation")
-    generations: int = Field(8000, ge=1, le=1_000_000, description="when the run ends")
+    seats: int = Field(2, ge=2, le=6, description="number of players; all but one are the judge")
+    population: int = Field(20, ge=2, le=10_000, description="individuals per generation")
+    generations: int = Field(8000, ge=1, le=1_000_000, description="number of generations")
     judge: Literal["hand", "euclid", "stragglers", "mobility"] = Field(
-        "hand", description="the evaluation that they play against"
+        "hand", description="the evaluation of the opponents"
     )
     begins: Literal["turns", "individual", "judge"] = Field(
-        "turns", description="who makes the first move: everybody in turn, or always the same"
+        "turns", description="who moves first: each player in turn, or always the same one"
     )
     keep_survivors: bool = Field(
-        False, description="whether the fittest live on beside their children"
+        False, description="whether the fittest survive along with their children"
     )
-    lowest: int = Field(1, ge=-25, le=100, description="the least number of a random individual")
-    highest: int = Field(24, ge=-25, le=100, description="the largest number of one")
+    lowest: int = Field(1, ge=-25, le=100, description="the smallest number of a random individual")
+    highest: int = Field(
+        24, ge=-25, le=100, description="the largest number of a random individual"
+    )
     fixed: Literal["apart", "judge"] = Field(
         "apart",
         description="the numbers that are not random, of start and goal holes: the hand-tuned "
@@ -60,20 +62,21 @@ class GeneticParameters(Parameters):
         500,
         ge=1,
         le=1_000_000,
-        description="generations without a win after which it begins anew",
+        description="generations without a win before a restart with a new population",
     )
     own_distance: bool = Field(
-        False, description="whether a loser's way is measured by its own array, not by the judge's"
+        False,
+        description="whether a loser's own array measures its distance, not the judge's",
     )
     restarts: int = Field(
-        3, ge=0, le=1000, description="how often a game that nobody can win is begun again"
+        3, ge=0, le=1000, description="number of restarts of a game that nobody can win"
     )
     stuck: Literal["start", "left"] = Field(
         "start",
-        description="how far from a win it was then: as at the start, or by what it had left",
+        description="a game's distance after the last restart: at the start, or at the end",
     )
     test: int = Field(
-        1000, ge=0, le=1_000_000, description="games of the best against each judge at the end"
+        1000, ge=0, le=1_000_000, description="test games against each judge at the end"
     )
 
     @model_validator(mode="after")
@@ -84,30 +87,30 @@ class GeneticParameters(Parameters):
 
 
 class _Findings:
-    """The result of a run after so many generations."""
+    """The findings of a run."""
 
     def __init__(self, generations: int) -> None:
         self._generations = generations
         self.shown: dict[str, Generation] = {}
-        """The generations whose fittest is drawn, as in the report, by what each is.
+        """The generations whose fittest arrays are drawn, as in the report, by name.
 
-        The first, the first that has won a game, that of three tenths of the run, as the report's
-        2,427 is, and that of the highest fitness.
+        They are the first generation, the first with a win, the one after three tenths of the run
+        (like the report's 2,427), and the one with the highest fitness.
         """
         self.candidates: deque[Array] = deque(maxlen=genetic_selection.POPULATIONS)
-        """The last populations that may have the best array, each with the fittest before it."""
+        """The last populations, each with the fittest array so far; one is the best array."""
         self.best: list[float] = []
         self.mean: list[float] = []
         self.won: list[float] = []
-        """The games won in each generation, in percent."""
+        """The win rate of each generation, in percent."""
 
     @property
     def fittest(self) -> Array:
-        """The individual of the highest fitness so far."""
+        """The individual with the highest fitness so far."""
         return self.shown["fittest"].fittest
 
     def add(self, generation: Generation) -> None:
-        """Take in the next generation."""
+        """Add the next generation."""
         number, fitness = generation.number, float(generation.fitness.max())
         if number % EVERY == 0:
             fittest = [self.fittest] if number else []
@@ -126,7 +129,7 @@ class _Findings:
 
 
 def run(parameters: GeneticParameters, given: TrainingRun) -> None:
-    """Evolve arrays, write the best and the figures, and test them against each judge."""
+    """Evolve arrays; write the best ones and the charts, and test them against each judge."""
     with (
         Journal.of_run(given, NAME, parameters, {"generations", "test"}) as journal,
         closing(_games(parameters, given)) as games,
@@ -151,7 +154,7 @@ def run(parameters: GeneticParameters, given: TrainingRun) -> None:
 def _evolve(
     parameters: GeneticParameters, given: TrainingRun, journal: Journal, games: HoleGames
 ) -> tuple[_Findings, Array]:
-    """Go through the generations; return what was found, and the population after the last."""
+    """Run all generations; return the findings and the final population."""
     names = {"population", "keep_survivors", "lowest", "highest"}
     settings = Settings(seed=given.seed, **parameters.model_dump(include=names))
     template = genetic_fitness.template(settings, apart=parameters.fixed == "apart")
@@ -188,7 +191,7 @@ def _games(parameters: GeneticParameters, given: TrainingRun) -> HoleGames:
 
 
 def _fresh(parameters: GeneticParameters, judge: str, given: TrainingRun) -> HoleGames:
-    """Return the games of the selection and of the tests: begun as those of the run are."""
+    """Return the games for selection and tests, with the same first mover as in the run."""
     return against(
         judge,
         parameters.seats,
@@ -201,7 +204,7 @@ def _fresh(parameters: GeneticParameters, judge: str, given: TrainingRun) -> Hol
 def _draw(
     parameters: GeneticParameters, given: TrainingRun, findings: _Findings, best: Array
 ) -> None:
-    """Write the figures that the report has."""
+    """Write the charts that the report has."""
     charts = genetic_figures.over_generations(
         parameters.seats, findings.best, findings.mean, findings.won
     )
@@ -214,14 +217,14 @@ def _draw(
 
 
 def _tested(parameters: GeneticParameters, given: TrainingRun, array: Array) -> Iterator[str]:
-    """Play an array against each judge, and yield what came of it with its interval."""
+    """Play an array against each judge, and yield the results with intervals."""
     count = parameters.test
     for judge in genetic_fitness.JUDGES:
         with closing(_fresh(parameters, judge, given)) as games:
             came = games.play(array[np.newaxis], [given.seed + 1], 0, count)[0]
         won = came[:, WON] > 0
         low, high = share_interval(float(won.mean()), count)
-        plies = f", {came[won, PLIES].mean():.1f} plies a win" if won.any() else ""
+        plies = f", {came[won, PLIES].mean():.1f} plies per win" if won.any() else ""
         yield (
             f"against {judge}: won {100 * won.mean():.1f}% of {count} games "
             f"({100 * low:.1f} to {100 * high:.1f}){plies}, "
@@ -231,7 +234,7 @@ def _tested(parameters: GeneticParameters, given: TrainingRun, array: Array) -> 
 
 EXPERIMENT = Experiment(
     NAME,
-    "distances of holes by the genetic algorithm of the report",
+    "distances of holes by the report's genetic algorithm",
     GeneticParameters,
     run,
 )

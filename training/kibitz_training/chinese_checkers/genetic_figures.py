@@ -1,4 +1,4 @@
-"""The figures of ``chinese-checkers/genetic``: those that the report has, of a run."""
+"""The charts of ``chinese-checkers/genetic``, which correspond to those of the report."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from kibitz_training import figures
 def over_generations(
     seats: int, best: Sequence[float], mean: Sequence[float], won: Sequence[float]
 ) -> dict[str, str]:
-    """Return the charts of the fitness and of the games won, in percent, by their file names."""
-    fitness = {"the fittest": best, "the mean of the population": mean}
+    """Return the charts of the fitness and the win rate in percent, by file name."""
+    fitness = {"the fittest": best, "mean of the population": mean}
     players = f"{seats} players"
     return {
         "fitness.svg": figures.line_chart(
-            f"Fitness over the generations, {players}", fitness, across="generation"
+            f"Fitness by generation, {players}", fitness, across="generation"
         ),
         "wins.svg": figures.line_chart(
-            f"Games won by the population, {players}",
+            f"Win rate of the population, {players}",
             won,
             across="generation",
             up="% of the games",
@@ -31,8 +31,8 @@ def over_generations(
 
 
 def star(title: str, array: Array) -> str:
-    """Return an array drawn on the star: the darker a hole, the nearer to a win its peg."""
+    """Return an array drawn on the star; darker holes are closer to a win."""
     points = geo.geometry("star", geo.COMMON["star"]).points
-    # Points are half a hole wide and half the root of three high.
+    # One unit is half a hole wide, and half the square root of three holes high.
     places = [(x / 2, y * 3**0.5 / 2) for x, y in points]
     return figures.dot_chart(title, places, array.tolist())

@@ -1,42 +1,45 @@
-"""The evolution of "Fun With Chinese Checkers": arrays of distances, judged by greedy games.
+"""The fitness in "Fun With Chinese Checkers": arrays of distances, scored by greedy games.
 
-An individual has a number for each hole of the star, a *distance*: less is better. Its fitness is
-the mean over its games against the judge: ``500 - p`` for a game won in `p` plies of all players,
-and minus the remaining distance for a lost one. It plays two games, or five if the first two add
-up to `PROMISING` or more.
+An individual has a number for each hole of the star, a *distance*, where less is better. Its
+fitness is the mean over its games against the judge: ``500 - p`` for a win after `p` plies of all
+players, and the negated remaining distance for a loss. It plays two games, or five if the first two
+sum to at least `PROMISING`.
 
-The report leaves some points open, which are decided here as follows:
+The report leaves some points open, which this module decides as follows:
 
-- ``p`` counts the plies of all players: its 72.6 plies for two and 106.6 for three players are 36.3
-  and 35.5 own moves, which agree.
-- How far a loser was from winning is measured by the judge's array (`own_distance`: by its own).
-  "The same evaluation function that drives the bot" may be either bot's. Measured by its own array,
-  a population can lower its numbers instead of coming closer to a win, and it does: it reaches
-  positive fitness without any wins. In the report positive fitness means games won.
-- The individual begins every second game of two, and every third of three; `begins` changes that.
-  The report's own figures agree with an individual that always begins. A game that it wins then has
-  an odd number of plies with two players, and 1 modulo 3 with three. So the sum of five games is
-  odd with two players, and 2 modulo 3 with three. The report's sums are 5 x 72.6 = 363,
-  5 x 83.4 = 417 and 5 x 106.6 = 533, which is 2 modulo 3; in turns it would be 0.
-- Ties between moves are broken at random: without randomness all five games would be the same.
-- A game in which nobody finishes is restarted, at most `restarts` times. After that it counts as
-  lost from the distance of the start (`stuck`: of its pegs at the end). Otherwise an individual
-  could leave a peg at home, so that the judge cannot win, and bring up the others at leisure. Such
-  a population would always look close to a win, and never win.
+- ``p`` counts the plies of all players: the report's 72.6 plies for two players and 106.6 for three
+  are 36.3 and 35.5 own moves, which is consistent.
+- A loser's remaining distance is measured by the judge's array (`own_distance`: by its own). "The
+  same evaluation function that drives the bot" may be either bot's. With its own array, a
+  population can and does lower its numbers instead of getting closer to a win, and reaches positive
+  fitness without any wins. In the report, positive fitness means wins.
+- The individual begins every second game with two players, and every third with three; `begins`
+  changes that. The report's own figures are consistent with an individual that always begins. Then
+  a win takes an odd number of plies with two players, and 1 modulo 3 with three, so five games sum
+  to an odd number with two players, and to 2 modulo 3 with three. The report's sums are 5 x 72.6 =
+  363, 5 x 83.4 = 417 and 5 x 106.6 = 533, which is 2 modulo 3; if players took turns beginning, it
+  would be 0.
+- Ties between moves are broken at random; otherwise all five games would be the same.
+- A game in which nobody finishes is restarted, at most `restarts` times. After that it counts as a
+  loss with the distance of the start (`stuck`: of the final position). Otherwise an individual
+  could leave a peg at home, so that the judge cannot win, and advance the others without pressure.
+  Such a population would always look close to a win, and never win.
 - Start and goal holes begin with the numbers of the hand-tuned judge (see `evaluation.hand`). The
-  report shows them only in a figure; ours follow its description. They are moved `apart`, so that
-  all random numbers lie between: pegs leave every start hole for any other, and any other for every
-  goal hole. If random numbers are lower than those of the goal, as with the judge's own, pegs stop
-  short of it for ever. With 20 individuals nobody had won by generation 3,000, with 100 nobody by
-  250. The report's first win is in generation 51; moved apart it is in 348 with 20 individuals and
+  report shows them only in a figure; the numbers here follow its description. They are moved
+  `apart` so that all random numbers lie between them: every move from a start hole to any other
+  hole is a gain, and so is every move from any other hole to a goal hole. If random numbers are
+  lower than those of the goal, as with the judge's original numbers, pegs stop short of it forever:
+  with 20 individuals nobody had won by generation 3,000, with 100 nobody by 250. The report's first
+  win is in generation 51. With numbers moved apart, it is in generation 348 with 20 individuals and
   in 21 with 100.
-- The size of the population matters most, then the range of the first numbers. With a few hundred
-  individuals and numbers up to 100 the array wins nearly all games after some hundred generations.
+- The population size matters most, then the range of the initial numbers. With a few hundred
+  individuals and numbers up to 100, the array wins nearly all games after some hundred generations.
   A small population soon becomes uniform and then depends on mutations, few of which help. Once
-  most individuals win their five games, selection is luck: more generations make the populations
-  faster, but do not raise the share of wins. So a run lasts until its population becomes uniform.
-- The size of the judge's "great penalty" does not matter: from 4 to 50 it plays the same games.
-- With three players both opponents are the judge, and the first to finish wins.
+  most individuals win their five games, selection is luck: further generations win faster, but not
+  more often. A useful run therefore ends when its population becomes uniform.
+- The size of the judge's "great penalty" does not matter: with any value from 4 to 50, it plays the
+  same games.
+- With three players, both opponents are the judge, and the first to finish wins.
 """
 
 from __future__ import annotations
@@ -54,14 +57,14 @@ WORTH = 500.0
 PROMISING = 300.0
 FEW, MANY = 2, 5
 JUDGES = ("hand", "euclid", "stragglers", "mobility")
-"""The evaluations that the best array is tested against."""
+"""The evaluations against which the best array is tested."""
 
 
 def template(settings: Settings, *, apart: bool = True) -> Template:
-    """Return what individuals begin with.
+    """Return the template of individuals.
 
-    The start and goal holes have the judge's numbers by hand, moved `apart` so far that all random
-    numbers lie between them.
+    Start and goal holes have the hand-tuned judge's numbers; with `apart`, they are moved so that
+    all random numbers lie between them.
     """
     shape = geo.geometry("star", geo.COMMON["star"])
     pegs = geo.usual_pegs("star", geo.COMMON["star"])
@@ -77,7 +80,7 @@ def template(settings: Settings, *, apart: bool = True) -> Template:
 
 
 def judge(games: HoleGames, seed: int, population: Array, generation: int) -> Judgement:
-    """Return the fitness of each individual; it depends on nothing but the arguments."""
+    """Return the fitness of each individual; it depends only on the arguments."""
     seeds = _seeds(seed, generation, len(population))
     two = games.play(population, seeds[:, 0].tolist(), 0, FEW)
     promising = np.flatnonzero(scores(two).sum(axis=1) >= PROMISING)
@@ -93,7 +96,7 @@ def judge(games: HoleGames, seed: int, population: Array, generation: int) -> Ju
 
 
 def scores(came: Array) -> Array:
-    """Return what the report gives for each game, of what came of it (`hole_games`)."""
+    """Return the report's score for each game result (`hole_games`)."""
     points: Array = np.where(came[..., WON] > 0, WORTH - came[..., PLIES], -came[..., LOST_BY])
     return points
 

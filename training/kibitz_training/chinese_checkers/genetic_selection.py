@@ -1,9 +1,9 @@
-"""The selection of a run's best array: its populations play again, in ever smaller rounds.
+"""Select a run's best array by additional games of its last populations, in shrinking rounds.
 
-The fittest of all generations is the luckiest of very many: its five games were better than it is.
-So the individuals of one in `evolution.EVERY` of the last populations play `ROUNDS` of games, after
-each of which only the better ones go on. The first rounds keep many: sixteen games hardly tell who
-wins 95% of them from who wins 99%.
+The fittest individual of all generations is the luckiest of very many; its five games overstate its
+strength. Therefore the individuals of every `evolution.EVERY`-th of the last populations play
+`ROUNDS` of games, and only the better ones advance to the next round. The first rounds keep many,
+because sixteen games hardly distinguish a win rate of 95% from one of 99%.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from kibitz_training.chinese_checkers import genetic_fitness
 from kibitz_training.chinese_checkers.hole_games import HoleGames
 
 POPULATIONS = 40
-"""The number of last populations that take part."""
+"""The number of populations that take part."""
 ROUNDS = ((16, 2048), (64, 512), (256, 48), (2048, 1))
-"""Games of each round, and how many go on."""
+"""Games per round, and the number of individuals that advance."""
 _SEEDS = 3
-"""The stream of random numbers for these games; the run's own games use other streams."""
+"""The random number stream for these games, different from those of the run's games."""
 
 
 def best_of(games: HoleGames, candidates: Array, seed: int) -> Array:
-    """Return the candidate of the highest fitness over the games of all rounds."""
+    """Return the candidate with the highest fitness over the games of all rounds."""
     arrays = np.unique(candidates, axis=0)
     for number, (count, most) in enumerate(ROUNDS):
         source = np.random.default_rng([seed, number, _SEEDS])
@@ -37,6 +37,6 @@ def best_of(games: HoleGames, candidates: Array, seed: int) -> Array:
 
 
 def drawn(source: np.random.Generator, count: int) -> Sequence[int]:
-    """Return the seeds of so many arrays."""
+    """Return a seed for each of `count` arrays."""
     seeds: list[int] = source.integers(0, 2**63, size=count).tolist()
     return seeds

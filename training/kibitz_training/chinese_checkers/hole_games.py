@@ -1,10 +1,10 @@
-"""Games between players that look one move ahead by an array of numbers, in machine code.
+"""Games between players that look one move ahead with an array of numbers, in machine code.
 
-Opponents may also look one move ahead by an evaluation that is not such an array.
+Opponents may also use an evaluation that is not such an array.
 
-Each player takes the move that minimizes the sum of the numbers of its pegs' holes, with ties
-broken at random. The first to finish wins. The rules are the game's, with ``win=full``: only own
-pegs fill a goal, as in the report on Chinese Checkers, where a peg left behind prevents a win.
+Each player takes the move that minimizes the sum of the numbers of its pegs' holes, and breaks ties
+at random. The first to finish wins. The game is played with ``win=full``: only own pegs fill a
+goal, as in the report on Chinese Checkers, where a peg left behind prevents a win.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from kibitz_training.parts import computed
 i64 = kernels.int64_cast()
 
 WON, PLIES, LOST_BY, RESTARTS = range(4)
-"""The columns of what came of a game."""
+"""The columns of a game's result."""
 BY_EVALUATION = ("mobility",)
-"""Judges that have more than a weight for every hole."""
+"""Judges that have more than one weight per hole."""
 _BEGINS: dict[str, Callable[[int], range]] = {
     "turns": lambda seats: range(seats),
     "individual": lambda seats: range(1),
     "judge": lambda seats: range(1, seats),
 }
-"""The seats of an individual, game by game, by who begins."""
+"""The individual's seats, game by game, for each choice of the first mover."""
 
 
 @kernel
 def _one_of(chance: Any, count: Any) -> Any:
-    """Return whether the last of `count` equal ones is drawn."""
+    """Return True with probability 1 / `count`, to choose among equal moves."""
     return draw(chance, i64(0), count) == 0
 
 
 @kernel
 def _greedy_move(st: op.Record, own: Any, moves: Any, chance: Any) -> Int:
-    """Return the move that takes the most off, any of equal ones."""
+    """Return the move with the greatest gain; break ties at random."""
     holes, n = i64(st.holes), i64(op.generate(st, moves))
     best, equal, chosen = -1e300, i64(0), i64(moves[0])
     for k in range(n):
@@ -70,7 +70,7 @@ def _greedy_move(st: op.Record, own: Any, moves: Any, chance: Any) -> Int:
 
 @kernel
 def _judged_move(st: op.Record, ev: op.Record, moves: Any, chance: Any) -> Int:
-    """Return the move after which an evaluation says the most to the mover, any of equal ones."""
+    """Return the move with the best evaluation for the mover; break ties at random."""
     seat, n = i64(st.side), i64(op.generate(st, moves))
     best, equal, chosen = -1e300, i64(0), i64(moves[0])
     for k in range(n):
@@ -91,9 +91,9 @@ def _judged_move(st: op.Record, ev: op.Record, moves: Any, chance: Any) -> Int:
 def _play_out(
     st: op.Record, arrays: Any, judged: Any, ev: op.Record, own: Int, moves: Any, chance: Any
 ) -> Int:
-    """Play until somebody finishes, and return who; -1 where the play ends otherwise.
+    """Play until a player finishes, and return its seat; -1 if the game ends otherwise.
 
-    All but `own` play by the evaluation `ev` where `judged` says so, and by their arrays otherwise.
+    All players except `own` use the evaluation `ev` if `judged` is set, and their arrays otherwise.
     """
     while st.placed == 0 and st.side >= 0:
         if judged and st.side != own:
@@ -116,39 +116,39 @@ def _distance(st: op.Record, own: Any, seat: Int) -> Any:
 
 
 class Games(NamedTuple):
-    """Games of individuals, each with an array of numbers, against opponents that are the same."""
+    """Games of individuals, each with an array of numbers, against the same opponents."""
 
     states: Any
-    """The state that each individual plays on."""
+    """The state that each individual's games use."""
     raw: Any
-    """The bytes of each."""
+    """The bytes of each state."""
     start: Any
-    """The bytes of the start."""
+    """The bytes of the initial state."""
     arrays: Any
     turned: Any
-    """The index of a hole in an individual's array as a seat sees it, [seats, holes]."""
+    """The index of each hole in an individual's array from a seat's perspective, [seats, holes]."""
     others: Any
-    """The opponents' arrays, [seats, holes], unless they play by an evaluation."""
+    """The opponents' arrays, [seats, holes], unless they use an evaluation."""
     judged: Any
     own_seats: Any
-    """The seats that the individual takes in turn, game by game."""
+    """The individual's seats, game by game, repeated cyclically."""
     first_game: Any
     games: Any
     most_restarts: Any
     stuck_is_start: Any
-    """After as many restarts as there may be, whether it is as far from winning as at the start."""
+    """Whether a game without a winner counts with the distance of the start."""
     by_own: Any
-    """Whether its own array measures how far from winning it was, instead of its opponents'."""
+    """Whether a loser's distance is measured by its own array instead of the opponents'."""
     chances: Any
     out: Any
-    """The result of each game of each individual: see `WON` and the other columns."""
+    """The results, [individuals, games, columns]; see `WON` and the other columns."""
 
 
 @kernel
 def play_games(games: Games, ev: op.Record, first: Int, end: Int) -> None:
-    """Play the games of each individual from `first` up to before `end`.
+    """Play the games of the individuals from `first` up to, but not including, `end`.
 
-    `ev` is the evaluation that the opponents play by, where they are judged by one.
+    `ev` is the opponents' evaluation, if they use one.
     """
     others, seats, holes = games.others, games.others.shape[0], games.others.shape[1]
     moves = np.empty(rules.MAX_ACTIONS, np.int32)
@@ -179,18 +179,18 @@ def play_games(games: Games, ev: op.Record, first: Int, end: Int) -> None:
 
 
 TASK = "hole-games"
-"""The task of workers that `play_task` carries out."""
+"""The name of the workers' task that `play_task` runs."""
 Elsewhere: TypeAlias = tuple[Compute, dict[str, Any]]
-"""The function that plays games elsewhere, and the arguments that all tasks share."""
+"""The function that plays games in workers, and the arguments common to all tasks."""
 
 
 class HoleGames:
     """Plays arrays against a fixed one, with 2 to 6 seats on the usual star.
 
-    `opponent` is an array of distances for `GOAL`; with an `evaluation` the opponents play by that,
-    and the array only says how far a loser was from winning. A game in which nobody can finish is
-    restarted, at most `most_restarts` times, and then counts as lost. `begins` selects the first
-    mover: each side in "turns", the "individual", or the "judge", which is the opponent.
+    `opponent` is an array of distances for `GOAL`. If there is an `evaluation`, the opponents use
+    that, and the array only measures a loser's remaining distance. A game in which nobody can
+    finish is restarted, at most `most_restarts` times, and then counts as a loss. `begins` selects
+    the first mover: each side in "turns", the "individual", or the "judge", which is the opponent.
     """
 
     def __init__(
@@ -223,12 +223,12 @@ class HoleGames:
     def play(self, arrays: Array, seeds: Sequence[int], first_game: int, games: int) -> Array:
         """Return the results of `games` games of each array: see `WON` and the other columns.
 
-        `seeds` has a number for each array; the same number gives the same games.
+        `seeds` has a seed for each array; the same seed gives the same games.
         """
         if self._elsewhere is not None:
             compute, common = self._elsewhere
             rest = {"first_game": first_game, "games": games}
-            # A list of Python integers would become floats beyond 2**63.
+            # numpy would convert a list of Python integers above 2**63 to floats.
             batches = {"arrays": arrays, "seeds": np.array(seeds, np.uint64)}
             return computed(compute, TASK, common | rest, batches, (games, 4))
         count, dtype = len(arrays), self._start.dtype
@@ -256,17 +256,17 @@ class HoleGames:
         return out
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         self._slices.close()
 
 
 def against(
     judge: str, seats: int = 2, *, threads: int = 1, compute: Compute | None = None, **options: Any
 ) -> HoleGames:
-    """Return games against an evaluation by its name, with the options of `HoleGames`.
+    """Return games against a named evaluation, with the options of `HoleGames`.
 
-    One that is a weight for every hole plays by them, all others look one move ahead. With
-    `compute` the games are played there.
+    Evaluations with one weight per hole play as arrays; all others look one move ahead. With
+    `compute`, workers play the games.
     """
     made = EVALUATIONS[judge]
     evaluation = made if judge in BY_EVALUATION else None
@@ -291,5 +291,5 @@ def play_task(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def rotations(shape: geo.Geometry, corners: Sequence[int]) -> np.ndarray[Any, Any]:
-    """Return the index of each hole in an array for `GOAL` as each seat sees it, [seats, holes]."""
+    """Return the index of each hole in an array for `GOAL`, for each seat: [seats, holes]."""
     return np.array([turned_holes(shape, (at + 3) % geo.CORNERS) for at in corners], np.int64)

@@ -1,18 +1,18 @@
-"""The experiment ``chinese-checkers/learned``: distances of holes by evolution strategy.
+"""The experiment ``chinese-checkers/learned``: distances of holes by an evolution strategy.
 
 An array is a smooth function of `SIZE` numbers, symmetric about the line between home and goal.
-They are the extra distance of each pair of rows over the one before, the cost of a hole's width
-aside (near the goal, in the middle and at home), and that of the three deepest holes of the home.
-All of them at 0 give ``stragglers``. A few thousand games, which take minutes, are enough to fit so
-few numbers, but not one number per hole.
+They are the extra distance of each pair of rows over the previous pair, the cost per hole to the
+side of the center line (near the goal, in the middle and at home), and the extra distance of the
+three deepest holes at home. With all numbers 0, the array is ``stragglers``. A few thousand games, which take
+minutes, are enough to fit so few numbers, but not to fit one number per hole.
 
-The games are those of `plan_games`: everybody plans two own moves ahead. All individuals of a
-generation play the same openings, against ``stragglers``, ``hand``, and the mean of the strategy
-some generations ago, in turn. The result is the last mean.
+The games are those of `plan_games`: all players plan two of their own moves ahead. All individuals
+of a generation play the same openings, in turn against ``stragglers``, ``hand``, and the strategy's
+mean of some generations ago. The result is the final mean.
 
-    journal.jsonl   every generation; an interrupted run resumes from it
+    journal.jsonl   all generations; an interrupted run resumes from it
     best.json       the array, for ``*-weights:file=best.json``
-    *.svg           the lead over the generations, and the array drawn on the star
+    *.svg           the lead by generation, and the array drawn on the star
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ NAME, BEST = "chinese-checkers/learned", "best.json"
 ROWS = np.arange(0, 17, 2.0)
 """Steps from the goal's tip between which a row's width is constant."""
 ASIDE = np.array([2.0, 6.0, 10.0, 14.0])
-"""Steps from the goal's tip at which the price of a hole's width aside is a number of its own."""
+"""Steps from the goal's tip at which the cost per hole to the side is a separate number."""
 SIZE = (len(ROWS) - 1) + 2 * len(ASIDE) + 1
 STEP = 0.3
-"""How far the first generation is spread."""
+"""The standard deviation of the first generation."""
 DIGITS = 3
-"""To so many decimals the result is rounded, which is a resolution of the evaluations."""
+"""The decimals of the result, a resolution that the evaluations support."""
 REFRESH = 8
-"""Generations after which the strategy's own mean among the opponents is a new one."""
+"""The interval in generations at which the mean used as an opponent is updated."""
 
 
 class LearnedParameters(Parameters):
-    """How long the evolution strategy runs, and on how many games each step rests."""
+    """The length of the run, and the number of games per generation."""
 
     seats: int = Field(2, ge=2, le=6, description="players")
-    population: int = Field(14, ge=4, le=1000, description="individuals in a generation")
-    generations: int = Field(60, ge=1, le=100_000, description="when the run ends")
+    population: int = Field(14, ge=4, le=1000, description="individuals per generation")
+    generations: int = Field(60, ge=1, le=100_000, description="number of generations")
     openings: int = Field(
-        24, ge=1, le=100_000, description="openings that each individual plays, from all seats"
+        24, ge=1, le=100_000, description="openings per individual, each played from all seats"
     )
     test: int = Field(
-        200, ge=0, le=100_000, description="other openings of the test against stragglers"
+        200, ge=0, le=100_000, description="new openings for the test against stragglers"
     )
 
 
@@ -76,13 +76,14 @@ def array_of(numbers: Array) -> Array:
     ways = np.interp(steps, ROWS, np.concatenate([[0.0], np.cumsum(widths)]))
     ways += aside * np.interp(steps, ASIDE, 2 * linear)
     ways += aside**2 * np.interp(steps, ASIDE, square / 4) + 10 * last * deepest
-    # The unit is that of stragglers, so that a lead means the same to a Monte Carlo search.
+    # Scale to the unit of stragglers, so that a Monte Carlo search can interpret leads the same
+    # way.
     usual: Array = ways * (ROWS[-1] ** evaluation.POWER / np.sum(widths))
     return usual
 
 
 def run(parameters: LearnedParameters, given: TrainingRun) -> None:
-    """Evolve the numbers; write the array and the figures."""
+    """Evolve the numbers; write the array and the charts."""
     strategy = Cma(np.zeros(SIZE), STEP, parameters.population, given.seed)
     with (
         Journal.of_run(given, NAME, parameters, {"generations", "test"}) as journal,
@@ -105,7 +106,7 @@ def _evolve(
     strategy: Cma,
     journal: Journal,
 ) -> list[float]:
-    """Go through the generations; return the mean lead of each."""
+    """Run all generations; return their mean leads."""
     leads, own = list[float](), strategy.mean
 
     def judge(population: Array, number: int) -> Judgement:
@@ -127,11 +128,11 @@ def _evolve(
 def _charts(
     parameters: LearnedParameters, games: PlanGames, array: Array, leads: list[float]
 ) -> dict[str, str]:
-    """Return the lead over the generations and the array as charts, by their file names."""
+    """Return charts of the lead by generation and of the array, by file name."""
     places: list[Any] = [(x / 2, float(y)) for x, y in games.shape.points]
     return {
         "lead.svg": figures.line_chart(
-            "Mean lead of a generation, in percent",
+            "Mean lead by generation, in percent",
             [100 * lead for lead in leads],
             across="generation",
             up="%",
@@ -145,7 +146,7 @@ def _charts(
 def _tested(
     parameters: LearnedParameters, given: TrainingRun, games: PlanGames, array: Array
 ) -> str:
-    """Say how often the array's seats are ahead of those of stragglers, in other openings."""
+    """Report how often the array's seats are ahead of those of stragglers, in new openings."""
     source = np.random.default_rng([given.seed, 5])
     seeds = source.integers(0, 2**63, size=parameters.test)
     leads = games.play(array[np.newaxis], distances("stragglers")[np.newaxis], seeds)[0]
@@ -162,5 +163,5 @@ EXPERIMENT = Experiment(
     "distances of holes by an evolution strategy, for each number of seats",
     LearnedParameters,
     run,
-    distributed=False,  # its strategy plays against itself, step by step, in one process
+    distributed=False,  # its games need the strategy's mean, so they run in one process
 )

@@ -1,12 +1,12 @@
-"""Games between players that plan two moves of their own, in machine code.
+"""Games between players that plan two of their own moves ahead, in machine code.
 
-A player takes the move after which its best second move leaves the least sum of the numbers of its
-pegs' holes, while the others stand still. So it sees ways that one peg opens for another, which a
-one-move search misses, at a twentieth of a millisecond a move, with any number of seats. Ties go to
-the plan whose first move gains more, then to the first plan.
+A player takes the move whose best second move leaves the smallest sum of the numbers of its pegs'
+holes, if the others stand still. It therefore finds paths that one peg opens for another, which a
+one-move search misses, at 0.05 ms per move with any number of seats. Ties go to the plan whose
+first move gains more, then to the first plan.
 
-A game begins with random moves, and ends when a player has finished. Its worth to a seat is the
-seat's lead over each other seat in steps, squashed to between -1 and 1, which carries more
+A game begins with random moves, and ends when a player has finished. Its value for a seat is the
+mean lead over the other seats in steps, squashed to the range -1 to 1; this carries more
 information than the winner alone.
 """
 
@@ -30,16 +30,16 @@ from kibitz_training.chinese_checkers.hole_games import rotations
 i64 = kernels.int64_cast()
 
 FIRST_WEIGHT = 1 / 64
-"""The extra weight of the first move's gain: of equal plans the sooner gain is better."""
+"""The extra weight of the first move's gain; among equal plans, earlier gains are better."""
 OPENING = 2
-"""Random moves of each player at the beginning."""
+"""Random moves per player at the beginning."""
 SQUASH = 12.0
-"""The lead in steps that is worth 0.76."""
+"""The lead in steps that has a value of 0.76."""
 
 
 @kernel
 def _gain(st: op.Record, own: Any, m: Int) -> float:
-    """Return what a move takes off."""
+    """Return the gain of a move."""
     holes = i64(st.holes)
     if m >= holes * holes:
         return 0.0
@@ -49,7 +49,7 @@ def _gain(st: op.Record, own: Any, m: Int) -> float:
 
 @kernel
 def _best_gain(st: op.Record, own: Any, moves: Any) -> float:
-    """Return what the best move of the seat to act takes off."""
+    """Return the gain of the best move of the seat to act."""
     best = -1e300
     for k in range(i64(op.generate(st, moves))):
         best = max(best, _gain(st, own, i64(moves[k])))
@@ -80,7 +80,7 @@ def plan_move(st: op.Record, own: Any, moves: Any, after: Any) -> Int:
 
 @kernel
 def _lead(st: op.Record, seats: Int, mask: Int) -> float:
-    """Return how far the seats of `mask` are ahead of the others, squashed, on average."""
+    """Return the mean squashed lead of the seats in `mask` over the others."""
     total, pairs = 0.0, 0
     for seat in range(seats):
         for other in range(seats):
@@ -91,32 +91,32 @@ def _lead(st: op.Record, seats: Int, mask: Int) -> float:
 
 
 class Games(NamedTuple):
-    """Games of arrays: each plays one for each of `masks`."""
+    """Games of arrays; each array plays one game per element of `masks`."""
 
     states: Any
-    """The state that each array plays on."""
+    """The state that each array's games use."""
     raw: Any
-    """The bytes of each."""
+    """The bytes of each state."""
     start: Any
-    """The bytes of the start."""
+    """The bytes of the initial state."""
     arrays: Any
     others: Any
-    """The array that plays in the other seats of each game."""
+    """The array in the other seats of each game."""
     turned: Any
-    """The index of a hole in an array as a seat sees it, [seats, holes]."""
+    """The index of each hole in an array from a seat's perspective, [seats, holes]."""
     masks: Any
     """The array's own seats in each game, as bits."""
     seeds: Any
     """The seed of the opening of each game."""
     opening: Any
-    """How many moves are drawn at the beginning."""
+    """The number of random moves at the beginning."""
     out: Any
-    """The worth of each game to each array."""
+    """The value of each game for each array."""
 
 
 @kernel
 def play_plans(games: Games, first: Int, end: Int) -> None:
-    """Play the games of each array from `first` up to before `end`."""
+    """Play the games of the arrays from `first` up to, but not including, `end`."""
     seats, holes = games.turned.shape[0], games.turned.shape[1]
     moves = np.empty(rules.MAX_ACTIONS, np.int32)
     after = np.empty(rules.MAX_ACTIONS, np.int32)
@@ -143,7 +143,7 @@ def play_plans(games: Games, first: Int, end: Int) -> None:
 class PlanGames:
     """Plays arrays of distances, written for `hole_arrays.GOAL`, against others.
 
-    It ends its threads when it is closed.
+    `close` stops its threads.
     """
 
     def __init__(self, seats: int, *, threads: int = 1) -> None:
@@ -156,9 +156,10 @@ class PlanGames:
         self._slices = Slices(threads)
 
     def play(self, arrays: Array, others: Array, seeds: np.ndarray[Any, Any]) -> Array:
-        """Return what the games are worth to each array: one a seed and a sharing of the seats.
+        """Return the values of the games for each array: one game per seed and distribution of the
+        seats.
 
-        `others` are taken in turn, one for each seed.
+        `others` are used in turn, one for each seed.
         """
         states, raw = new_states(self._start.dtype, len(arrays))
         masks = np.tile(self._masks, len(seeds))
@@ -180,7 +181,7 @@ class PlanGames:
         return out
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         self._slices.close()
 
 

@@ -1,9 +1,9 @@
-"""Priors of moves from the choices of a search: a softmax over numbers of two holes.
+"""Fit priors of moves to the choices of a search: a softmax over numbers of two holes.
 
-The logit of a move is the sum of a number of the hole that it leaves and one of the hole that it
-enters. The numbers maximize the mean log probability of the chosen moves among the legal ones. They
-are symmetric about the line between home and goal. Adam (D. P. Kingma and J. Ba, 2015) finds them
-from zero, so that a run is reproducible.
+The logit of a move is the sum of a number for the hole that it leaves and a number for the hole
+that it enters. The numbers maximize the mean log probability of the chosen moves among the legal
+ones. They are symmetric about the line between home and goal. Adam (D. P. Kingma and J. Ba, 2015)
+finds them from zero, so that a run is reproducible.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ from kibitz_training.chinese_checkers.prior_games import Choice
 
 STEPS = 200
 RATE, MOMENTUM, SQUARES = 0.2, 0.9, 0.99
-"""Adam's step, which shrinks to a tenth, and how slowly it forgets gradients and their squares."""
+"""Adam's step size, which decays to a tenth, and its decay rates for gradients and their
+squares."""
 
 Indices = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)
 class Choices:
-    """All moves that could be chosen: the classes of their holes, and whose they are."""
+    """The legal moves of all choices, as classes of holes."""
 
     holes: Indices
-    """The class of the hole that each leaves, and the one that it enters: int64 [2, moves]."""
+    """The classes of the holes that each move leaves and enters: int64 [2, moves]."""
     begins: Indices
     """The index of the first move of each choice."""
     chosen: Indices
@@ -38,7 +39,7 @@ class Choices:
 
 
 def symmetric_classes() -> tuple[Indices, int]:
-    """Return a number for each hole of the usual star, the same for mirrored ones; and how many."""
+    """Return a class for each hole of the star, equal for mirrored holes, and their number."""
     shape = geo.geometry("star", geo.COMMON["star"])
     middle = shape.points[shape.tips[GOAL]][0]
     mirrored = [shape.ids[(2 * middle - x, y)] for x, y in shape.points]
@@ -48,7 +49,7 @@ def symmetric_classes() -> tuple[Indices, int]:
 
 
 def gathered(choices: Sequence[Choice]) -> Choices:
-    """Return choices as arrays, turned to the goal `GOAL`; passes are always alone."""
+    """Return choices as arrays, rotated to the goal `GOAL`; a pass is always the only move."""
     shape = geo.geometry("star", geo.COMMON["star"])
     classes, _ = symmetric_classes()
     turned = np.array([classes[turned_holes(shape, goal)] for goal in range(geo.CORNERS)])
@@ -63,7 +64,7 @@ def gathered(choices: Sequence[Choice]) -> Choices:
 
 
 def fit(given: Choices) -> Array:
-    """Return what leaving and entering each hole promises: float64 [2, holes]."""
+    """Return the fitted numbers for leaving and entering each hole: float64 [2, holes]."""
     classes, count = symmetric_classes()
     numbers = np.zeros((2, count))
     mean, square = np.zeros_like(numbers), np.zeros_like(numbers)
@@ -78,7 +79,7 @@ def fit(given: Choices) -> Array:
 
 
 def likelihood(given: Choices, priors: Array) -> float:
-    """Return the mean log probability of a choice by priors of holes."""
+    """Return the mean log probability of the choices under the priors of holes."""
     classes, count = symmetric_classes()
     numbers = np.zeros((2, count))
     numbers[:, classes] = priors
@@ -86,7 +87,7 @@ def likelihood(given: Choices, priors: Array) -> float:
 
 
 def _gradient(given: Choices, numbers: Array) -> Array:
-    """Return the gradient of the mean log probability of a choice."""
+    """Return the gradient of the mean log probability of the choices."""
     surprise = -np.exp(_log_chances(given, numbers))
     surprise[given.chosen] += 1
     parts = [np.bincount(holes, surprise, numbers.shape[1]) for holes in given.holes]

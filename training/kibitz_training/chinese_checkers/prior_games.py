@@ -1,7 +1,7 @@
-"""Games of Monte Carlo search against itself, to whose moves priors are fitted.
+"""Self-play games of Monte Carlo search, to which priors are fitted.
 
-A game begins with two random moves of each player. It is kept as its actions, and its choices are
-read from it by playing it again.
+A game begins with two random moves per player. It is stored as its actions; replaying them gives
+the choices.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kibitz_search.algorithms.mcts import Mcts
 from kibitz_search.chinese_checkers.evaluation import of_distances
 
 OPENING = 2
-"""Random moves of each player."""
+"""Random moves per player."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class Choice:
 
 
 def start(seats: int) -> tuple[Any, Any]:
-    """Return the game and the start of a match by the usual rules."""
+    """Return the game and the initial state with default options."""
     game = registry.get("chinese-checkers")
     return game, game.start(game.Options(), seats, {})
 
 
 def play(seats: int, distances: tuple[float, ...], iterations: int, seed: int) -> list[int]:
-    """Return the actions of a game between players that judge by these distances."""
+    """Return the actions of a game between players that evaluate positions by these distances."""
     game, state = start(seats)
     search, ev = Mcts(state, iterations=iterations), of_distances(state, distances)
     chance, actions = random.Random(seed), list[int]()
@@ -55,9 +55,9 @@ def play(seats: int, distances: tuple[float, ...], iterations: int, seed: int) -
 
 
 def choices(seats: int, actions: list[int]) -> Iterator[Choice]:
-    """Yield the choices of a game, without the random ones and where there was but one move.
+    """Yield the choices of a game, except for random moves and forced moves.
 
-    Raises `ValueError` for actions that are no game.
+    Raises `ValueError` if the actions are not a legal game.
     """
     game, state = start(seats)
     for number, action in enumerate(actions):

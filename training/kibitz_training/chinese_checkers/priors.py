@@ -1,12 +1,12 @@
-"""The experiment ``chinese-checkers/priors``: which moves a search should try first.
+"""The experiment ``chinese-checkers/priors``: learn which moves a search should try first.
 
-Playouts and the growth of the tree follow priors of moves (`operations.move_prior`). Those of the
-game, the steps gained, use no search results. Here a search plays itself, by the distances of
-``learned`` without priors of their own (`learned.distances_for`). A number for leaving and one for
-entering each hole are fitted to the moves that it chose (`prior_fit`). One game of five is held out
-to test the predictions.
+Playouts and the growth of the tree follow priors of moves (`operations.move_prior`). The game's own
+priors, the steps gained, use no search results. Here, a search plays itself with the distances of
+``learned``, which have no priors (`learned.distances_for`). Numbers for leaving and for entering
+each hole are fitted to its chosen moves (`prior_fit`). One game in five is held out to test the
+predictions.
 
-    journal.jsonl   every game; an interrupted run resumes from it
+    journal.jsonl   all games; an interrupted run resumes from it
     best.json       the distances and the priors, for ``mcts-weights:file=best.json``
 """
 
@@ -25,19 +25,19 @@ from kibitz_training.journal import Journal
 
 NAME, BEST = "chinese-checkers/priors", "best.json"
 DIGITS = 3
-"""To so many decimals the priors are rounded."""
+"""The decimals of the priors."""
 
 
 class PriorParameters(Parameters):
-    """How many games are played, and how much each search looks at."""
+    """The number of games, and the iterations of each search."""
 
     seats: int = Field(2, ge=2, le=6, description="players")
-    games: int = Field(150, ge=2, le=100_000, description="games of the search against itself")
-    iterations: int = Field(400, ge=10, le=1_000_000, description="iterations a move")
+    games: int = Field(150, ge=2, le=100_000, description="self-play games")
+    iterations: int = Field(400, ge=10, le=1_000_000, description="iterations per move")
 
 
 def run(parameters: PriorParameters, given: TrainingRun) -> None:
-    """Play, fit, and write the distances with the priors."""
+    """Play the games, fit the priors, and write the distances with the priors."""
     seats, distances = parameters.seats, learned.distances_for(parameters.seats)
     with Journal.of_run(given, NAME, parameters, {"games"}) as journal:
         played = play_all(
@@ -64,8 +64,8 @@ def run(parameters: PriorParameters, given: TrainingRun) -> None:
 
 EXPERIMENT = Experiment(
     NAME,
-    "which moves a Monte Carlo search looks at first, fitted to those that it chose",
+    "priors of moves for a Monte Carlo search, fitted to the moves that it chose",
     PriorParameters,
     run,
-    distributed=False,  # games are searched in threads of one process
+    distributed=False,  # its searches run in threads of one process
 )

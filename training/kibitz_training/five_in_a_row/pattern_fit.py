@@ -1,10 +1,10 @@
-"""Class weights fitted to results: a logistic regression regularized toward the usual weights.
+"""Fit class weights to results: a logistic regression regularized toward the default weights.
 
-A position with the numbers x (`pattern_games.numbers`) is won by the color to move with the
-probability ``1 / (1 + exp(-w.x / scale))``. `scale` is fitted first, with the usual weights, so
-that fitted weights have their unit, on which the margins of the search depend. Then the weights
-are fitted by Newton's method, with a penalty for every number's distance from the usual one, so
-numbers with little evidence hardly change.
+The color to move wins a position with the numbers x (`pattern_games.numbers`) with probability ``1
+/ (1 + exp(-w.x / scale))``. First, `scale` is fitted with the default weights, so that fitted
+weights have the same unit, on which the margins of the search depend. Then Newton's method fits the
+weights, with a penalty for each weight's distance from its default, so that weights with little
+evidence hardly change.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from kibitz_search.five_in_a_row.weights_file import SIZE
 from kibitz_training.five_in_a_row.pattern_games import PlayedGame
 
 PENALTY = 20.0
-"""The penalty for a distance of `SPREAD` from the usual weight, in units of one game's evidence."""
+"""The penalty for a distance of `SPREAD` from the default, in units of one game's evidence."""
 SPREAD = 0.02
-"""The distance, as a share of the logarithm of the odds for one cell."""
+"""The distance, as a fraction of the log odds of one cell."""
 ROUNDS = 50
 
 
 def usual_numbers() -> np.ndarray:
-    """Return the usual weights as one array [SIZE]."""
+    """Return the default weights as one array [SIZE]."""
     return weights_file.joined(kinds.usual(kernels.new(kinds.WEIGHTS)))
 
 
 def search_scale(games: Sequence[PlayedGame]) -> float:
-    """Return the scale by which the values of the searches say the results of games best."""
+    """Return the scale with which the search values predict the results of games best."""
     values = np.concatenate([np.array(game.values) for game in games])
     results = np.concatenate([_own_results(game) for game in games])
     return _best_scale(values, results)
@@ -45,7 +45,7 @@ def _own_results(game: PlayedGame) -> np.ndarray:
 
 
 def fit_scale(rows: np.ndarray, chances: np.ndarray) -> float:
-    """Return the scale by which the usual weights say the chances [n] of `rows` [n, SIZE] best."""
+    """Return the scale with which the default weights best predict `chances` [n] of `rows`."""
     return _best_scale(rows @ usual_numbers(), chances)
 
 
@@ -55,9 +55,9 @@ def _best_scale(values: np.ndarray, chances: np.ndarray) -> float:
 
 
 def fit(rows: np.ndarray, chances: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Return weights [SIZE] that say the chances of positions.
+    """Return weights [SIZE] that predict the chances of positions.
 
-    `share` [n] is what each position counts: those of one game together count as one.
+    `share` [n] has the weight of each position; the positions of a game have a total weight of 1.
     """
     start = usual_numbers()
     scale = fit_scale(rows, chances)
@@ -77,7 +77,7 @@ def fit(rows: np.ndarray, chances: np.ndarray, share: np.ndarray) -> np.ndarray:
 
 
 def loss(rows: np.ndarray, results: np.ndarray, weights: np.ndarray) -> float:
-    """Return the mean log loss of weights, with the scale that is best for the usual ones."""
+    """Return the mean log loss of weights, with the best scale for the default weights."""
     return _loss(rows @ weights / fit_scale(rows, results), results)
 
 

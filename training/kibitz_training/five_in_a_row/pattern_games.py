@@ -1,8 +1,8 @@
-"""Games of `threat` against itself by seed, and training data from their positions.
+"""Self-play games of `threat` by seed, and training data from their positions.
 
-A game begins with some stones near the middle that are drawn, and goes on until somebody has won
-or the search has proved who wins: that is the result of all its positions. The searches look at a
-number of positions and at no clock, so the same seed plays the same game on every machine.
+A game begins with some random stones near the middle, and continues until a player has won or the
+search has proven who wins. That is the result of all positions of the game. Searches are limited by
+positions, not by time, so the same seed gives the same game on every machine.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from kibitz_search.five_in_a_row.weights_file import CLASSES, GAME, SIZE
 
 TABLE_MB = 2
 OPENING = (3, 8)
-"""At least and at most so many stones are drawn ..."""
+"""The minimum and maximum number of random stones ..."""
 MIDDLE = 6
-"""... in the square of so many cells in the middle."""
+"""... and the side length of the central square that they are placed in."""
 LAMBDA = 0.85
-"""How much what comes later counts in the chance of a position, for each move."""
+"""The weight of later values in the chance of a position, per move."""
 
 
 @dataclass(frozen=True)
 class PlayedGame:
-    """The moves of a game, as actions, and how it ended."""
+    """The moves of a game, as actions, and its result."""
 
     opening: int
-    """The number of moves that were drawn at random."""
+    """The number of random moves."""
     moves: tuple[int, ...]
     values: tuple[float, ...]
-    """The search's value before each move that was not drawn, for the color that made it."""
+    """The search's value before each searched move, for the color that made it."""
     result: float
-    """1 where the color that made the first move won, 0 where it lost, 0.5 for a draw."""
+    """1 if the color that moved first won, 0 if it lost, 0.5 for a draw."""
 
 
 def play(seed: int, size: int, nodes: int) -> PlayedGame:
-    """Play a game on a board of a size, in which every search looks at `nodes` positions."""
+    """Play a game on a board of the given size, with `nodes` positions per search."""
     game = registry.get(GAME)
     options = game.Options(first="seat-0", size=size)
     source = np.random.default_rng(seed)
@@ -64,12 +64,12 @@ def play(seed: int, size: int, nodes: int) -> PlayedGame:
         game.play(state, found.action)
         moves.append(found.action)
     outcome = game.outcome(state)
-    assert outcome is not None, "a play in which nobody acts is over"
+    assert outcome is not None, "a play without a seat to act is over"
     return PlayedGame(len(opening), tuple(moves), tuple(values), outcome.scores[0])
 
 
 def _open(game: Any, state: Any, source: np.random.Generator) -> list[int]:
-    """Make the first moves of a game, and return them."""
+    """Play the first moves of a game at random, and return them."""
     width = int(state.width)
     low = (width - MIDDLE) // 2
     cells = [geo.cell(low + x, low + y) for x in range(MIDDLE) for y in range(MIDDLE)]
@@ -81,12 +81,12 @@ def _open(game: Any, state: Any, source: np.random.Generator) -> list[int]:
 
 
 def positions(played: PlayedGame, size: int, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of the positions that a leaf may be [n, SIZE], and their chances [n].
+    """Return the numbers [n, SIZE] and chances [n] of positions that can be leaves of a search.
 
-    Left out are positions before the first searched move, and those that are decided by threats or
-    in which a five has to be stopped: a search never evaluates them. The chance of the color to
-    move to win is the return of temporal differences (R. S. Sutton, 1988), TD(`LAMBDA`): the
-    values of the searches from here on, `scale` to the logarithm of odds, and the result.
+    This excludes positions before the first searched move, and positions that are decided by
+    threats or in which a five must be stopped, because a search never evaluates those. The chance
+    of the color to move is the TD(`LAMBDA`) return (R. S. Sutton, 1988) of the later search values,
+    where `scale` converts values to log odds, and of the result.
     """
     chances = _returns(played, scale)
     tb = kinds.vocabulary(exact=False)
@@ -114,16 +114,16 @@ def _returns(played: PlayedGame, scale: float) -> np.ndarray:
 
 
 def _is_open(fd: Any) -> bool:
-    """Return whether neither side has a win by counts, nor a five to stop."""
+    """Return whether neither side has a win by counts or must stop a five."""
     other = 1 - int(fd.side)
     return not threat.won_by_threats(fd) and fd.counts[other, kinds.FIVE] == 0
 
 
 def numbers(fd: Any) -> np.ndarray:
-    """Return what `threat.evaluate` multiplies its weights by [SIZE].
+    """Return the numbers [SIZE] that `threat.evaluate` multiplies by its weights.
 
-    That is the number of empty cells of each class for the color to move, less those for the
-    other, and a 1 for the combination of threats.
+    They are the number of empty cells of each class for the color to move, minus that for the other
+    color, and a 1 for the combination of threats.
     """
     me = int(fd.side)
     found = np.zeros(SIZE)

@@ -1,10 +1,10 @@
 """The experiment ``five-in-a-row/patterns``: class weights fitted to games and proofs.
 
-`threat` plays itself with few positions a move; a game ends when the search has proved the winner.
-Weights are fitted to four games of five, and the fifth tests them. They are for the size of the
-board that they were fitted on.
+`threat` plays itself with few positions per move; a game ends when the search has proven the
+winner. Weights are fitted to four of five games, and the fifth tests them. They apply to the board
+size that they were fitted on.
 
-    journal.jsonl   every game; an interrupted run resumes from it
+    journal.jsonl   all games; an interrupted run resumes from it
     best.json       the weights, for ``five-in-a-row/threat-weights:file=best.json``
 """
 
@@ -30,17 +30,15 @@ NAME, BEST = "five-in-a-row/patterns", "best.json"
 
 
 class PatternParameters(Parameters):
-    """Which board is played on, how much, and how deep."""
+    """The board size, the number of games, and the size of the searches."""
 
     size: int = Field(10, ge=MIDDLE, le=geo.LARGEST, description="columns and rows of the board")
-    games: int = Field(1500, ge=2, le=1_000_000, description="games of threat against itself")
-    nodes: int = Field(
-        4000, ge=100, le=100_000_000, description="positions that each search looks at"
-    )
+    games: int = Field(1500, ge=2, le=1_000_000, description="self-play games of threat")
+    nodes: int = Field(4000, ge=100, le=100_000_000, description="positions per search")
 
 
 def run(parameters: PatternParameters, given: TrainingRun) -> None:
-    """Play, fit, and write the weights."""
+    """Play the games, fit the weights, and write them."""
     with Journal.of_run(given, NAME, parameters, {"games"}) as journal:
         played = play_all(
             given,
@@ -57,7 +55,7 @@ def run(parameters: PatternParameters, given: TrainingRun) -> None:
     after = pattern_fit.loss(rows, chances, numbers)
     given.reporter.say(
         f"fitted to {len(fitted)} games; log loss on {len(held)} others "
-        f"{before:.4f} with the usual weights, {after:.4f} with these"
+        f"{before:.4f} with the default weights, {after:.4f} with these"
     )
     notes = {"games": len(played), "loss before": round(before, 4), "loss": round(after, 4)}
     file = weights_file.file_of(numbers.tolist(), parameters.size)
@@ -77,7 +75,7 @@ def _read(line: Any) -> PlayedGame:
 def _together(
     games: Sequence[PlayedGame], size: int, scale: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the positions of games, their chances, and what each of them counts."""
+    """Return the positions of games, their chances and their weights."""
     parts = [positions(game, size, scale) for game in games]
     rows = np.concatenate([rows for rows, _ in parts] or [np.zeros((0, SIZE))])
     chances = np.concatenate([chances for _, chances in parts] or [np.zeros(0)])
@@ -87,8 +85,8 @@ def _together(
 
 EXPERIMENT = Experiment(
     NAME,
-    "weights of the classes of cells, fitted to games of threat and what it proves",
+    "class weights of cells, fitted to self-play games of threat and their proven results",
     PatternParameters,
     run,
-    distributed=False,  # games are searched in threads of one process
+    distributed=False,  # its searches run in threads of one process
 )

@@ -25,11 +25,11 @@ class Games(NamedTuple):
     """Games of networks against random players."""
 
     states: Any
-    """The state that each network plays on."""
+    """The state that each network's games use."""
     raw: Any
-    """The bytes of each."""
+    """The bytes of each state."""
     start: Any
-    """The bytes of the start."""
+    """The bytes of the initial state."""
     minds: Any
     """The memory of each network."""
     weights: Any
@@ -40,14 +40,14 @@ class Games(NamedTuple):
     seeds: Any
     """The seeds of the random players, [networks, games]."""
     whole: Any
-    """Whether games are played to their end, instead of as far as the network lives."""
+    """Whether games continue to their end after the network's tank is destroyed."""
     out: Any
     """The points, [networks, games, seats]."""
 
 
 @kernel
 def play_games(games: Games, first: Int, end: Int) -> None:
-    """Play the games of each network from `first` up to before `end`; write the points."""
+    """Play the games of the networks from `first` up to before `end`; write the points."""
     chance = np.zeros(1, np.uint64)
     for i in range(first, end):
         st, mind, weights = games.states[i], games.minds[i], games.weights[i]
@@ -69,7 +69,7 @@ def play_games(games: Games, first: Int, end: Int) -> None:
 
 
 TASK = "network-games"
-"""The task of workers that `play_task` carries out."""
+"""The name of the workers' task that `play_task` runs."""
 
 
 def play_task(given: dict[str, Any]) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def play_task(given: dict[str, Any]) -> dict[str, Any]:
 
 
 class NetworkGames:
-    """Plays networks of a kind against random players; ends its threads when it is closed."""
+    """Plays networks of one kind against random players; `close` stops its threads."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class NetworkGames:
         self._compute = compute
         self._common = {"kind": kind, "scale": scale, "turns": turns}
         self._with_eyes, self._scale = kind == "eyes", scale
-        # The report's network has the report's local board, with its old marks.
+        # The report's network reads the report's local board, including outdated marks.
         memory = rules.MEMORY_LAST if self._with_eyes else rules.MEMORY_REPORT
         self._start: Any = rules.make_state("corners", "classic", turns, memory)
         self._slices = Slices(threads)
@@ -103,8 +103,8 @@ class NetworkGames:
     def play(self, weights: Array, seats: Any, seeds: Any, *, whole: bool = False) -> Array:
         """Return the points of all seats, [networks, games, seats].
 
-        `seats` has where the networks sit in each game, `seeds` [networks, games] what the games
-        are drawn from.
+        `seats` has the networks' seat in each game, `seeds` [networks, games] the seed of each
+        game.
         """
         if self._compute is not None:
             common = self._common | {"seats": np.asarray(seats).tolist(), "whole": whole}
@@ -136,5 +136,5 @@ class NetworkGames:
         return own
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         self._slices.close()

@@ -1,8 +1,8 @@
 """The experiments ``tanks/report`` and ``tanks/neuroevolution``: their runs and files.
 
-journal.jsonl   every generation (`journal`); an interrupted run resumes from it
+journal.jsonl   all generations (`journal`); an interrupted run resumes from it
 best.json       the network: the report's fittest of the last generation, or the strategy's mean
-*.svg           the highest and the mean points of each generation
+*.svg           maximum and mean points by generation
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from kibitz_training.tanks.neuroevolution import ReportEvolution
 
 REPORT_NAME, EYES_NAME, BEST = "tanks/report", "tanks/neuroevolution", "best.json"
 GAMES, TEST, TABLE = 2, 3, 4
-"""Purposes of random numbers, besides those of the evolution."""
+"""Random number streams other than those of the evolution."""
 TABLE_GAMES = 5
 STEP = 0.3
-"""How far the first generation of the strategy is spread."""
+"""The standard deviation of the strategy's first generation."""
 DIGITS = 4
 
 
 class ReportParameters(Parameters):
-    """Settings of the evolution that the report on Tanks leaves open, and its size."""
+    """Settings of the evolution that the report on Tanks does not specify, and its size."""
 
     input: Literal["codes", "scaled"] = Field(
-        "codes", description="what the network reads: the codes, or a tenth of them"
+        "codes", description="the network's input: the codes, or a tenth of them"
     )
-    population: int = Field(250, ge=2, le=10_000, description="networks in a generation")
+    population: int = Field(250, ge=2, le=10_000, description="networks per generation")
     generations: int = Field(30, ge=1, le=100_000, description="when the run ends")
     test: int = Field(
         1000, ge=4, le=1_000_000, description="games of the best at the end, in every seat in turn"
@@ -50,16 +50,16 @@ class ReportParameters(Parameters):
 class NeuroevolutionParameters(Parameters):
     """The size of an evolution strategy for networks."""
 
-    population: int = Field(32, ge=4, le=1000, multiple_of=2, description="networks a generation")
+    population: int = Field(32, ge=4, le=1000, multiple_of=2, description="networks per generation")
     generations: int = Field(300, ge=1, le=1_000_000, description="when the run ends")
-    games: int = Field(8, ge=4, le=1000, multiple_of=4, description="games of each network")
+    games: int = Field(8, ge=4, le=1000, multiple_of=4, description="games per network")
     test: int = Field(
         1000, ge=4, le=1_000_000, description="games of the best at the end, in every seat in turn"
     )
 
 
 def run_report(parameters: ReportParameters, given: TrainingRun) -> None:
-    """Evolve the report's network, write it and the figures, and test it."""
+    """Evolve the report's network, write it with charts, and test it."""
     scale = weights_file.SCALES[parameters.input]
     strategy = ReportEvolution(given.seed, parameters.population, networks.REPORT_WEIGHTS)
     with closing(
@@ -79,7 +79,7 @@ def run_report(parameters: ReportParameters, given: TrainingRun) -> None:
 
 
 def run_neuroevolution(parameters: NeuroevolutionParameters, given: TrainingRun) -> None:
-    """Evolve a network with its own eyes, write it and the figures, and test it."""
+    """Evolve a network with inputs relative to its tank, write it with charts, and test it."""
     start, seats = np.zeros(networks.EYES_WEIGHTS), np.arange(parameters.games) % 4
     strategy = Cma(start, STEP, parameters.population, given.seed, separable=True)
     with closing(NetworkGames("eyes", threads=given.threads, compute=given.compute)) as games:
@@ -105,7 +105,7 @@ def _evolve(
     strategy: Strategy,
     judge: Callable[[Array, int], Judgement],
 ) -> Generation:
-    """Go through the generations, draw their points, and return the last one."""
+    """Run all generations, draw charts of their points, and return the last generation."""
     highest, mean = list[float](), list[float]()
     with Journal.of_run(given, name, parameters, {"generations", "test"}) as journal:
         for generation in evolve(strategy, journal, parameters.generations, judge):
@@ -129,7 +129,7 @@ def _draw(given: TrainingRun, points: Mapping[str, Sequence[float]]) -> None:
     """Write the charts that the report has."""
     charts = {
         f"{name}.svg": line_chart(
-            f"{name.capitalize()} points in each generation",
+            f"{name.capitalize()} points by generation",
             values,
             across="generation",
             up="points",
@@ -140,7 +140,7 @@ def _draw(given: TrainingRun, points: Mapping[str, Sequence[float]]) -> None:
 
 
 def _tell_table(given: TrainingRun, games: NetworkGames, network: Array) -> None:
-    """Tell the points of all in five games, as the report does."""
+    """Report the points of all players in five games, like the report."""
     chances = _seeds(given.seed, 0, TABLE, (1, TABLE_GAMES))
     points = games.play(network[np.newaxis], [0] * TABLE_GAMES, chances, whole=True)[0]
     for number, (own, *others) in enumerate(points, 1):
@@ -149,7 +149,7 @@ def _tell_table(given: TrainingRun, games: NetworkGames, network: Array) -> None
 
 
 def _tell_test(given: TrainingRun, games: NetworkGames, network: Array, count: int) -> None:
-    """Tell the mean of many games in every seat in turn, with its 95% interval, and the wins."""
+    """Report the mean points with their 95% interval, and the wins, over all seats in turn."""
     chances = _seeds(given.seed, 0, TEST, (1, count))
     seats = np.arange(count) % 4
     points = games.play(network[np.newaxis], seats, chances, whole=True)[0]
@@ -167,13 +167,13 @@ def _tell_test(given: TrainingRun, games: NetworkGames, network: Array, count: i
 
 REPORT = Experiment(
     REPORT_NAME,
-    "a network of 225-10-7 by the evolution of the report",
+    "a 225-10-7 network by the report's evolution",
     ReportParameters,
     run_report,
 )
 NEUROEVOLUTION = Experiment(
     EYES_NAME,
-    "a small network that looks from its tank, by an evolution strategy",
+    "a small network with inputs relative to its tank, by an evolution strategy",
     NeuroevolutionParameters,
     run_neuroevolution,
 )

@@ -1,8 +1,8 @@
-"""The evolution of networks for Tanks, as the report describes it.
+"""The evolution of networks for Tanks as described in the report.
 
-Each individual plays one game, and the population is ranked. Neighbors in rank swap their tails
-from a random place on. Each number is replaced with probability 0.02 by a random whole number from
--15 to 15. No individual is kept. The first numbers are whole, from -10 to 10.
+Each individual plays one game, and the population is ranked. Neighbors in rank swap their tails at
+a random position. Each number is replaced with probability 0.02 by a random integer from -15 to 15.
+No individual survives unchanged. The initial numbers are integers from -10 to 10.
 
 All randomness in a generation depends on the seed and the generation's number.
 """
@@ -17,7 +17,7 @@ FIRST, DRAWN, MUTATION = 10, 15, 0.02
 
 
 class ReportEvolution:
-    """The evolution of the report as a strategy of `evolution`."""
+    """The report's evolution as a strategy for `evolution`."""
 
     def __init__(self, seed: int, population: int, numbers: int) -> None:
         self._seed, self._generation = seed, 0
@@ -26,11 +26,11 @@ class ReportEvolution:
         self._population: Array = drawn.astype(np.float64)
 
     def ask(self) -> Array:
-        """Return the networks of the generation, one a row."""
+        """Return the generation's networks, one per row."""
         return self._population
 
     def tell(self, fitness: Array) -> None:
-        """Go on to the population that follows from the ranks."""
+        """Replace the population according to the ranks."""
         chance = np.random.default_rng([self._seed, self._generation, 1])
         ranked = self._population[np.argsort(-fitness, kind="stable")]
         for first in range(0, len(ranked) - 1, 2):
