@@ -1,4 +1,4 @@
-# One image for everything: the server, its bots, and the command that speaks to them.
+# One image for the server, its bots and the command-line client.
 FROM python:3.12-slim
 
 WORKDIR /opt/kibitz
@@ -17,7 +17,7 @@ COPY docs/examples docs/examples
 RUN pip install --no-cache-dir -c constraints.txt hatchling \
  && pip install --no-cache-dir -c constraints.txt --no-build-isolation '.[all,postgres]'
 
-# House bots start with their machine code ready.
+# Compile the machine code of the house bots in advance.
 ENV KIBITZ_CACHE=/var/cache/kibitz
 RUN useradd --create-home kibitz \
  && install -d -o kibitz -g kibitz /data /house /var/cache/kibitz

@@ -1,5 +1,5 @@
-# Everything runs in .venv, which is made here from a Python 3.11 or newer and nothing else.
-# Another interpreter: make demo PYTHON=python3.12        Options of the demo: make demo ARGS=--help
+# Everything runs in .venv, which make creates with Python 3.11 or newer.
+# Choose an interpreter: make demo PYTHON=python3.12      Options of the demo: make demo ARGS=--help
 
 PYTHON ?=
 ARGS ?=
@@ -14,15 +14,15 @@ PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet -c constrai
 PYTEST = $(IN_VENV) -m pytest -n $(or $(WORKERS),auto) --maxprocesses 8 --dist loadgroup --durations=10
 CANDIDATES := python3 python3.14 python3.13 python3.12 python3.11 python
 
-# What lies about in the caller's environment is none of ours. Bytecode is kept whatever it says:
-# each of the processes that the tests start would compile all its modules otherwise.
+# Ignore the caller's Python settings. Bytecode caching must stay on, or each process that the tests
+# start would compile all its modules.
 unexport PYTHONPATH
 unexport PYTHONHOME
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONNOUSERSITE := 1
 export PYTHONWARNINGS :=
 
-# An environment that was copied or moved, or whose interpreter is gone, is made anew.
+# Recreate an environment that was copied or moved, or whose interpreter is missing.
 SOUND := $(shell test "`cat $(VENV)/.home 2>/dev/null`" = "$(CURDIR)" \
 	&& $(IN_VENV) -c 'import sys, pip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo yes)
 ifneq ($(SOUND),yes)
@@ -33,32 +33,32 @@ endif
 .DEFAULT_GOAL := help
 
 help:
-	@echo 'make demo      set up and show the whole thing on one screen'
-	@echo 'make test      set up and run the fast tests, which start no processes'
+	@echo 'make demo      set up and show a demo of live matches on one screen'
+	@echo 'make test      set up and run the fast tests, which do not start processes'
 	@echo 'make test-e2e  run the tests that start processes'
-	@echo 'make test-peers  run the tests that need programs of others, such as proxies'
-	@echo 'make test-all  run every test, the slow ones too'
-	@echo 'make lint      ruff, mypy, and who may import whom'
-	@echo 'make format    rewrite the sources as ruff wants them'
+	@echo 'make test-peers  run the tests that need external programs, such as proxies'
+	@echo 'make test-all  run all tests, including slow ones'
+	@echo 'make lint      run ruff, mypy and the checks of imports and prose'
+	@echo 'make format    format the sources with ruff'
 	@echo 'make schema    write docs/protocol from the message models'
 	@echo 'make web-types write the types of the browser client from the message models'
-	@echo 'make web-check check the types of the browser client, with TypeScript from npm'
+	@echo 'make web-check check the types of the browser client with TypeScript from npm'
 	@echo 'make client-package  build the websocket client for npm in build/kibitz-client'
-	@echo 'make docs      build the documents as a site in site/'
+	@echo 'make docs      build the documentation site in site/'
 	@echo 'make bench     measure the server and the searches'
-	@echo 'make experiments  measure the experiments of the reports again, and write their page'
-	@echo 'make clean     remove what make made'
+	@echo 'make experiments  repeat the experiments of the reports and write their page'
+	@echo 'make clean     remove everything that make created'
 
 demo: $(VENV)/.run
 	@$(IN_VENV) -m kibitz demo $(ARGS)
 
-# What the tests of a set compile is compiled before they start, on every core, and kept.
+# Compile what the tests need before they start, on all cores, and cache it.
 test: export HYPOTHESIS_PROFILE ?= quick
 test: $(VENV)/.dev
 	$(IN_VENV) -m tests.tools.warm_cache fast
 	$(PYTEST) $(ARGS)
 
-# They wait for processes and clocks for half of the time: two for each core keep it busy.
+# These tests spend half of their time waiting, so run two workers per core.
 .PHONY: test-e2e
 test-e2e: WORKERS ?= $(shell getconf _NPROCESSORS_ONLN | awk '{ print 2 * $$1 }')
 test-e2e: export HYPOTHESIS_PROFILE ?= default
@@ -66,7 +66,7 @@ test-e2e: $(VENV)/.dev $(WEB_TOOLS)
 	$(IN_VENV) -m tests.tools.warm_cache e2e
 	$(PYTEST) -m 'e2e and not slow' $(ARGS)
 
-# With the proxies, engines and SDKs that are installed here; the others are named as skipped.
+# Runs with the installed proxies, engines and SDKs; tests of the others are reported as skipped.
 .PHONY: test-peers
 test-peers: $(VENV)/.dev
 	$(PYTEST) -m 'peers and not slow' $(ARGS)
@@ -78,7 +78,7 @@ test-all: $(VENV)/.dev $(WEB_TOOLS)
 	$(PYTEST) -m '' $(ARGS)
 	KIBITZ_PLAIN=1 HYPOTHESIS_PROFILE=default $(PYTEST) tests/games $(ARGS)
 
-# What the sets of tests compile before they start; `make -j2 lint warm` does both at once.
+# Compile what all test sets need; `make -j2 lint warm` runs both at once.
 warm: $(VENV)/.dev
 	$(IN_VENV) -m tests.tools.warm_cache fast
 	$(IN_VENV) -m tests.tools.warm_cache e2e
@@ -95,7 +95,7 @@ mypy: $(VENV)/.dev
 imports: $(VENV)/.dev
 	$(VENV)/bin/lint-imports
 
-# Sentences without a subject, and those of more than 40 words.
+# Find sentences without a subject, and sentences of more than 40 words.
 prose: $(VENV)/.dev
 	$(IN_VENV) -m tests.tools.prose
 
@@ -109,12 +109,12 @@ schema: $(VENV)/.run
 web-types: $(VENV)/.dev
 	$(IN_VENV) -m docs.generate.web_types
 
-# TypeScript checks the modules of the browser client, which themselves need nothing of npm.
+# TypeScript checks the modules of the browser client; the client itself needs nothing from npm.
 web-check: $(WEB_TOOLS)
 	@if test -f $(WEB_TOOLS); then node $(WEB_CHECKS)/node_modules/typescript/bin/tsc --project $(WEB_CHECKS); \
-	else echo 'the types of the browser client are not checked: there is no npm'; fi
+	else echo 'skipping the type check of the browser client: npm not found'; fi
 
-# The modules of the browser client as a package, with declarations for TypeScript.
+# Package the modules of the browser client, with TypeScript declarations.
 client-package: $(WEB_TOOLS)
 	@rm -rf $(CLIENT) && mkdir -p $(CLIENT)
 	@cp $(WIRE)/*.js $(WIRE)/*.d.ts clients/typescript/package.json clients/typescript/README.md LICENSE $(CLIENT)
@@ -123,13 +123,13 @@ client-package: $(WEB_TOOLS)
 
 docs: $(VENV)/.docs
 	@NO_MKDOCS_2_WARNING=1 $(IN_VENV) -m mkdocs build --strict --quiet
-	@echo 'the documents are in site/index.html'
+	@echo 'the documentation is in site/index.html'
 
 bench: $(VENV)/.dev
 	$(IN_VENV) -m benchmarks.server $(ARGS)
 	$(IN_VENV) -m benchmarks.search
 
-# Cut short where the whole takes long; ARGS=--full at whole length, ARGS=NAME one of them.
+# Short versions by default; ARGS=--full runs full lengths, ARGS=NAME runs one experiment.
 experiments: $(VENV)/.dev
 	$(IN_VENV) -m benchmarks.experiments $(ARGS)
 	$(IN_VENV) -m docs.generate
@@ -139,7 +139,7 @@ clean:
 	rm -rf build dist site demo-records $(WEB_CHECKS)/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The stamps: .run has what kibitz needs to run, .dev the tools of its developers too, .docs mkdocs.
+# Stamp files: .run for kibitz's dependencies, .dev for developer tools too, .docs for mkdocs.
 $(VENV)/.run: pyproject.toml constraints.txt $(VENV)/.home $(FORCE)
 	@echo 'installing kibitz into $(VENV)'
 	@$(PIP) hatchling editables
@@ -151,16 +151,16 @@ $(VENV)/.dev: $(VENV)/.run
 	@$(PIP) --no-build-isolation -e '.[all,dev,environments,pictures]'
 	@touch $@
 
-# What checks the pages and comes from npm; where there is no npm, those checks are skipped.
+# Tools from npm that check the web pages; without npm, those checks are skipped.
 $(WEB_TOOLS): $(WEB_CHECKS)/package.json
 	@if command -v npm >/dev/null 2>&1; then \
-		echo 'installing the tools that check the pages'; \
+		echo 'installing the tools that check the web pages'; \
 		npm --prefix $(WEB_CHECKS) install --no-package-lock --loglevel error --no-audit --no-fund \
 			&& touch $@; \
 	fi
 
 $(VENV)/.docs: $(VENV)/.run
-	@echo 'installing the builder of the documents into $(VENV)'
+	@echo 'installing the documentation tools into $(VENV)'
 	@$(PIP) --no-build-isolation -e '.[all,docs]'
 	@touch $@
 
@@ -175,9 +175,9 @@ $(VENV)/.home: $(FORCE)
 		python="$$candidate"; break; \
 	done; \
 	if test -z "$$fit"; then \
-		echo "kibitz needs Python 3.11 or newer; found:$${seen:- none}. Say where one is: make PYTHON=/path/to/python3" >&2; exit 1; \
+		echo "kibitz needs Python 3.11 or newer; found:$${seen:- none}. choose an interpreter with: make PYTHON=/path/to/python3" >&2; exit 1; \
 	elif test -z "$$python"; then \
-		echo "$$fit cannot make virtual environments: its venv or ensurepip is missing. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; \
+		echo "$$fit cannot create virtual environments: its venv or ensurepip is missing; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; \
 	fi; \
-	echo "making $(VENV) with $$python"; \
+	echo "creating $(VENV) with $$python"; \
 	rm -rf $(VENV) && "$$python" -m venv $(VENV) && printf '%s' '$(CURDIR)' > $(VENV)/.home

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Gives an account each to the keeper of the ladder and to the two bots that play on it.
-# Guests come in by name from the server's own machine only, and a container is another machine.
+# Creates accounts for the host of the ladder and for the two bots that play on it. They cannot be
+# guests, because guests may only connect from the server's own machine, which a container is not.
 set -eu
 
 for name in host greedy planner; do

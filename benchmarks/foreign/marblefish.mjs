@@ -1,14 +1,14 @@
-// MarbleFish as a player of lines of JSON (docs/bridges.md), on the 9x9 rhombus that it knows.
+// Adapter that lets MarbleFish play over JSON lines (docs/how-to/programs.md), on the 9x9 rhombus.
 //
 // MarbleFish (https://github.com/arthur-x/MarbleFish, by arthur-x, MIT) is an alpha-beta search with
-// a beam, written for a page. It is not part of kibitz: MARBLEFISH says where its src/ai.js lies.
-// Its levels are the depths 2, 4 and 6:
+// a beam, written for a web page. It is not part of kibitz: set MARBLEFISH to the path of its
+// src/ai.js. Its levels are the depths 2, 4 and 6:
 //
 //     MARBLEFISH=MarbleFish/src/ai.js node benchmarks/foreign/marblefish.mjs 4
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 
-const SIZE = 17; // of its square array, in which the rhombus stands on a tip
+const SIZE = 17; // side length of MarbleFish's square array, which holds the rhombus on its tip
 const VOID = -1, EMPTY = 0, OWN = 1, OTHER = 2;
 
 // The holes in the order of their numbers: row by row, from the top.
@@ -19,7 +19,7 @@ for (let row = 0; row < SIZE; row++)
       HOLES.push([row, column]);
 const NUMBER = new Map(HOLES.map(([row, column], hole) => [row * SIZE + column, hole]));
 
-// It always goes from the top to the bottom; for the other seat the board is turned round.
+// MarbleFish always plays from top to bottom; for the other seat, the board is rotated.
 const turned = (hole, seat) => (seat === 0 ? hole : HOLES.length - 1 - hole);
 
 function board(view, seat) {

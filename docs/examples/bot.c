@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/types.h>
 
-/* Return what follows the string that begins at `p`; stops at the end of the text. */
+/* Return the position after the string that begins at `p`, or the end of the text. */
 static const char *after_string(const char *p)
 {
     for (p++; *p && *p != '"'; p++)
@@ -18,7 +18,7 @@ static const char *after_string(const char *p)
     return *p ? p + 1 : p;
 }
 
-/* Return what follows the JSON value that begins at `p`. */
+/* Return the position after the JSON value that begins at `p`. */
 static const char *after_value(const char *p)
 {
     int depth = 0;
@@ -35,7 +35,7 @@ static const char *after_value(const char *p)
     return p;
 }
 
-/* Return where the value of a key of the object `text` begins, or NULL. Lines have no spaces. */
+/* Return the start of the value of a key in the object `text`, or NULL. Lines have no spaces. */
 static const char *value_of(const char *text, const char *key)
 {
     size_t length = strlen(key);
@@ -43,7 +43,7 @@ static const char *value_of(const char *text, const char *key)
     if (*text != '{')
         return NULL;
     while (*text && *text != '}') {
-        const char *name = text + 1; /* behind the brace or the comma */
+        const char *name = text + 1; /* after the brace or the comma */
         const char *value;
         if (*name != '"')
             return NULL;
@@ -72,7 +72,7 @@ int main(void)
             return EXIT_FAILURE;
         }
         printf("%.*s\n", (int)(after_value(legal + 1) - (legal + 1)), legal + 1);
-        fflush(stdout); /* without it the answer stays in a buffer */
+        fflush(stdout); /* otherwise the answer stays in the buffer */
     }
     free(line);
     return EXIT_SUCCESS;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-// Returns where the JSON value at `at` ends: at a comma or bracket of its own level.
+// Returns the end of the JSON value at `at`: the next comma or bracket on the same level.
 std::size_t end_of(std::string_view text, std::size_t at) {
     bool quoted = false;
     for (int depth = 0; at < text.size(); ++at) {
@@ -27,7 +27,7 @@ std::size_t end_of(std::string_view text, std::size_t at) {
     return at;
 }
 
-// Returns the elements of a JSON array as text, or those of an object as `"key":value`.
+// Returns the elements of a JSON array as text, or the members of an object as `"key":value`.
 std::vector<std::string_view> elements(std::string_view text) {
     std::vector<std::string_view> found;
     for (std::size_t at = 1; at + 1 < text.size();) {
@@ -38,7 +38,7 @@ std::vector<std::string_view> elements(std::string_view text) {
     return found;
 }
 
-// Returns the value of a key of a JSON object, or an empty text. Lines have no spaces.
+// Returns the value of a key in a JSON object, or an empty text. Lines have no spaces.
 std::string_view field(std::string_view object, const std::string& key) {
     const std::string start = '"' + key + "\":";
     for (const std::string_view pair : elements(object))
@@ -46,7 +46,7 @@ std::string_view field(std::string_view object, const std::string& key) {
     return {};
 }
 
-// Your ideas go here: `view` is the position, as `kibitz game show NAME --json` describes it.
+// Put your ideas here: `view` is the position, as `kibitz game show NAME --json` describes it.
 std::string_view choose(std::string_view /*view*/, const std::vector<std::string_view>& legal) {
     return legal.front();
 }

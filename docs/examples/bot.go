@@ -18,10 +18,10 @@ type Message struct {
 	Type  string
 	Legal []json.RawMessage
 	View  json.RawMessage // the position, as `kibitz game show NAME --json` describes it
-	Ms    int             // how long to think
+	Ms    int             // milliseconds to think
 }
 
-// choose is the place for your ideas.
+// choose returns the move to play. Put your ideas here.
 func choose(turn Message) json.RawMessage {
 	return turn.Legal[0]
 }

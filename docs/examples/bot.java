@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 class Bot {
-    /** Your ideas go here: view is the position, as `kibitz game show NAME --json` describes it. */
+    /** Put your ideas here: view is the position, as `kibitz game show NAME --json` describes it. */
     static String choose(String view, List<String> legal) {
         return legal.get(0);
     }
@@ -32,7 +32,7 @@ class Bot {
         }
     }
 
-    /** Returns the value of a key of a JSON object, or an empty text. Lines have no spaces. */
+    /** Returns the value of a key in a JSON object, or an empty text. Lines have no spaces. */
     static String field(String object, String key) {
         var start = "\"" + key + "\":";
         for (var pair : elements(object)) {
@@ -43,7 +43,7 @@ class Bot {
         return "";
     }
 
-    /** Returns the elements of a JSON array as text, or those of an object as "key":value. */
+    /** Returns the elements of a JSON array as text, or the members of an object as "key":value. */
     static List<String> elements(String text) {
         var found = new ArrayList<String>();
         for (int at = 1, end; at + 1 < text.length(); at = end + 1) {
@@ -53,7 +53,7 @@ class Bot {
         return found;
     }
 
-    /** Returns where the JSON value at a place ends: at a comma or bracket of its own level. */
+    /** Returns the end of the JSON value at `at`: the next comma or bracket on the same level. */
     static int end(String text, int at) {
         boolean quoted = false;
         for (int depth = 0; at < text.length(); at++) {

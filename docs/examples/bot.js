@@ -1,10 +1,10 @@
-// A bot in JavaScript, for every game, without packages:
+// A bot in JavaScript without packages:
 // kibitz play line-nim line-nim/random --stdio -- node docs/examples/bot.js
 "use strict";
 
 const lines = require("node:readline").createInterface({ input: process.stdin });
 
-// Where the server says in words what is legal (legal_rule), the position has to tell.
+// If the server describes the legal moves in words (legal_rule), find them in the position.
 function emptyCells(view) {
   const cells = [];
   view.board.forEach((row, y) => [...row].forEach((cell, x) => cell === "." && cells.push({ x, y })));

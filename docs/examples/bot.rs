@@ -5,7 +5,7 @@
 
 use std::io::{self, BufRead, Write};
 
-/// Returns the length of the JSON value that `text` begins with.
+/// Returns the length of the JSON value at the start of `text`.
 fn length(text: &str) -> usize {
     let (mut depth, mut quoted, mut escaped) = (0, false, false);
     for (at, c) in text.char_indices() {
@@ -23,7 +23,7 @@ fn length(text: &str) -> usize {
     text.len()
 }
 
-/// Returns the elements of a JSON array as text, or those of an object as `"key":value`.
+/// Returns the elements of a JSON array as text, or the members of an object as `"key":value`.
 fn elements(text: &str) -> Vec<&str> {
     let mut rest = text.get(1..).unwrap_or("");
     let mut found = Vec::new();
@@ -35,13 +35,13 @@ fn elements(text: &str) -> Vec<&str> {
     found
 }
 
-/// Returns the value of a key of a JSON object. Lines have no spaces.
+/// Returns the value of a key in a JSON object. Lines have no spaces.
 fn field<'a>(object: &'a str, key: &str) -> Option<&'a str> {
     let start = format!("\"{key}\":");
     elements(object).into_iter().find_map(|pair| pair.strip_prefix(&start))
 }
 
-/// Your ideas go here: `view` is the position, as `kibitz game show NAME --json` describes it.
+/// Put your ideas here: `view` is the position, as `kibitz game show NAME --json` describes it.
 fn choose<'a>(_view: &str, legal: &[&'a str]) -> &'a str {
     legal[0]
 }
@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             return Err("this game lists no legal moves".into());
         }
         writeln!(output, "{}", choose(field(&line, "view").unwrap_or(""), &legal))?;
-        output.flush()?; // without it the answer stays in a buffer
+        output.flush()?; // otherwise the answer stays in the buffer
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
-// A bot in TypeScript, for every game that lists its legal moves. Node.js 22.18 or newer runs it
-// as it is; older ones run what `npx tsc` makes of it.
+// A bot in TypeScript for every game that lists its legal moves. Node.js 22.18 or newer runs it
+// directly; for older versions, compile it with `npx tsc`.
 //
 //   kibitz play line-nim line-nim/random --stdio -- node docs/examples/bot.ts
 import { createInterface } from "node:readline";
 
-/** A move: `kibitz game show NAME --json` has the fields of each game. */
+/** A move; `kibitz game show NAME --json` describes the fields for each game. */
 type Move = Record<string, unknown>;
 
 interface Turn {
@@ -13,18 +13,18 @@ interface Turn {
   seat: number;
   /** The position, as `kibitz game show NAME --json` describes it. */
   view: Record<string, unknown>;
-  /** Null in games whose server sends the rule in words. */
+  /** Null if the server describes the legal moves in words. */
   legal: Move[] | null;
   legal_rule: string | null;
-  /** How long to think. */
+  /** Milliseconds to think. */
   ms: number;
-  /** The reason if the last answer was refused. */
+  /** The reason why the previous answer was refused, if it was. */
   refused: string | null;
 }
 
 type Message = Turn | { type: "start" } | { type: "end" };
 
-/** Your ideas go here. */
+/** Choose a move. Put your ideas here. */
 function choose(_turn: Turn, legal: Move[]): Move {
   return legal[Math.floor(Math.random() * legal.length)];
 }

@@ -1,9 +1,9 @@
-// A client for any game, from the protocol alone: it joins a lobby, plays random legal actions, and
+// A client for any game that uses only the protocol: it joins a lobby, plays random legal actions, and
 // follows the lobby, the hall and the drawing of each of its matches. It needs Node.js 22.
 //
 //     node client.js ws://127.0.0.1:8765 LOBBY NAME
 //
-// It writes a line of JSON when a match begins or ends, and at the end all that it has followed.
+// It prints a line of JSON when a match begins or ends, and finally the state that it has followed.
 "use strict";
 
 class Connection {
@@ -11,7 +11,7 @@ class Connection {
   #id = 0;
   #unanswered = new Map();
 
-  /** Connect to a server; `onNews` gets every message that answers no request. */
+  /** Connect to a server; `onNews` gets every message that is not an answer. */
   constructor(url, onNews) {
     this.onNews = onNews;
     this.#socket = new WebSocket(url);
@@ -68,7 +68,7 @@ function isObject(value) {
 class Player {
   lobby = null;
   hall = null;
-  /** For each match its drawing, and the number of the last entry that the drawing shows. */
+  /** Each match's drawing, and the number of the last entry in the drawing. */
   matches = new Map();
 
   constructor(url, lobby, name) {
@@ -81,7 +81,7 @@ class Player {
   async play() {
     const { connection } = this;
     await connection.open();
-    // `drawn` brings drawings, and lists the legal actions of every game.
+    // `drawn` requests drawings, and lists the legal actions of every game.
     const hello = { versions: [1], name: this.name, kind: "bot", agent: "client.js", views: "drawn" };
     await connection.ask("hello", hello);
     await connection.ask("subscribe", { topic: "hall" });
@@ -145,7 +145,7 @@ class Player {
 
   #followEvent(match, { match: key, entry, patch }) {
     if (match.lost || entry.seq <= match.seq) return;
-    if (entry.seq > match.seq + 1) { // An event was lost: a snapshot brings the present state.
+    if (entry.seq > match.seq + 1) { // An event was lost: request a snapshot of the current state.
       match.lost = true;
       this.connection.ask("rejoin", { match: key }).catch(report);
       return;

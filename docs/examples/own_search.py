@@ -20,17 +20,17 @@ operations.implement(LEAD, evaluate=_evaluate)
 
 
 def lead(state):
-    """The evaluation: a record of weights that fits the state."""
+    """Return the evaluation, a record of weights for this kind of state."""
     ev = kernels.new(LEAD)
     ev["worth"] = 1.0
     return ev
 
 
 class Greedy:
-    """The search: the move after which the evaluation is best."""
+    """A search that plays the move with the best evaluation."""
 
     def __init__(self, state):
-        """Make room for a match that begins like this."""
+        """Allocate memory for a match with this initial state."""
 
     @staticmethod
     def supports(info, state):

@@ -73,7 +73,7 @@ def test_a_python_that_is_too_old_is_named_with_its_version(machine: Path) -> No
 def test_a_python_without_venv_is_told_what_to_install(machine: Path) -> None:
     python(machine, "python3", BARE)
     done = make(machine, "test")
-    assert "python3 cannot make virtual environments" in done.stderr
+    assert "python3 cannot create virtual environments" in done.stderr
     assert "apt install python3-venv" in done.stderr
 
 
@@ -94,7 +94,7 @@ def test_an_older_python_before_a_fit_one_is_passed_over(machine: Path) -> None:
         pretending("venv) mkdir .venv;;"),
     )
     done = make(machine, ".venv/.home")
-    assert "making .venv with python3.12" in done.stdout
+    assert "creating .venv with python3.12" in done.stdout
 
 
 @pytest.mark.e2e

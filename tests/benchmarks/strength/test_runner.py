@@ -21,7 +21,7 @@ ABSENT = ["/nowhere/engine"]
     ("command", "says"),
     [
         (FAILS, "cannot play: ENGINE must say where it lies"),
-        (SILENT, "cannot play: its program ends with status 3"),
+        (SILENT, "cannot play: its program exited with status 3"),
         (ABSENT, "cannot play: .*nowhere/engine"),
     ],
     ids=["a sentence", "a status", "no program"],
