@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 
 class UnavailableError(Exception):
-    """An experiment cannot run here; `str()` gives the reason."""
+    """Raised if an experiment cannot run here; `str()` gives the reason."""
 
 
 @dataclass(frozen=True)

@@ -311,7 +311,7 @@ EXPERIMENTS = (
         "The report's player wins 10 of 10 games against the sample player, which plays at random.",
         "Ten wins only show a win rate of at least 72%. The report's test for isolated cells "
         "looks at the wrong column, and it omits some of the lines of three; `line-nim/capstone` "
-        "does neither.",
+        "has neither error.",
         events.of(
             ("line-nim-capstone-random", "line-nim-solver-capstone"),
             "Without these faults, the player scores {line_nim_capstone_random} against the "

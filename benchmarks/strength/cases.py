@@ -22,7 +22,7 @@ QUICK_DIVISOR = 10
 
 
 class UnknownCaseError(ValueError):
-    """A case is not in the matrix; the message names the closest one, or all."""
+    """Raised if a case is not in the matrix; the message names the closest one, or all."""
 
 
 @dataclass(frozen=True)

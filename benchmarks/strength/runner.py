@@ -27,7 +27,7 @@ TRIAL_SECONDS = 30.0
 
 
 class CaseFailedError(Exception):
-    """An event did not finish; the message has the reason."""
+    """Raised if an event does not finish; the message has the reason."""
 
 
 def play_case(

@@ -16,7 +16,7 @@ from kibitz_training.experiment import TrainingRun
 
 
 class OutputError(ValueError):
-    """A file cannot be written; `str()` is a message for people."""
+    """Raised if a file cannot be written; `str()` is a message for people."""
 
     def __init__(self, path: Path, error: OSError) -> None:
         super().__init__(

@@ -1,10 +1,10 @@
 """The experiment ``chinese-checkers/learned``: distances of holes by an evolution strategy.
 
 An array is a smooth function of `SIZE` numbers, symmetric about the line between home and goal.
-They are the extra distance of each pair of rows over the previous pair, the cost per hole to the
-side of the center line (near the goal, in the middle and at home), and the extra distance of the
-three deepest holes at home. With all numbers 0, the array is ``stragglers``. A few thousand games,
-which take minutes, are enough to fit so few numbers, but not to fit one number per hole.
+They are the extra distance of each pair of rows over the previous pair, and that of the three
+deepest holes at home. The others are the cost of holes to the side of the center line, near the
+goal, in the middle and at home. With all numbers 0, the array is ``stragglers``. A few thousand
+games, which take minutes, are enough to fit so few numbers, but not to fit one number per hole.
 
 The games are those of `plan_games`: all players plan two of their own moves ahead. All individuals
 of a generation play the same openings, in turn against ``stragglers``, ``hand``, and the strategy's
