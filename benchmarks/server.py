@@ -14,7 +14,7 @@ Sections:
 
   flat        CPU per move from 10 to 1,000 matches
   spectators  CPU per delivery with 1,000 spectators of one match
-  crowded     latency of 50 matches, one of them with 1,000 drawing spectators
+  crowded     latency of 50 matches, one of them with 1,000 spectators of its drawing
 
   apart       the same with one processor for the server and one for all clients (Linux)
   connect     CPU per connection, from the handshake to the answer to hello
@@ -388,7 +388,7 @@ async def spectators(quick: bool) -> Figures:
 
 
 async def crowded(quick: bool) -> Figures:
-    """Measure the players' latency while 1,000 drawing spectators watch one of the matches.
+    """Measure the players' latency while 1,000 spectators watch the drawing of one match.
 
     Each round measures without the crowd before and after, because the machine's speed may change.
     """
@@ -589,7 +589,7 @@ TITLES = {
     "idle": "The same with idle connections",
     "flat": "1,000 moves per second with increasing numbers of matches",
     "spectators": "1,000 spectators of one match",
-    "crowded": "50 matches, one with 1,000 drawing spectators",
+    "crowded": "50 matches, one with 1,000 spectators of its drawing",
     "apart": "The same, with separate processors for server and clients",
     "connect": "Opening connections",
     "memory": "Memory",

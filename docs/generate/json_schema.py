@@ -23,7 +23,7 @@ def default(field: Schema) -> str:
         case bool(value):
             return "true" if value else "false"
         case dict():
-            return "see there"
+            return "see its type"
         case int(value) | float(value):
             return f"`{_number(value)}`"
         case value:
@@ -59,7 +59,7 @@ def _plain_kind(field: Schema, link: Link) -> Iterator[str]:
             named = "$ref" in value and not value["$ref"].endswith("/JsonValue")
             yield f"object of {kind(value, link)}" if named else "object"
         case "string":
-            yield "moment" if field.get("format") == "date-time" else "text"
+            yield "date and time" if field.get("format") == "date-time" else "text"
 
 
 def value_schema(field: Schema) -> Any:

@@ -23,8 +23,7 @@ FOR_USERS: Final[Mapping[str, tuple[str, str]]] = {
     "KIBITZ_TOKEN": (
         "commands that connect",
         "Token of your account. kibitz sends it only to the server that `KIBITZ_SERVER` names,"
-        " and beyond this"
-        " machine only over `wss://`. `--token-file` wins.",
+        " and to other machines only over `wss://`. `--token-file` wins.",
     ),
     "KIBITZ_LOBBY": ("`kibitz connect`", "Lobby to join, if `--lobby` does not set it."),
     "KIBITZ_NAME": ("`kibitz connect`", "Name of the player, if `--name` does not set it."),
