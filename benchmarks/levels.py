@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     table = levels.table()
     unknown = sorted({*options.games} - {*table.games})
     if unknown:
-        print(f"Error: no levels of {', '.join(unknown)}", file=sys.stderr)
+        print(f"Error: no levels for {', '.join(unknown)}", file=sys.stderr)
         return 2
     for game in options.games or table.games:
         for seats, ladder in table.games[game].items():

@@ -567,7 +567,7 @@ async def dealt(players: Sequence[KibitzPlayer], matches: int) -> None:
     raise RuntimeError(f"only {seen} of {matches} matches began")
 
 
-# --- what is printed ------------------------------------------------------------------------------
+# --- output ---------------------------------------------------------------------------------------
 
 SECTIONS: dict[str, Callable[[bool], Awaitable[Figures]]] = {
     "saturation": saturation,

@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name in options.names:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1) or list(known)
-            print(f"Error: no experiment {name!r}; there is {', '.join(near)}", file=sys.stderr)
+            print(f"Error: unknown experiment {name!r}; try {', '.join(near)}", file=sys.stderr)
             return 2
     if options.list:
         print("\n".join(f"{experiment.name:24} {experiment.title}" for experiment in EXPERIMENTS))

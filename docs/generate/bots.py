@@ -84,13 +84,13 @@ def game_page(text: str, game: str) -> str:
     """
     own = [bot for bot in PERSONALITIES.values() if bot.game == game]
     rows = [[f"`{bot.name}`", bot.summary, bot.algorithm or NOTHING] for bot in own]
-    return between(text, BEGIN, END, table(("bot", "what it does", "algorithm"), rows))
+    return between(text, BEGIN, END, table(("bot", "description", "algorithm"), rows))
 
 
 def _bots(bots: Sequence[Personality], game: Game, scores: Mapping[str, str]) -> str:
     """Return the table of one game's bots."""
     return table(
-        ("bot", "what it does", "algorithm", "evaluation", "seats", "score"),
+        ("bot", "description", "algorithm", "evaluation", "seats", "score"),
         [
             [
                 f"`{bot.name}`",

@@ -90,14 +90,17 @@ def test_two_runs_do_not_share_a_directory(tmp_path: Path) -> None:
     [
         (
             "chinese-checkers/genetics",
-            "no experiment 'chinese-checkers/genetics'; expected one that `kibitz train --list` "
-            "shows; did you mean chinese-checkers/genetic",
+            "unknown experiment 'chinese-checkers/genetics' (see `kibitz train --list`); did you "
+            "mean chinese-checkers/genetic",
         ),
-        ("nim", "no experiment 'nim'"),
+        ("nim", "unknown experiment 'nim'"),
         (f"{GENETIC}:population=1", "population: expected a whole number from 2 to 10000, not '1'"),
         (f"{GENETIC}:seats=two", "seats: expected a whole number from 2 to 6, not 'two'"),
         (f"{GENETIC}:judge=me", "judge: expected hand or euclid or stragglers or mobility"),
-        (f"{GENETIC}:popultion=3", "no parameter 'popultion'; there are seats, population,"),
+        (
+            f"{GENETIC}:popultion=3",
+            "unknown parameter 'popultion'; the parameters are seats, population,",
+        ),
         (f"{GENETIC}:seats", "seats: expected seats=value, not 'seats'"),
         (f"{GENETIC}:seats=2,seats=2", "seats: given twice"),
         (f"{GENETIC}:lowest=9,highest=3", "highest: expected at least the lowest, 9"),

@@ -53,8 +53,11 @@ def test_what_is_the_default_is_not_written() -> None:
         ("way=up", "way: expected left or right, not 'up'"),
         ("most=x", "most: expected a whole number, not 'x'"),
         ("most=13", "most: expected another number"),
-        ("cuont=3", "no parameter 'cuont'; there are count, share, quick, way, most, long; did"),
-        ("=3", "no parameter ''"),
+        (
+            "cuont=3",
+            "unknown parameter 'cuont'; the parameters are count, share, quick, way, most, long",
+        ),
+        ("=3", "unknown parameter ''"),
         ("count", "count: expected count=value, not 'count'"),
         ("count=1,count=2", "count: given twice"),
     ],

@@ -99,4 +99,4 @@ def _unknown(name: str) -> str:
     own = [known for known in EXPERIMENTS if known.startswith(f"{game}/")]
     near = difflib.get_close_matches(name, EXPERIMENTS, n=3, cutoff=0.5) or own
     meant = f"; did you mean {' or '.join(near)}?" if near else ""
-    return f"no experiment {name!r}; expected one that `kibitz train --list` shows{meant}"
+    return f"unknown experiment {name!r} (see `kibitz train --list`){meant}"

@@ -88,7 +88,7 @@ def _unknown(kind: type[Parameters], name: str) -> str:
     names = list(kind.model_fields)
     near = difflib.get_close_matches(name, names, n=1)
     meant = f"; did you mean {near[0]}?" if near else ""
-    return f"no parameter {name!r}; there are {', '.join(names) or 'none'}{meant}"
+    return f"unknown parameter {name!r}; the parameters are {', '.join(names) or 'none'}{meant}"
 
 
 def _refusal(kind: type[Parameters], given: dict[str, str], error: ValidationError) -> str:

@@ -36,7 +36,7 @@ def test_a_name_that_leads_out_of_the_folder_is_no_picture() -> None:
 
 def test_an_unknown_name_is_refused_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["nim-prunning"]) == 2
-    assert "there is nim-pruning" in capsys.readouterr().err
+    assert "try nim-pruning" in capsys.readouterr().err
 
 
 def test_the_processor_time_of_a_run_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ def test_lines_about_files_are_left_out() -> None:
 
 
 def test_an_experiment_that_is_not_there_is_unavailable() -> None:
-    with pytest.raises(UnavailableError, match="no experiment 'tanks/chess'"):
+    with pytest.raises(UnavailableError, match="unknown experiment 'tanks/chess'"):
         training.run("tanks/chess", 1, 1, ())
 
 

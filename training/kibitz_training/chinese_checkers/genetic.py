@@ -55,8 +55,8 @@ class GeneticParameters(Parameters):
     )
     fixed: Literal["apart", "judge"] = Field(
         "apart",
-        description="the numbers that are not random, of start and goal holes: the hand-tuned "
-        "ones, apart so that the random ones lie between, or as the judge has them",
+        description="the fixed numbers of start and goal holes: the judge's, moved apart so that "
+        "random numbers lie between, or unchanged",
     )
     patience: int = Field(
         500,

@@ -185,7 +185,7 @@ Elsewhere: TypeAlias = tuple[Compute, dict[str, Any]]
 
 
 class HoleGames:
-    """Plays arrays against a fixed one, with 2 to 6 seats on the usual star.
+    """Plays arrays against a fixed one, with 2 to 6 seats on the standard star.
 
     `opponent` is an array of distances for `GOAL`. If there is an `evaluation`, the opponents use
     that, and the array only measures a loser's remaining distance. A game in which nobody can
