@@ -45,7 +45,7 @@ class Delays:
     def line(self, name: str) -> str:
         """Describe the delays in a line of text."""
         parts = [
-            f"{part} p50 {_ms(each, 0.5)}, p99 {_ms(each, 0.99)}, latest {_ms(each, 1.0)} ms"
+            f"{part} p50 {_ms(each, 0.5)}, p99 {_ms(each, 0.99)}, slowest {_ms(each, 1.0)} ms"
             f" of {len(each)}"
             for part, each in (("before:", self.quiet), ("while games are hosted:", self.hosting))
         ]

@@ -26,7 +26,9 @@ def of(names: tuple[str, ...], found: str) -> Callable[[], Measure]:
 def tabulate(kept: Mapping[str, CaseResult], names: tuple[str, ...], found: str) -> Measured:
     """Return the table of the stored events."""
     if missing := [name for name in names if name not in kept]:
-        raise UnavailableError(f"no results of {', '.join(missing)}; python -m benchmarks.strength")
+        raise UnavailableError(
+            f"no results for {', '.join(missing)}; run python -m benchmarks.strength"
+        )
     scores = {name.replace("-", "_"): f"{100 * _first(kept[name]):.1f}%" for name in names}
     return Measured(
         found=found.format_map(scores),

@@ -54,7 +54,7 @@ def select(wanted: Sequence[str] = (), matrix: Path = MATRIX) -> list[StrengthCa
     for name in wanted:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
-            more = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+            more = f"did you mean {near[0]}?" if near else f"known cases: {', '.join(known)}"
             raise UnknownCaseError(f"unknown case {name!r}; {more}")
     chosen = {name: known[name] for name in wanted} or known
     return [

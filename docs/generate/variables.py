@@ -60,11 +60,11 @@ FOR_USERS: Final[Mapping[str, tuple[str, str]]] = {
         " [Isolate and limit bots](../how-to/isolation.md).",
     ),
     "KIBITZ_LLM_URL": (
-        "bots that ask a language model",
+        "bots that use a language model",
         "Base URL of the endpoint. The default is `http://127.0.0.1:11434/v1`.",
     ),
     "KIBITZ_LLM_KEY": (
-        "bots that ask a language model",
+        "bots that use a language model",
         "API key for the endpoint, if it needs one.",
     ),
     "KIBITZ_DB_PASSWORD": (

@@ -76,7 +76,7 @@ def test_cases_are_selected_by_name() -> None:
 def test_an_unknown_name_is_refused_with_what_is_meant() -> None:
     with pytest.raises(cases.UnknownCaseError, match="did you mean tanks-greedy"):
         cases.select(["tank-greedy"])
-    with pytest.raises(cases.UnknownCaseError, match="known are chinese-checkers-"):
+    with pytest.raises(cases.UnknownCaseError, match="known cases: chinese-checkers-"):
         cases.select(["xyzzy"])
 
 

@@ -186,7 +186,7 @@ class PlanGames:
 
 
 def sharings(seats: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return a bit mask of the array's seats; each seat is the array's equally often."""
+    """Return bit masks of the array's seats, in which each seat occurs equally often."""
     every_second = sum(1 << seat for seat in range(0, seats, 2))
     whole = (1 << seats) - 1
     turned = {(every_second << by | every_second >> (seats - by)) & whole for by in range(seats)}

@@ -52,8 +52,8 @@ def run(parameters: PriorParameters, given: TrainingRun) -> None:
     likelihood = prior_fit.likelihood(prior_fit.gathered(held), priors)
     even = float(-np.mean([np.log(len(choice.legal)) for choice in held]))
     given.reporter.say(
-        f"fitted to {len(fitted)} moves; {len(held)} others have a log probability of "
-        f"{likelihood:.4f}, {even:.4f} if all moves were equal"
+        f"fitted to {len(fitted)} moves; {len(held)} held-out moves have a mean "
+        f"log probability of {likelihood:.4f} ({even:.4f} for a uniform distribution)"
     )
     numbers = [*distances, *np.round(priors, DIGITS).ravel().tolist()]
     notes = {"games": len(played), "likelihood": round(likelihood, 4), "even": round(even, 4)}

@@ -41,9 +41,12 @@ class ReportParameters(Parameters):
         "codes", description="the network's input: the codes, or a tenth of them"
     )
     population: int = Field(250, ge=2, le=10_000, description="networks per generation")
-    generations: int = Field(30, ge=1, le=100_000, description="when the run ends")
+    generations: int = Field(30, ge=1, le=100_000, description="number of generations")
     test: int = Field(
-        1000, ge=4, le=1_000_000, description="games of the best at the end, in every seat in turn"
+        1000,
+        ge=4,
+        le=1_000_000,
+        description="test games of the best network, in every seat in turn",
     )
 
 
@@ -51,10 +54,13 @@ class NeuroevolutionParameters(Parameters):
     """The size of an evolution strategy for networks."""
 
     population: int = Field(32, ge=4, le=1000, multiple_of=2, description="networks per generation")
-    generations: int = Field(300, ge=1, le=1_000_000, description="when the run ends")
+    generations: int = Field(300, ge=1, le=1_000_000, description="number of generations")
     games: int = Field(8, ge=4, le=1000, multiple_of=4, description="games per network")
     test: int = Field(
-        1000, ge=4, le=1_000_000, description="games of the best at the end, in every seat in turn"
+        1000,
+        ge=4,
+        le=1_000_000,
+        description="test games of the best network, in every seat in turn",
     )
 
 
