@@ -54,7 +54,7 @@ PERSONALITIES = (
         f"{_GAME}/threat",
         "knows every threat on the board and follows fours to their end",
         EngineSpec(
-            imported(f"{_SEARCH}.threat:Threat"), imported(f"{_SEARCH}.pattern_classes:usual")
+            imported(f"{_SEARCH}.threat:Threat"), imported(f"{_SEARCH}.weights_file:fitted")
         ),
         (SEED, TIME, PLIES, TABLE),
         algorithm="threat",

@@ -6,8 +6,9 @@ cells are worth depends on how much room there is.
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,6 +23,8 @@ CLASSES = kinds.FIVE
 THREATS = 32
 SIZE = 2 * CLASSES + THREATS
 """The weights: cells of each class to move, of the other, and each combination of threats."""
+WEIGHTS: Final = Path(__file__).with_name("weights")
+"""The directory of the fitted weights that come with this package."""
 LARGEST = 20_000
 """Of a weight: sums of them stay below what a win is worth."""
 
@@ -61,6 +64,22 @@ def read(path: Path) -> weights.WeightsFile:
     if max(map(abs, file.weights)) > LARGEST:
         raise weights.WeightsError(f"{path}: expected weights from -{LARGEST} to {LARGEST}")
     return file
+
+
+@functools.cache
+def _shipped() -> dict[int, np.ndarray]:
+    """Return the fitted weights [SIZE] of this package by the size of the board."""
+    files = map(read, sorted(WEIGHTS.glob("*.json")))
+    return {int(file.shape["board"]): np.array(file.weights) for file in files}
+
+
+def fitted(state: np.record) -> np.record:
+    """Return the weights of this package that were fitted on boards of this size.
+
+    Without such weights, these are the usual ones.
+    """
+    numbers = _shipped().get(int(state["width"]))
+    return kinds.usual(state) if numbers is None else with_numbers(numbers)
 
 
 def evaluation(file: weights.WeightsFile, path: Path) -> Evaluation:
