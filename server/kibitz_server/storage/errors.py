@@ -1,32 +1,32 @@
-"""The errors of a database, the same for every engine.
+"""Database errors, shared by all engines.
 
-They form this hierarchy:
+The hierarchy:
 
     StoreError
-     +-- ForeignDatabase    a database of another program, or of another version of this one
+     +-- ForeignDatabase    another program's database, or another version of ours
      +-- UnusableDatabase   the database cannot be read or written
-     +-- DatabaseInUse      another server has it open
+     +-- DatabaseInUse      another server has the database open
      +-- CommitsMissing     the database lacks its latest commits
-     +-- WriteFailed        appended entries are not on the disk
-     |    +-- OwnedElsewhere    another node owns the lobby by now
-     |    +-- TakenOver         another server owns the database by now
-     +-- NotStored          the disk has nothing of a stream
-     +-- DamagedStream      a stream is not as it was written
+          +-- WriteFailed        appended entries were not written
+     |    +-- OwnedElsewhere    another node now owns the lobby
+     |    +-- TakenOver         another server now owns the database
+     +-- NotStored          a stream is not on disk
+     +-- DamagedStream      a stream is corrupt
 """
 
 from __future__ import annotations
 
 
 class StoreError(Exception):
-    """An error of the database; `str()` is a message for the operator."""
+    """A database error; `str()` gives a message for the operator."""
 
 
 class ForeignDatabase(StoreError):
-    """The database is not a kibitz database, or one of another version."""
+    """The database was not created by kibitz, or by an incompatible version."""
 
 
 class UnusableDatabase(StoreError):
-    """The database is damaged, cannot be reached, or cannot be read and written."""
+    """The database is damaged, unreachable, or not readable and writable."""
 
 
 class DatabaseInUse(StoreError):
@@ -34,15 +34,15 @@ class DatabaseInUse(StoreError):
 
 
 class CommitsMissing(StoreError):
-    """The database lacks its latest commits, such as the end of its write-ahead log."""
+    """The database lacks its latest commits, for example the end of its write-ahead log."""
 
 
 class WriteFailed(StoreError):
-    """The appended entries are not on the disk."""
+    """The appended entries were not written to disk."""
 
 
 class OwnedElsewhere(WriteFailed):
-    """Another node owns the lobby, or the match's lobby; this node no longer writes to it."""
+    """Another node owns the lobby (or the match's lobby), so this node no longer writes to it."""
 
     def __init__(self, lobby: str, node: str | None) -> None:
         self.lobby = lobby
@@ -53,18 +53,18 @@ class OwnedElsewhere(WriteFailed):
 
 
 class TakenOver(WriteFailed):
-    """Another server owns the database; this one no longer writes to it."""
+    """Another server owns the database, so this one no longer writes to it."""
 
     def __init__(self) -> None:
         super().__init__("another server has taken this database over")
 
 
 class NotStored(StoreError):
-    """The disk has nothing of a stream, not even its head."""
+    """The stream is not on disk, not even its head."""
 
 
 class DamagedStream(StoreError):
-    """A stream is not as it was written; the first `sound` entries are."""
+    """The stream is corrupt after its first `sound` entries."""
 
     def __init__(self, sound: int, reason: str) -> None:
         super().__init__(reason)

@@ -1,24 +1,24 @@
-"""Group commit: one transaction for everything that arrives together, whatever the engine.
+"""Group commit, for every engine: everything that arrives together shares one transaction.
 
-A batch is everything that arrives while the previous batch is on its way to the disk, plus what is
-in the sockets by then. All moves of that time share the price of one sync or round trip.
+A batch contains everything that arrives while the previous batch is being written, plus any input
+waiting in the sockets at that point. All these moves share the cost of one sync or round trip.
 
-`GroupCommit` gathers batches, retries them, gives them up, and notifies the waiters. The engine
-(`sqlite/writer.py`, `postgres/writer.py`) implements `write(batch, done)`: it starts an attempt at
-a batch, one at a time, and calls `done` on the event loop with the result:
+`GroupCommit` gathers batches, retries them, gives up on them, and notifies the waiters. The engine
+(`sqlite/writer.py`, `postgres/writer.py`) implements `write(batch, done)`, which starts one attempt
+to write a batch (never two at a time) and calls `done` on the event loop with the result:
 
-    None            the batch is on the disk
+    None            the batch is on disk
     TakenOver       another server owns the database: write nothing more
-    WriteFailed     the batch is not on the disk, as far as the engine can find out now
+    WriteFailed     the batch is not on disk, as far as the engine can tell now
 
-After an error the engine looks the commit up, because it may have happened. If it cannot find out
-at once, it does so before it writes anything else: in the next attempt at the batch or, if the
-batch was given up, in the first attempt at the next one. If `write` gets a new batch, the previous
-one was written or given up.
+After an error the commit may still have happened, so the engine looks it up. If it cannot find out
+at once, it does so before it writes anything else: in the next attempt at the same batch or, if
+that was abandoned, in the first attempt at the next one. A new batch passed to `write` means that
+the previous one was written or abandoned.
 
-Waiters are notified after the commit. A batch that cannot be written is given up together with
-everything that arrived since. Its streams are `failed`, take no more entries, and have to be
-reloaded from the disk, where they end with the last acknowledged entry.
+Waiters are notified after the commit. A batch that cannot be written is abandoned together with
+everything that arrived since. Its streams become `failed`, accept no more entries, and must be
+reloaded from disk, where they end with the last acknowledged entry.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ from kibitz_server.storage.streams import Stream, Waiter
 
 LOG = logging.getLogger("kibitz.store")
 RETRY_DELAYS_S = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
-"""Seconds before each new attempt at a batch that failed."""
+"""Seconds before each retry of a failed batch."""
 PROBE_AFTER_S = 2.0
-"""Seconds from giving a batch up until an empty one probes whether the disk works again."""
+"""Seconds after abandoning a batch until an empty batch probes whether the disk works again."""
 
 
 Waiting: TypeAlias = tuple[Stream | None, int, Waiter | None]
-"""A stream, or None for a row of another table; the number of an entry; its waiter."""
+"""A stream (None for a row of another table), an entry's number, and its waiter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A row of another table that a batch writes."""
+    """An SQL statement of a batch that writes a row of another table."""
 
     sql: str
     values: Sequence[Any]
     applied: Callable[[int], None] | None = None
-    """Called after the commit with the number of rows that it changed (PostgreSQL only)."""
+    """Called after the commit with the number of changed rows (PostgreSQL only)."""
     lobby: str | None = None
     """The lobby that the row belongs to, if nodes own lobbies."""
 
@@ -64,10 +64,10 @@ class Batch:
     """Entries and rows that one transaction writes."""
 
     entries: list[tuple[int, int, str, bytes]] = field(default_factory=list)
-    """Stream, number of the entry, link of the chain at the entry, its line."""
+    """Per entry: the stream's number, the entry's number, its hash chain link, and its line."""
     statements: list[Statement] = field(default_factory=list)
     closing: list[Stream] = field(default_factory=list)
-    """The streams that end with it."""
+    """The streams that this batch closes."""
     waiting: list[Waiting] = field(default_factory=list)
     attempts: int = 0
     started: float = 0.0
@@ -77,7 +77,7 @@ Done: TypeAlias = Callable[[WriteFailed | None], None]
 
 
 class GroupCommit:
-    """Gathers batches, has an engine write them, and notifies the waiters of the result."""
+    """Gathers batches, passes them to an engine, and notifies the waiters of the results."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class GroupCommit:
         self.gathering = Batch()
         """The next batch."""
         self._unhurried: list[tuple[tuple[Statement, ...], Waiter | None]] = []
-        """Rows that do not start a batch but go with the next one."""
+        """Rows that do not start a batch but join the next one."""
         self._unhurried_timer: asyncio.TimerHandle | None = None
         self._writing: Batch | None = None
         self._begin_scheduled = False
@@ -107,7 +107,7 @@ class GroupCommit:
     # --- input --------------------------------------------------------------------------------
 
     def append(self, stream: Stream, seq: int, line: bytes, waiter: Waiter | None) -> None:
-        """Add entry `seq` to a stream, as `Store.append`."""
+        """Add entry `seq` to a stream; see `Store.append`."""
         if seq != stream.tail + 1 or stream.failed or stream.closed:
             raise WriteFailed(f"stream {stream.key!r} ends at {stream.tail}, cannot add {seq}")
         stream.tail = seq
@@ -116,7 +116,7 @@ class GroupCommit:
         self.wait(stream, seq, waiter)
 
     def end(self, stream: Stream, waiter: Waiter | None) -> None:
-        """End a stream with the next batch; nothing may be added to it afterwards."""
+        """Close a stream with the next batch; nothing may be appended to it afterwards."""
         self.gathering.closing.append(stream)
         stream.closed = True
         self.wait(stream, stream.tail, waiter)
@@ -128,10 +128,10 @@ class GroupCommit:
         self.wait(None, 0, waiter)
 
     def execute_unhurried(self, *statements: Statement, waiter: Waiter | None = None) -> None:
-        """Write rows with the next batch, or in one of their own after `UNHURRIED_S`.
+        """Write rows with the next batch, or in their own batch after `UNHURRIED_S`.
 
-        They are on the disk no later than anything appended or executed after them. So a row that
-        matters only once another one refers to it costs no commit of its own.
+        They reach the disk no later than anything appended or executed after them. A row that
+        matters only once another row refers to it therefore needs no commit of its own.
         """
         if not self._unhurried:
             self._unhurried_timer = self._loop.call_later(UNHURRIED_S, self._gather_unhurried)
@@ -154,7 +154,7 @@ class GroupCommit:
             self._schedule()
 
     async def flush(self) -> None:
-        """Wait until everything given so far is on the disk or was given up."""
+        """Wait until everything submitted so far is on disk or abandoned."""
         self._gather_unhurried()
         if self._writing is None and not self._begin_scheduled:
             return
@@ -163,7 +163,7 @@ class GroupCommit:
         await idle
 
     async def close(self, patience_s: float) -> None:
-        """Write what is left within `patience_s`; later appends are lost."""
+        """Write all pending entries within `patience_s`; later appends are lost."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.flush(), patience_s)
         self.failure = self.failure or WriteFailed("the database is closed")
@@ -171,20 +171,20 @@ class GroupCommit:
     # --- batches ------------------------------------------------------------------------------
 
     def _schedule(self) -> None:
-        """Start at the end of this turn of the loop, so that the whole turn shares a commit."""
+        """Start a batch at the end of this event loop iteration, which then shares one commit."""
         self._begin_scheduled = True
         self._loop.call_soon(self._begin)
 
     def _schedule_after_input(self) -> None:
-        """Start once the input now in the sockets was read, so that it shares the commit too.
+        """Start a batch after reading pending input.
 
-        If there is none, the batch starts at once.
+        The moves now waiting in the sockets then share the commit.
         """
         self._begin_scheduled = True
         self._loop.call_soon(self._schedule)
 
     def _begin(self) -> None:
-        self._begin_scheduled = True  # what is gathered here begins with this batch
+        self._begin_scheduled = True  # rows gathered here belong to this batch
         self._gather_unhurried()
         self._begin_scheduled = False
         batch, self.gathering = self.gathering, Batch()
@@ -202,7 +202,7 @@ class GroupCommit:
             self._write(batch, self._settled)
 
     def _settled(self, error: WriteFailed | None) -> None:
-        """Handle the engine's result of an attempt."""
+        """Handle the result of an attempt."""
         batch = self._writing
         if batch is None:
             raise AssertionError("a commit came back that nobody began")
@@ -217,18 +217,18 @@ class GroupCommit:
     def _succeeded(self, batch: Batch) -> None:
         self.healthy = True
         self._writing = None
-        # Released callbacks may append again: those entries gather for the next batch.
+        # Released callbacks may append entries, which join the next batch.
         self._begin_scheduled = True
         of_lobbies = [each for each in batch.waiting if _is_of_lobby(each[0])]
         tell_durable([each for each in batch.waiting if not _is_of_lobby(each[0])])
         self._report_commit(batch)
-        if of_lobbies:  # what they start takes as long as many moves, so write those first
+        if of_lobbies:  # lobbies start slow work, so write the pending moves first
             self._loop.call_soon(self._end_telling, of_lobbies)
         else:
             self._end_telling(of_lobbies)
 
     def _end_telling(self, of_lobbies: Sequence[Waiting]) -> None:
-        """Notify the last waiters of a batch, then start the next batch if it has anything."""
+        """Notify the last waiters of a batch, then start the next batch unless it is empty."""
         tell_durable(of_lobbies)
         self._begin_scheduled = False
         if self.gathering.waiting:
@@ -244,7 +244,7 @@ class GroupCommit:
                 LOG.exception("the figures of a commit")
 
     def _wake_flush_waiters(self) -> None:
-        """Wake callers of `flush`, as nothing waits for the disk."""
+        """Wake callers of `flush`, since nothing is waiting for the disk."""
         idle, self._flush_waiters = self._flush_waiters, []
         for future in idle:
             if not future.done():
@@ -262,7 +262,7 @@ class GroupCommit:
         self._loop.call_later(delay, self._attempt, batch)
 
     def _give_up(self, batch: Batch, error: StoreError) -> None:
-        """Lose a batch and everything that arrived after it."""
+        """Abandon a batch and everything that arrived after it."""
         lost = len(batch.entries) + len(self.gathering.entries)
         LOG.error("%s; %d entries are lost", error, lost)
         batch.waiting += self.gathering.waiting
@@ -272,7 +272,7 @@ class GroupCommit:
         self._loop.call_later(PROBE_AFTER_S, self._probe)
 
     def _lose(self, batch: Batch, error: StoreError) -> None:
-        """Notify each waiter of a batch once that it is lost, after its streams have failed."""
+        """Mark the streams of a batch as failed, then notify each waiter once that it is lost."""
         self._begin_scheduled = True
         tell_lost(batch.waiting, error)
         self._begin_scheduled = False
@@ -282,12 +282,12 @@ class GroupCommit:
             self._wake_flush_waiters()
 
     def _probe(self) -> None:
-        """Write an empty batch, if nothing else would reveal that the disk works again."""
+        """Write an empty batch if no other write would reveal that the disk works again."""
         if not self.healthy and self.failure is None:
             self.wait(None, 0, None)
 
     def fail(self, error: TakenOver) -> None:
-        """Stop writing for good, as another server has taken the database over."""
+        """Stop writing for good, because another server has taken over the database."""
         if self.failure is not None:
             return
         self.failure = error
@@ -304,11 +304,11 @@ def _is_of_lobby(stream: Stream | None) -> bool:
     return stream is not None and stream.kind == "lobby"
 
 
-# --- waiters: an exception in one does not stop the others --------------------------------------
+# --- waiters: an exception in one does not affect the others --------------------------------------
 
 
 def tell_durable(waiting: Iterable[Waiting]) -> None:
-    """Notify the waiters, in order, that their entries are on the disk."""
+    """Notify the waiters, in order, that their entries are on disk."""
     for stream, seq, waiter in waiting:
         if stream is not None:
             stream.durable = seq
@@ -320,7 +320,7 @@ def tell_durable(waiting: Iterable[Waiting]) -> None:
 
 
 def tell_lost(waiting: Sequence[Waiting], error: StoreError) -> None:
-    """Notify the waiters, once each and after all streams have failed, that entries are lost."""
+    """Mark all streams as failed, then notify each waiter once that entries are lost."""
     told: dict[int, tuple[Stream | None, Waiter]] = {}
     for stream, _, waiter in waiting:
         if stream is not None:
@@ -335,5 +335,5 @@ def tell_lost(waiting: Sequence[Waiting], error: StoreError) -> None:
 
 
 def describe(stream: Stream | None) -> str:
-    """Return the name of a stream, or of another table's rows, for the log."""
+    """Return the name of a stream, or a placeholder for other tables' rows, for the log."""
     return "a statement" if stream is None else f"{stream.kind} {stream.key}"

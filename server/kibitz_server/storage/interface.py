@@ -1,21 +1,21 @@
-"""The interface of storage: what the server needs of a database, whatever the engine.
+"""The storage interface: what the server needs from a database engine.
 
 Two adapters implement it: `sqlite.store.SQLiteStore`, a file that one server owns, and
-`postgres.store.PostgresStore`. Only this package contains SQL. One test suite checks that both
-keep these promises (`tests/server/storage/conformance`):
+`postgres.store.PostgresStore`. Only this package contains SQL. One test suite
+(`tests/server/storage/conformance`) checks that both keep these promises:
 
-* One transaction holds all appends, ends and rows of one turn of the event loop, along with all
-  that gathered while the previous transaction was under way (group commit). They become durable in
-  the order of the calls.
-* Waiters are notified after the commit, in the order of their appends, and only of entries that
-  are on the disk. If the answer to a commit is missing, the store looks the commit up first.
-* A failed write is retried for a while; then it is lost together with everything that came after
-  it. Its streams are `failed`, each waiter gets `lost` once, and `reload` reads what the disk has.
-  `healthy` is false during that time.
-* If another server takes the database over, the next commit detects it. Then the store has failed
-  for good: it sets `failure`, calls `on_failure`, and writes nothing more.
-* Methods that are not coroutines never wait for the disk while the server serves. Those "for the
-  start" may block.
+* One transaction contains all appends, closes and rows from one event loop iteration, along with
+  everything gathered during the previous transaction (group commit). They become durable in the
+  order of the calls.
+* Waiters are notified after the commit, in the order of their appends, and only about entries on
+  disk. If a commit's outcome is unknown, the store looks it up first.
+* The store retries a failed write for a while, then drops it together with everything submitted
+  after it. Its streams become `failed`, each waiter gets one call of `lost`, and `reload` reads
+  them from disk. `healthy` is false during that time.
+* If another server takes over the database, the next commit detects it. The store then fails for
+  good: it sets `failure`, calls `on_failure`, and writes nothing more.
+* Methods that are not coroutines never wait for the disk while the server is running. Only methods
+  documented as "for startup" may block.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from kibitz_server.storage.streams import Closed, Damaged, Kind, Stored, Stream,
 
 PlayerKind: TypeAlias = Literal["bot", "human", "house"]
 UNHURRIED_S: Final = 0.25
-"""Seconds that an unhurried row waits for a batch that it can go with."""
+"""Seconds that an unhurried row waits for a batch to join."""
 CLOSE_TIMEOUT_S: Final = 10.0
-"""Seconds that a closing store has to write what is left."""
+"""Seconds that a closing store has for its pending writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +42,16 @@ class PlayerRow:
     name: str
     kind: str
     account: bool
-    """Whether the player has an account, for good, known by a token."""
+    """Whether the player has a permanent account, which is authenticated by a token."""
     skeleton: str | None
-    """The text shared by all names that look like this one; unique."""
+    """The normal form that this name shares with all look-alike names; unique."""
     created: int
-    """When the row was made or, for a guest, last used, in seconds of the epoch."""
+    """When the row was created or, for a guest, last used, in seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenRow:
-    """A token's row in the database; times are seconds of the epoch."""
+    """A token's row in the database; times are in seconds since the epoch."""
 
     digest: bytes
     player: str
@@ -78,16 +78,16 @@ class OldStream:
     key: str
     opened: int
     last_line: bytes | None
-    """Its last entry, which has the time a match ended; None for a lobby."""
+    """Its last entry, which contains a match's end time; None for a lobby."""
 
 
 Remains: TypeAlias = tuple[int, int | None]
-"""Remains of a deleted stream: its number, and the first entry of a portion, or None for the
-stream's own row."""
+"""A remaining part of a deleted stream: the stream's number, and the first entry of a portion or
+None for the stream's own row."""
 
 
 class Players(Protocol):
-    """Players and tokens, for lookups and writes by a running server."""
+    """The players and tokens that a running server looks up and writes."""
 
     def by_key(self, key: str) -> PlayerRow | None: ...
 
@@ -99,48 +99,51 @@ class Players(Protocol):
     def token(self, digest: bytes) -> TokenRow | None: ...
 
     def void_tokens(self, digests: Collection[bytes], now: int) -> set[bytes]:
-        """Return the digests, among these, of tokens that were revoked or have expired.
+        """Return those of the digests whose tokens were revoked or have expired.
 
-        The cost depends on the number of digests, not on the number of tokens ever issued.
+        The cost depends on the number of given digests, not on the number of tokens ever issued.
         """
 
     def add_guest(self, guest: PlayerRow, secret: bytes, waiter: Waiter) -> None:
-        """Write a guest, unhurried, and take its name from the guest who had it.
+        """Write a guest, unhurried, and release its name from the guest who had it before.
 
-        Both happen in one transaction. Nothing is written if an account has the name by now.
+        Both happen in one transaction. Writes nothing if an account has the name by then.
         """
 
     def put_house_bot(self, bot: PlayerRow, secret: bytes, waiter: Waiter) -> None:
-        """Write a house bot, or the new secret of a known one."""
+        """Write a house bot, or the new secret of an existing one."""
 
     def note_seen(self, key: str, now: int) -> None:
-        """Write when a guest was last here."""
+        """Record that a guest was seen just now."""
 
 
 class Expiry(Protocol):
-    """The queries and deletions of retention, a portion at a time."""
+    """The queries and deletions for retention, one portion at a time."""
 
     async def remains(self, count: int) -> list[Remains]:
-        """Return some of the remains of deleted streams: entries first, rows of streams last."""
+        """Return some remaining parts of deleted streams: entries first, streams' own rows last."""
 
     def delete_remains(self, remains: Sequence[Remains], waiter: Waiter) -> None: ...
 
     async def closed_streams(
         self, kind: Kind, opened_before: int, after: int, count: int
     ) -> list[OldStream]:
-        """Return closed streams by number; lobbies only after all their matches are deleted."""
+        """Return closed streams by number.
+
+        Lobbies appear only after all their matches are deleted.
+        """
 
     async def pinned(self) -> set[int]:
         """Return the numbers of streams that cannot be deleted yet."""
 
     def mark_deleted(self, numbers: Sequence[int], waiter: Waiter) -> None:
-        """Hide some closed streams from all lookups."""
+        """Mark closed streams as deleted, which hides them from all lookups."""
 
     async def nth_newest_guest(self, most: int) -> int | None:
-        """Return when the newest guest beyond the `most` newest was here; None if there is none."""
+        """Return when the guest at index `most`, newest first, was last seen, or None."""
 
     async def idle_guests(self, before: int, count: int) -> list[str]:
-        """Return guests last seen before that time, those away longest first."""
+        """Return guests last seen before that time, longest absent first."""
 
     def delete_guests(self, keys: Sequence[str], before: int, waiter: Waiter) -> None:
         """Delete guests, except those who have reconnected meanwhile."""
@@ -148,15 +151,15 @@ class Expiry(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TakenLobby:
-    """A lobby that this node has durably taken; its keys are ready for `Store.reload`."""
+    """A lobby that this node has durably taken over; `Store.reload` accepts its keys."""
 
     key: str
     former: str | None
-    """The node that had it; None if a server without a name had it."""
+    """The previous owner; None for a server without a name."""
     matches: tuple[str, ...]
     """Its open matches."""
     open: bool
-    """False if the lobby is closed or set aside and only some of its matches go on."""
+    """False if the lobby is closed or set aside and only some of its matches continue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,44 +170,44 @@ class NodeEntry:
     url: str
     state: Literal["serving", "standby", "leaving", "dead"]
     beat_s: float
-    """Seconds since its last heartbeat, by the clock of the database."""
+    """Seconds since its last heartbeat, by the database's clock."""
     lobbies: int
-    """The open lobbies that it owns ..."""
+    """The number of open lobbies that it owns ..."""
     matches: int
-    """... and their open matches."""
+    """... and of their open matches."""
 
 
 @dataclass(frozen=True, slots=True)
 class OtherNode:
-    """Another node, as the database has it."""
+    """Another node, as recorded in the database."""
 
     name: str
     url: str
     alive: bool
-    """Whether its heart beats, and it is not leaving."""
+    """Whether its heartbeat is current and it is not leaving."""
     life: str
     """An identifier that distinguishes this start of the node from its other starts."""
 
 
 @dataclass(frozen=True, slots=True)
 class HallExchange:
-    """The news of other nodes that one exchange reads."""
+    """Changes by other nodes, read in one exchange."""
 
     nodes: tuple[OtherNode, ...]
     lines: tuple[tuple[str, str, bytes | None], ...]
     """Key, node and line written since the last exchange; the line is None if it was deleted."""
     whole: bool
-    """Whether `lines` is the complete list, so that lines not in it no longer exist."""
+    """Whether `lines` is complete, so that missing lines no longer exist."""
     settled: bool
-    """Whether each open lobby is this node's or has a line of a living node."""
+    """Whether each open lobby belongs to this node or has a line from a living node."""
     missing: frozenset[str]
-    """This node's lobbies for which it has no line."""
+    """This node's lobbies that have no line yet."""
     life: str
     """An identifier that distinguishes this start of the node from its other starts."""
     ticket_key: bytes
-    """The secret that all nodes share."""
+    """The secret shared by all nodes."""
     now_ms: int
-    """The time by the database's clock, in milliseconds of the epoch."""
+    """The database's time, in milliseconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,42 +215,42 @@ class MatchHead:
     """The head of a match's log that another node writes, without any entries."""
 
     stream: Stream
-    """The reading end: `tail` and `chain` mark how far it was read."""
+    """A read-only stream whose `tail` and `chain` record the reading position."""
     head: bytes
     lobby_head: bytes | None
-    """The head of the match's lobby; None if it has none."""
+    """The head of the match's lobby; None for a match without a lobby."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewEntries:
-    """The entries of a stream that follow the last one read."""
+    """The entries of a stream after the last one read."""
 
     lines: list[bytes]
     chain: str
-    """The chain of hashes at the last of the entries."""
+    """The hash chain at the last of these entries."""
     more: bool
-    """Whether there may be more to read already."""
+    """Whether more entries may already be available."""
     closed: bool
-    """Whether the stream is closed and these are its last entries."""
+    """Whether the stream is closed and ends with these entries."""
 
 
 class TakeOverEntry(Protocol):
-    """A maker of the entry that records that a node has taken a lobby."""
+    """Makes the entry that records a node's take-over of a lobby."""
 
     def __call__(self, seq: int, former: str | None) -> bytes: ...
 
 
 class Nodes(Protocol):
-    """The operations of a node, which owns some of the lobbies of a shared database.
+    """The operations of a node, which owns some of the lobbies in a shared database.
 
-    Its heartbeat runs by itself from the start.
+    It sends heartbeats automatically from startup.
     """
 
     on_lost: Callable[[Mapping[str, str | None]], None] | None
-    """Called with the lobbies that this node has lost, and their owners.
+    """Called with the lobbies that this node has lost, and their new owners.
 
-    The node no longer writes to them. Afterwards the waiters for their entries are notified
-    (`lost(OwnedElsewhere)`).
+    The node no longer writes to them. Afterwards the waiters for their entries get
+    `lost(OwnedElsewhere)`.
     """
     on_lines_written: Callable[[], None] | None
     """Called when another node announces that it has written lines; announcements may be lost."""
@@ -263,29 +266,29 @@ class Nodes(Protocol):
     def first(self) -> bool:
         """Whether it is this node's turn to serve, as of its last heartbeat.
 
-        Of the nodes with the same URL, the one that has been alive for longest serves. If another
-        of them has lobbies, it lets go of them. False after this node's heartbeat has expired.
+        Among nodes with the same URL, the one that has been alive longest serves; the others
+        release any lobbies they own. False once this node's heartbeat has expired.
         """
 
     async def beat(self) -> None:
-        """Write a heartbeat before it is due, and check whose turn it is. Raises `StoreError`."""
+        """Write a heartbeat now, and check whose turn it is. Raises `StoreError`."""
 
     async def take(self, entry: TakeOverEntry, most: int) -> list[TakenLobby]:
-        """Take up to `most` lobbies that no living node owns; several nodes may try at once.
+        """Take over up to `most` lobbies that no living node owns; several nodes may try at once.
 
-        The lobbies of a node with another URL are left to the living nodes with that URL. Raises
-        `StoreError` if the database does not answer.
+        Lobbies of a dead node with another URL are left to living nodes with that URL, if any.
+        Raises `StoreError` if the database does not answer.
         """
 
     async def has_all(self) -> bool:
         """Return whether every open lobby belongs to this node or a living node with another URL.
 
-        A lobby that a node with this URL still holds or writes cannot be taken yet. Raises
+        Lobbies that another node with this URL still owns or writes to cannot be taken yet. Raises
         `StoreError`.
         """
 
     async def owner(self, key: str) -> tuple[str, str | None] | None:
-        """Return the lobby of an open stream and the name of its node, or None for no node.
+        """Return the lobby of an open stream and the name of its node (None without a node).
 
         Returns None if there is no such stream. Raises `StoreError`.
         """
@@ -294,34 +297,34 @@ class Nodes(Protocol):
         """Return the keys of the open lobbies that this node owns."""
 
     async def exchange(self, lines: Mapping[str, bytes | None]) -> HallExchange:
-        """Write lines about this node's lobbies, by their keys, and read the news of the others.
+        """Write lines about this node's lobbies, by key, and read the other nodes' changes.
 
-        A line of None deletes it. After a failed exchange or a long pause, `lines` must be complete
-        (see `needs_all`). Without lines it only reads. Raises `StoreError`.
+        None deletes a line. After a failed exchange or a long pause, `lines` must be complete (see
+        `needs_all`). With empty `lines`, the exchange only reads. Raises `StoreError`.
         """
 
     async def match_heads(self, keys: Sequence[str]) -> dict[str, MatchHead | StoreError]:
-        """Return the heads of matches' logs, open or closed, by key; missing ones are left out.
+        """Return the heads of matches' logs, open or closed, by key; unknown keys are omitted.
 
         Raises `StoreError` if the database does not answer.
         """
 
     async def new_entries(self, streams: Sequence[Stream]) -> dict[str, NewEntries | StoreError]:
-        """Return by key the new entries of streams since they were read up to their `tail`.
+        """Return by key the streams' entries after their `tail`.
 
-        Streams without new entries are left out. An error means that the log cannot be read on.
-        The streams share a limit on how much is read at a time (see `NewEntries.more`). Raises
+        Streams without new entries are omitted. An error means that the log can be read no further.
+        The streams share a limit on how much one call reads (see `NewEntries.more`). Raises
         `StoreError` if the database does not answer.
         """
 
     @property
     def needs_all(self) -> bool:
-        """Whether the next exchange must be complete, like the first: write all and read all."""
+        """Whether the next exchange must write and read all lines, like the first."""
 
     async def leave(self) -> None:
-        """Let the other nodes take this one's lobbies at once, after its last write.
+        """Let the other nodes take over this node's lobbies at once, after its last write.
 
-        Raises `StoreError` if the database does not answer; then they take the lobbies later.
+        Raises `StoreError` if the database does not answer; they then take over later.
         """
 
 
@@ -329,19 +332,19 @@ class Store(Protocol):
     """The database of one server. After use `close()` must be awaited."""
 
     on_failure: Callable[[StoreError], None] | None
-    """Called once, before any waiter is notified, when the store has failed for good."""
+    """Called once when the store fails for good, before any waiter is notified."""
 
     @property
     def healthy(self) -> bool:
-        """False while a batch is being retried; new matches should wait."""
+        """False while the store retries a batch; new matches should wait."""
 
     @property
     def failure(self) -> StoreError | None:
-        """The reason why the store no longer writes; None while it does."""
+        """The reason why the store no longer writes; None if it works."""
 
     @property
     def nodes(self) -> Nodes | None:
-        """The operations of a node; None for a server that has the database for itself."""
+        """The operations of a node; None for a server with a database of its own."""
 
     @property
     def remembers_closed(self) -> bool:
@@ -358,63 +361,64 @@ class Store(Protocol):
     def create(
         self, stream: Stream, head: bytes, *, owner: str | None, waiter: Waiter | None
     ) -> None:
-        """Begin a stream that was made by `Stream(0, key, kind)`, and give it its number.
+        """Start a stream made by `Stream(0, key, kind)`, and assign its number.
 
-        `owner` is the lobby of a match. The waiter gets `durable(0)` when the head is on the disk.
+        `owner` is the lobby of a match. The waiter gets `durable(0)` when the head is on disk.
         """
 
     def append(self, stream: Stream, seq: int, line: bytes, waiter: Waiter | None) -> None:
-        """Add entry `seq`, which must be the next one; the waiter is notified when it is durable.
+        """Append entry `seq`, and notify the waiter when it is durable.
 
-        Raises `WriteFailed` if it is not the next one, or the stream has failed or is closed.
+        Raises `WriteFailed` if `seq` is not the next number, or if the stream has failed or is
+        closed.
         """
 
     def finish(
         self, stream: Stream, footer: bytes | None, summary: bytes, waiter: Waiter | None = None
     ) -> None:
-        """Close a stream: the next start does not restore it, and it can be downloaded."""
+        """Close a stream: it can be downloaded, and the next start does not restore it."""
 
     def write_checkpoint(self, stream: Stream, data: bytes) -> None:
-        """Write a checkpoint of a stream's present state, replacing the previous one."""
+        """Write a checkpoint of a stream's current state, replacing the previous one."""
 
     def set_aside(self, key: str, reason: str, noticed: int) -> None:
         """Mark a stream as damaged."""
 
     def rate(self, match: str, line: bytes) -> None:
-        """Write a line of the ledger, unless this match has one."""
+        """Write a ledger line for a match, unless it already has one."""
 
     async def flush(self) -> None:
-        """Wait until everything appended so far is on the disk or was given up."""
+        """Wait until everything appended so far is on disk or abandoned."""
 
     async def close(self, patience_s: float = CLOSE_TIMEOUT_S) -> None:
-        """Write what is left and release the database; later appends are lost."""
+        """Finish pending writes and release the database; later appends are lost."""
 
-    # --- the start: these block -------------------------------------------------------------
+    # --- startup: these block -------------------------------------------------------------
 
     def load(self, kind: Kind) -> list[Stored]:
-        """Return the open streams of a kind, oldest first, for the start.
+        """Return the open streams of a kind, oldest first, for startup.
 
-        Damaged ones are left out; from now on `damaged()` returns them.
+        Damaged ones are omitted; `damaged()` returns them from then on.
         """
 
     def load_from_head(self, stored: Stored) -> Stored:
-        """Return all of a stream that was loaded from a checkpoint, for the start."""
+        """Return all entries of a stream that was loaded from a checkpoint, for startup."""
 
     def damaged(self) -> list[Damaged]:
-        """Return the streams that are not as they were written, oldest first, for the start."""
+        """Return the damaged streams, oldest first, for startup."""
 
     def summaries(self, kind: Kind, count: int) -> list[bytes]:
-        """Return the summaries given to `finish` for the newest closed streams, for the start."""
+        """Return the summaries that `finish` stored for the newest closed streams, for startup."""
 
     def lobby_head(self, key: str) -> bytes | None:
-        """Return the head of a lobby, which may be closed, for the start."""
+        """Return the head of a lobby, open or closed, for startup."""
 
     # --- reading ----------------------------------------------------------------------------
 
     def exists(self, key: str) -> bool:
-        """Return whether there is a lobby of this name, or such a match of an open lobby.
+        """Return whether the key names a lobby or a match of an open lobby.
 
-        Closed lobbies are found only if `remembers_closed`.
+        Finds closed lobbies only if `remembers_closed`.
         """
 
     def summary(self, key: str) -> bytes | None:
@@ -424,50 +428,50 @@ class Store(Protocol):
         """Return the last line of a closed match of an open lobby, or None if there is none."""
 
     def set_aside_reason(self, key: str) -> str | None:
-        """Return why a stream was set aside or accepted as lost; None if it was not."""
+        """Return why a stream was set aside or accepted as lost; None if it was neither."""
 
     async def reload(self, keys: Sequence[str]) -> dict[str, Stored | StoreError]:
-        """Return by key the streams whose appends were lost, as the disk has them, or their errors.
+        """Read streams that lost appends back from disk; return them, or their errors, by key.
 
-        `NotStored` means that the disk has nothing of a stream. Raises `StoreError` if the disk
-        cannot be read.
+        `NotStored` means that a stream is not on disk. Raises `StoreError` if the disk cannot be
+        read.
         """
 
     async def closed(self, key: str) -> Closed | None:
         """Return a closed stream without its entries, or None.
 
-        Raises `StoreError` if its head is not as it was written.
+        Raises `StoreError` if its head is corrupt.
         """
 
     async def entries(self, number: int, first: int, last: int) -> list[bytes]:
-        """Return the entries `first` to `last`, as far as there are any, of a closed stream.
+        """Return the existing entries from `first` to `last` of a closed stream.
 
-        Raises `StoreError` if they are not as they were written.
+        Raises `StoreError` if they are corrupt.
         """
 
     async def entries_of_size(self, number: int, first: int, size: int) -> list[bytes]:
-        """Return entries of a closed stream from `first` on, about `size` bytes of them.
+        """Return about `size` bytes of a closed stream's entries, starting with `first`.
 
-        Raises `StoreError` if they are not as they were written.
+        Raises `StoreError` if they are corrupt.
         """
 
     async def lines(self, stream: Stream, first: int, last: int) -> list[bytes]:
         """Return the durable entries `first` to `last` of a stream."""
 
     async def transcript(self, key: str, kind: Kind = "match") -> Transcript | None:
-        """Return a closed stream of that kind as it was written, or None."""
+        """Return the complete text of a closed stream of that kind, or None."""
 
     async def ledger(self, after: int, count: int) -> list[tuple[int, bytes]]:
-        """Return the next lines of the ledger after a place, with their places."""
+        """Return the ledger lines after a place, with their places."""
 
 
 class Registration(Protocol):
-    """Players and tokens within one transaction of the operator."""
+    """Players and tokens within a transaction started by the operator."""
 
     def by_skeleton(self, skeleton: str) -> PlayerRow | None: ...
 
     def clear_skeleton(self, key: str) -> None:
-        """Take a guest's name away."""
+        """Release a name held by a guest."""
 
     def add_account(self, account: PlayerRow) -> None: ...
 
@@ -476,7 +480,7 @@ class Registration(Protocol):
 
 
 class TokenRegister(Protocol):
-    """Accounts and tokens, for the operator's changes beside a running server. It blocks."""
+    """Accounts and tokens, for changes by the operator while a server may be running. It blocks."""
 
     def __enter__(self) -> Self: ...
 
@@ -491,4 +495,4 @@ class TokenRegister(Protocol):
         """Return all tokens, oldest first."""
 
     def revoke(self, id: int, now: int) -> bool:
-        """Revoke a token; return whether there was one to revoke."""
+        """Revoke a token; return False if it is unknown or already revoked."""

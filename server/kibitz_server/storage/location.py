@@ -13,7 +13,7 @@ SCHEMES = ("postgresql://", "postgres://")
 
 @dataclass(frozen=True, slots=True)
 class PostgresURL:
-    """The address of a PostgreSQL database; shown without its password."""
+    """The URL of a PostgreSQL database; `str()` omits the password."""
 
     url: str
 
@@ -28,14 +28,14 @@ class PostgresURL:
 
 Database: TypeAlias = Path | PostgresURL
 NODE_NAME: Final = r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?"
-"""The pattern of nodes' names: lower-case letters, digits and hyphens, as in a host name."""
+"""The pattern of node names: lower-case letters, digits and hyphens, as in a host name."""
 SINGLE_SERVER: Final = "main"
-"""The row of `node` of a server without a name; no node may have this name."""
+"""The name in `node` of a server without a name; reserved, so no node can have it."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeIdentity:
-    """The name and URL of one of several servers on a database. Raises `ValueError` if invalid."""
+    """The name and URL of a server that shares its database; `ValueError` if they are invalid."""
 
     name: str
     url: str
@@ -53,7 +53,7 @@ class NodeIdentity:
 
 
 def database_of(value: object) -> object:
-    """Return the location that a text names; return any other value unchanged."""
+    """Return the location that a string names; return any other value unchanged."""
     if isinstance(value, str):
         return PostgresURL(value) if value.startswith(SCHEMES) else Path(value)
     return value

@@ -1,4 +1,4 @@
-"""Opens databases; the only module that chooses the adapter for one."""
+"""Opens databases; the only module that chooses their adapters."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def open_store(
     observe: Callable[[int, float], None] | None = None,
     node: NodeIdentity | None = None,
 ) -> Store:
-    """Open or create a server's database. It blocks, and raises `StoreError`.
+    """Open or create a server's database.
 
-    A `node` shares it with other nodes, which only PostgreSQL supports. `observe(entries, seconds)`
-    is called after each commit.
+    It blocks, and raises `StoreError`. A `node` shares the database with other nodes, which only
+    PostgreSQL supports. `observe(entries, seconds)` is called after each commit.
     """
     if isinstance(db, PostgresURL):
         _require_psycopg(db)
@@ -36,7 +36,7 @@ def open_store(
 
 
 def open_register(db: Database) -> TokenRegister:
-    """Open the accounts of a database, beside a running server. Raises `StoreError`."""
+    """Open a database's accounts, even while a server is running. Raises `StoreError`."""
     if isinstance(db, PostgresURL):
         _require_psycopg(db)
         from kibitz_server.storage.postgres.tokens import PostgresTokenRegister
@@ -46,7 +46,7 @@ def open_register(db: Database) -> TokenRegister:
 
 
 def list_nodes(db: Database) -> list[NodeEntry]:
-    """Return a database's nodes, the longest alive first. It blocks, and raises `StoreError`."""
+    """Return a database's nodes, longest alive first. It blocks, and raises `StoreError`."""
     if not isinstance(db, PostgresURL):
         raise UnusableDatabase(f"{str(db)!r} is one server's: nodes need a PostgreSQL database")
     _require_psycopg(db)

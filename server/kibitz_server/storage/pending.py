@@ -1,21 +1,21 @@
-"""Hold until durable: announcements of a match or a lobby wait here for the entries behind them.
+"""Holds announcements of a match or lobby until the log entries behind them are durable.
 
-A runner (`match/runner.py`, `lobby/runner.py`) appends entries to its stream, and hands every
-announcement to its `PendingQueue`, with the number of the entry that must be on the disk first.
-The queue releases them in that order. So a crash cannot take back anything announced, and nothing
-overtakes what was held before it.
+A runner (`match/runner.py`, `lobby/runner.py`) appends entries to its stream, and passes every
+announcement to its `PendingQueue`, with the number of the entry that must be on disk first. The
+queue releases them in order. So a crash cannot undo anything announced, and announcements never
+overtake each other.
 
     engine --effects--> runner --append--> store ... commit ... runner.durable(seq)
                           |                                           |
                           +--hold(seq, release)--> PendingQueue --durable(seq)--> release()
 
-The queue holds any callable. A `HeldAnswer` also knows which request it answers. When the entries
-are lost (the disk was full, or the runner's state got ahead of its log), the match or lobby is
-reloaded from the disk (`directory/reload.py`). Until then its requests are refused as
-`unavailable`, with the time after which the client may resend them: a move that was written after
-all is answered as the first time.
+The queue holds any callable. A `HeldAnswer` also contains the request that it answers. When entries
+are lost (the disk was full, or the runner's state got ahead of its log), the server reloads the
+match or lobby from disk (`directory/reload.py`). Until then it refuses requests to it as
+`unavailable`, with the time after which the client may resend them. If a resent move was written
+after all, the client gets the answer to the original request.
 
-The runner is the waiter of its stream, and passes `durable` and `lost` on:
+The runner is its stream's waiter, and forwards `durable` and `lost`:
 
     def durable(self, seq):                     def lost(self, error):
         if self._pending.durable(seq):              self.suspend()
@@ -34,15 +34,16 @@ from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.pending")
 Release: TypeAlias = Callable[[], object]
-"""Announces something that is durable now."""
+"""A callback that announces something durable."""
 BEING_RELOADED = "its log is read again from the disk; send the request again soon"
-"""The message of refusals while a match or lobby is reloaded."""
+"""The refusal message while a match or lobby is being reloaded."""
 RESEND_AFTER_MS = 200
-"""The time after which they may be resent: short, since the clock of a move may run meanwhile."""
+"""Milliseconds after which clients may resend requests: short, because a move's clock may be
+running."""
 
 
 class Requester(Protocol):
-    """The part of a connection (`net.peer.Peer`) that this module uses."""
+    """The interface of a connection (`net.peer.Peer`) that this module uses."""
 
     @property
     def leaving(self) -> bool: ...
@@ -50,11 +51,11 @@ class Requester(Protocol):
     def fail(
         self, request: int, code: Code = ..., message: str = ..., retry_after_ms: int = ...
     ) -> None:
-        """Refuse a request, unless it was answered."""
+        """Refuse a request, unless it was already answered."""
 
 
 class HeldAnswer:
-    """The answer to a request of a connection, which waits for the disk; calling it sends it."""
+    """An answer to a connection's request that waits for the disk; calling it sends the answer."""
 
     __slots__ = ("_answer", "number", "peer")
 
@@ -67,22 +68,23 @@ class HeldAnswer:
         self._answer()
 
     def fail(self) -> None:
-        """Answer that something went wrong, unless the request was answered."""
+        """Answer with an internal error, unless the request was already answered."""
         if not self.peer.leaving:
             self.peer.fail(self.number)
 
 
 class PendingQueue:
-    """The queue of callbacks that wait for entries of one stream."""
+    """A queue of callbacks that wait for entries of one stream to become durable."""
 
     __slots__ = ("_name", "_on_error", "_shutdown", "_stream", "_waiting")
 
     def __init__(
         self, name: str, stream: Stream, on_error: Callable[[], None] | None = None
     ) -> None:
-        """`name` is for the log; `on_error` is called after a released callback has raised.
+        """`name` is for log messages; `on_error` is called after a released callback has raised.
 
-        The error is logged, a request that raised is answered, and the queue releases the rest.
+        The queue logs the error, answers the request if the callback was one, and releases the
+        rest.
         """
         self._name = name
         self._stream = stream
@@ -94,7 +96,7 @@ class PendingQueue:
 
     @property
     def settled(self) -> bool:
-        """Whether all entries are durable, and every callback was released."""
+        """Whether all entries are durable and all callbacks were released."""
         return not self._waiting and self.durable_to_tail
 
     @property
@@ -103,9 +105,9 @@ class PendingQueue:
         return self._stream.tail <= self._stream.durable
 
     def hold(self, seq: int, release: Release) -> None:
-        """Release once entry `seq` is durable and everything held before was released.
+        """Call `release` once entry `seq` is durable and all earlier callbacks were released.
 
-        That may be at once, before this returns.
+        It may be called at once, before this method returns.
         """
         if self._waiting or seq > self._stream.durable:
             self._waiting.append((seq, release))
@@ -113,20 +115,20 @@ class PendingQueue:
             self._report_error()
 
     def hold_answer(self, seq: int, peer: Requester, number: int, answer: Release) -> None:
-        """Answer a request as `hold` releases."""
+        """Answer a request at the time when `hold` would release it."""
         self.hold(seq, HeldAnswer(peer, number, answer))
 
     def hold_for_commit(self, seq: int, release: Release) -> None:
-        """Release with the next commit reported for `seq`, even if that entry is durable.
+        """Call `release` with the next commit reported for `seq`, even if `seq` is durable.
 
-        For writes beside the entries, such as the end of the stream.
+        Meant for writes other than entries, such as closing the stream.
         """
         self._waiting.append((seq, release))
 
     def when_settled(self, release: Release) -> None:
-        """Release once nothing waits for the disk, so that the present state may be announced.
+        """Call `release` once nothing waits for the disk and the state may be announced.
 
-        It waits for entries added meanwhile too, but not for other callers of this method.
+        This includes entries added in the meantime, but not other callers of this method.
         """
         if self.settled:
             self.hold(0, release)
@@ -145,15 +147,15 @@ class PendingQueue:
         self._waiting.append((tail, waiting))
 
     def durable(self, seq: int) -> bool:
-        """Release the callbacks that wait for entries up to `seq`, which are durable now.
+        """Release the callbacks that wait for entries up to `seq`, which are now durable.
 
-        Return whether none waits any more, and none of these has raised.
+        Return whether the queue is empty and none of these callbacks raised.
         """
         waiting = self._waiting
         sound = True
         while waiting and waiting[0][0] <= seq:
             release = waiting.pop(0)[1]
-            try:  # `_release` in place: each move passes here
+            try:  # `_release` inlined: every move passes here
                 release()
             except Exception:
                 LOG.exception("%s cannot be told", self._name)
@@ -173,7 +175,7 @@ class PendingQueue:
         return True
 
     def _fail_request(self, release: Release) -> None:
-        """If it is a request whose release has raised, answer it."""
+        """If the callback that raised was an answer to a request, answer it with an error."""
         if isinstance(release, HeldAnswer):
             release.fail()
 
@@ -184,18 +186,18 @@ class PendingQueue:
     # --- when the log is lost -----------------------------------------------------------------
 
     def lost(self, message: str = BEING_RELOADED) -> None:
-        """Drop everything that waits for the disk, and refuse its requests."""
+        """Drop all waiting callbacks, and refuse the requests among them."""
         waiting = [*self._waiting]
-        self._waiting.clear()  # in place: `durable` may be going through it
+        self._waiting.clear()  # in place: `durable` may be iterating over it
         for _, release in waiting:
             if isinstance(release, HeldAnswer):
                 self.turn_away(release.peer, release.number, message)
 
     def turn_away(self, peer: Requester, number: int, message: str = BEING_RELOADED) -> None:
-        """Refuse a request to a runner that is closed: its log is reloaded or given up.
+        """Refuse a request to a closed runner, whose log is being reloaded or was abandoned.
 
-        In a shutdown it stays unanswered: the server closes the connections soon, and clients
-        resend unanswered requests to the next server.
+        During a shutdown the request stays unanswered: the server closes the connections soon, and
+        clients resend unanswered requests to the next server.
         """
         if not self._shutdown and not peer.leaving:
             peer.fail(number, Code.UNAVAILABLE, message, RESEND_AFTER_MS)
@@ -205,9 +207,10 @@ class PendingQueue:
         self._shutdown = True
 
     def reload_when_durable(self, reload: Callable[[], None]) -> None:
-        """Call `reload` when the disk has the whole stream.
+        """Call `reload` when the whole stream is on disk.
 
-        For a runner whose state is ahead of its log: appended entries are still announced.
+        Meant for a runner whose state is ahead of its log: entries already appended are still
+        announced.
         """
 
         def hand_over() -> None:
@@ -218,7 +221,7 @@ class PendingQueue:
         self.hold(self._stream.tail, hand_over)
 
     def fail(self, peer: Requester | None, number: int) -> None:
-        """Answer a request that raised, unless it waits here to be answered later."""
+        """Answer a request that raised an error, unless its answer is already waiting here."""
         waiting = [release for _, release in self._waiting if isinstance(release, HeldAnswer)]
         if peer is not None and not any(r.peer is peer and r.number == number for r in waiting):
             peer.fail(number)

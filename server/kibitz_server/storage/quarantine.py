@@ -1,10 +1,11 @@
-"""Quarantine: matches and lobbies whose logs the server cannot read, set aside one by one.
+"""Quarantine for matches and lobbies whose logs the server cannot read.
 
-One damaged log never stops the others. Its stream gets the state ``damaged`` with the reason and
-the time, and nothing loads it or appends to it any more. Its data on the disk stays as it is, for
-`kibitz db check` and for investigation. Requests for it are refused with the code ``damaged``.
-Recovery finds damage in the journal (`journal.py`). This module handles damage found later: logs
-that are whole but do not fold, games that this server does not have, summaries of the past.
+A damaged log never affects the others. Its stream gets the state ``damaged`` with the reason and
+the time, and is no longer loaded or appended to. Its data on disk remains unchanged, for `kibitz db
+check` and for investigation. The server refuses requests for it with the code ``damaged``. Recovery
+finds damage in the journal (`journal.py`). This module handles damage found later: complete logs
+that cannot be replayed, games that this server does not have, and unreadable summaries of past
+matches.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ class Quarantine:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._new: dict[str, str] = {}
-        """Streams found damaged since the start; the disk may not have all of them yet."""
+        """Streams found damaged since startup; some may not be marked on disk yet."""
         self._known_before = 0
 
     def load(self) -> None:
-        """Log the damaged streams once all is loaded, whenever they were found. It blocks."""
+        """Log all damaged streams after loading, including those found earlier. It blocks."""
         found = self._store.damaged()
         self._known_before = len(found)
         for each in found:
@@ -38,11 +39,11 @@ class Quarantine:
 
     @property
     def count(self) -> int:
-        """The number of streams that are set aside and were not accepted as lost."""
+        """The number of streams set aside and not accepted as lost."""
         return self._known_before + len(self._new)
 
     def add(self, kind: Kind, key: str, why: str | Exception) -> None:
-        """Set a stream aside: its state is written with the next batch."""
+        """Set a stream aside; the next batch writes its state."""
         reason = _one_line(why)
         if self.reason(key) is not None:
             return

@@ -1,7 +1,7 @@
-"""Connections to PostgreSQL, and messages about their errors for the operator.
+"""Connections to PostgreSQL, and error messages about them for the operator.
 
-Every connection is in autocommit mode, so all transactions are explicit in the code. Keepalives and
-`tcp_user_timeout` end a session that would otherwise wait forever for a server that vanished.
+Every connection is in autocommit mode, so the code opens all transactions explicitly. Keepalives
+and `tcp_user_timeout` end sessions that would otherwise wait forever for a vanished server.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ OPTIONS: dict[str, Any] = {
 
 
 def connect(url: PostgresURL) -> SyncConnection:
-    """Connect, for the start and for administrative changes. It blocks; raises `StoreError`."""
+    """Connect, for startup and administrative changes. It blocks; raises `StoreError`."""
     try:
         return psycopg.connect(url.url, autocommit=True, **OPTIONS)
     except psycopg.Error as error:
@@ -47,8 +47,8 @@ def connect(url: PostgresURL) -> SyncConnection:
 async def connect_async(url: PostgresURL, *, patient: bool = True) -> Connection:
     """Connect without blocking the event loop; raises `psycopg.Error`.
 
-    If not `patient`, the database ends a transaction that waits `IDLE_TRANSACTION_MS` for its next
-    statement, so that a stopped program does not keep rows locked that others need.
+    Unless `patient`, the database ends transactions that wait `IDLE_TRANSACTION_MS` for their next
+    statement, so that a suspended program does not lock rows that others need.
     """
     options = dict(OPTIONS)
     if not patient:
@@ -59,7 +59,7 @@ async def connect_async(url: PostgresURL, *, patient: bool = True) -> Connection
 
 @contextlib.contextmanager
 def translate_errors(url: PostgresURL) -> Iterator[None]:
-    """Turn the driver's errors into `UnusableDatabase`."""
+    """Translate the driver's errors into `UnusableDatabase`."""
     try:
         yield
     except (psycopg.Error, OSError) as error:
@@ -67,7 +67,7 @@ def translate_errors(url: PostgresURL) -> Iterator[None]:
 
 
 def describe(url: PostgresURL, error: Exception) -> str:
-    """Return a message about an error, without the password."""
+    """Return an error message that omits the password."""
     text = " ".join(str(error).split()) or type(error).__name__
     for told, sentence in _SENTENCES:
         if re.search(told, text):
@@ -90,11 +90,11 @@ _SENTENCES = (
     ("timeout", "cannot be reached: it does not answer in time"),
     ("starting up", "is starting up: try again in a moment"),
 )
-"""libpq's messages when it cannot connect (it has no codes for them), and ours in their place."""
+"""libpq's messages about failed connections (it has no codes for them), and our replacements."""
 
 
 class StartConnection:
-    """The blocking connection of the start, used until the first batch is written."""
+    """The blocking connection used from startup until the first batch is written."""
 
     def __init__(self, url: PostgresURL) -> None:
         self._url = url
@@ -121,7 +121,7 @@ class StartConnection:
 
 
 class LastingConnection:
-    """A connection that is made on first use, and again after an error."""
+    """A connection that is opened on first use, and reopened after an error."""
 
     def __init__(self, connect: Callable[[], Awaitable[Connection]], timeout_s: float) -> None:
         self._connect = connect
@@ -130,7 +130,7 @@ class LastingConnection:
         self.db: Connection | None = None
 
     async def use(self, query: Callable[[Connection], Awaitable[_T]]) -> _T:
-        """Return a query's result, one at a time; raises `psycopg.Error` and `OSError`."""
+        """Run one query at a time, and return its result; raises `psycopg.Error` and `OSError`."""
         async with self._in_use, asyncio.timeout(self._timeout_s):
             if self.db is None or self.db.closed:
                 self.db = await self._connect()
@@ -148,7 +148,7 @@ class LastingConnection:
 
 
 class Readers:
-    """A few connections for reading, made on first use."""
+    """A few connections for reading, opened on first use."""
 
     def __init__(self, url: PostgresURL) -> None:
         self._url = url
@@ -158,7 +158,7 @@ class Readers:
     async def read(self, query: Callable[[Connection], Awaitable[_T]]) -> _T:
         """Return a query's result; raises `UnusableDatabase` if the database does not answer.
 
-        An idle connection may have died, so a second attempt makes a new one.
+        An idle connection may have died, so it retries once on a new connection.
         """
         async with self._turns:
             while True:

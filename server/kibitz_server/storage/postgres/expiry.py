@@ -1,4 +1,4 @@
-"""The queries and deletions of retention in PostgreSQL."""
+"""The queries and deletions for retention in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ INSERT INTO deleted_guest (key, change) SELECT key, nextval('change') FROM gone"
 _FORGET_DELETED: Final = """
 DELETE FROM deleted_guest WHERE deleted < now() - make_interval(days => %s)"""
 DELETED_FOR_DAYS: Final = 7
-"""Days for which a deleted guest stays listed for the other nodes. They read it within a second; a
-node that has read nothing for days has to be restarted anyway."""
+"""Days for which a deleted guest remains listed for other nodes. They usually read it within a
+second; a node that has read nothing for days must be restarted anyway.
+"""
 PORTION: Final = 256
-"""The number of entries that are deleted together."""
+"""The number of entries to delete at a time."""
 _REMAINS: Final = """
 SELECT number, (SELECT min(seq) FROM entry WHERE entry.stream = number)
 FROM stream WHERE state = 'deleted' ORDER BY number LIMIT %s"""
@@ -38,7 +39,7 @@ ORDER BY number LIMIT %s"""
 
 
 class PostgresExpiry:
-    """Retention in the database of a running server (`interface.Expiry`)."""
+    """Retention for a running server (`interface.Expiry`)."""
 
     def __init__(
         self,
@@ -48,7 +49,7 @@ class PostgresExpiry:
         *,
         shared: bool = False,
     ) -> None:
-        """`forget` is called with each deleted guest; `shared` if other nodes use the database."""
+        """`forget` is called with each deleted guest. `shared` if other nodes use the database."""
         self._shared = shared
         self._commits = commits
         self._readers = readers
@@ -75,7 +76,7 @@ class PostgresExpiry:
         return [OldStream(*row) for row in await self._rows(sql, opened_before, after, count)]
 
     async def pinned(self) -> set[int]:
-        return set()  # entries lie in one place
+        return set()  # no journal refers to streams
 
     def mark_deleted(self, numbers: Sequence[int], waiter: Waiter) -> None:
         sql = "UPDATE stream SET state = 'deleted' WHERE number = ANY(%s) AND state = 'closed'"

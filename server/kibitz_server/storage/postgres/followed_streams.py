@@ -1,8 +1,8 @@
-"""Reads on in logs that other nodes write (`interface.Nodes`).
+"""Follows logs that other nodes write (`interface.Nodes`).
 
-One statement fetches the new entries of all of them, at one index lookup each. Nodes send no
-notifications of new entries: each batch would send one, and all commits of a database that notify
-wait for each other.
+One statement fetches the new entries of all followed logs, with one index lookup per log. Nodes do
+not send notifications about new entries: every batch would send one, and PostgreSQL serializes
+commits that notify.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from kibitz_server.storage.postgres.streams import Row, check_entries, check_hea
 from kibitz_server.storage.streams import Stream
 
 STREAM_PIECE: Final = 64
-"""The most entries that are read of one stream at a time ..."""
+"""The most entries to read from one stream at a time ..."""
 PIECE: Final = 1024
-"""... and of all together, taking the next entry of every stream before any second one."""
+"""... and from all streams together, round robin."""
 _HEADS: Final = """
 SELECT stream.number, stream.key, stream.head, stream.link, stream.state, lobby.head
 FROM stream LEFT JOIN stream AS lobby ON lobby.key = stream.owner
@@ -67,7 +67,7 @@ async def new_entries(
         "stream_piece": STREAM_PIECE,
         "piece": PIECE,
     }
-    # A stream may grow meanwhile: check its rows against its state when they were asked for.
+    # A stream may have grown since: check its rows against its state at the time of the query.
     asked = {stream.number: (stream.key, stream.tail, stream.chain) for stream in streams}
     rows = await (await db.execute(_NEW_ENTRIES, values)).fetchall()
     found: dict[str, NewEntries | StoreError] = {}
@@ -81,13 +81,13 @@ async def new_entries(
 
 
 def _by_stream(rows: list[Row]) -> Iterator[tuple[int, list[Row]]]:
-    """Yield the rows of each stream, in their order."""
+    """Yield the rows of each stream, in order."""
     for number, those in groupby(sorted(rows, key=lambda row: row[0]), key=lambda row: row[0]):
         yield number, list(those)
 
 
 def _checked(rows: list[Row], tail: int, chain: str, *, whole: bool) -> NewEntries:
-    """Return the entries of one stream's rows; raises `DamagedStream`."""
+    """Return the entries in one stream's rows; raises `DamagedStream`."""
     state, last = rows[0][1], rows[0][2]
     if state not in ("open", "closed"):
         raise DamagedStream(tail, f"the log is {'gone' if state is None else 'set aside'}")

@@ -1,9 +1,9 @@
 """Lines that nodes write about their lobbies and matches, for the others to read.
 
-A line is text under a key. A node writes its lines in consecutive transactions, each with the next
-number of a sequence, so a reader who has a node's lines up to a number has missed none. A deleted
-line stays as a row without text for `KEPT_S`. After a longer pause, or after an error, a node reads
-everything. Each write sends one notification for all its lines.
+A line is text under a key. A node writes its lines in consecutive transactions and numbers them
+from a sequence, so a reader that has a node's lines up to a number has not missed any. A deleted
+line remains as a row without text for `KEPT_S`. After a longer pause, or after an error, a node
+reads everything. Each write sends one notification for all its lines.
 """
 
 from __future__ import annotations
@@ -67,14 +67,14 @@ WHERE lobby.node = %(name)s AND lobby.kind = 'lobby' AND lobby.state = 'open'
 
 
 class HallLines:
-    """The lines of one node, and its reading position in those of the others."""
+    """The lines of one node, and its reading position in the other nodes' lines."""
 
     def __init__(self, name: str, owner: str, expires_s: float) -> None:
         self._name = name
         self._owner = owner
         self._expires_s = expires_s
         self._seen: dict[str, int] = {}
-        """The last change read of each node."""
+        """The last change read, by node."""
         self._exchanged_at: float | None = None
         """When the last exchange ended; None before the first, and after a failed one."""
 
@@ -134,5 +134,5 @@ class HallLines:
 
 
 def _life(owner: str) -> str:
-    """Return an identifier of a start of a node that does not reveal its fence."""
+    """Return an identifier for one start of a node that does not reveal its fencing token."""
     return hashlib.sha256(owner.encode()).hexdigest()[:16]

@@ -1,6 +1,6 @@
-"""The open lobbies and their matches, and which of them this node owns.
+"""The open lobbies and their matches, with their owners.
 
-A server that has the database for itself owns all lobbies, so it reads only which streams exist.
+A server with a database of its own owns all lobbies, so it reads only the streams' keys.
 """
 
 from __future__ import annotations
@@ -14,23 +14,24 @@ from kibitz_server.storage.streams import Stream
 
 
 class Lobbies:
-    """A server's view of the lobbies in its database."""
+    """A server's copy of the lobbies in its database."""
 
     def __init__(self, db: SyncConnection, node: str | None) -> None:
-        """Read which streams there are, and which of them this node owns. It blocks."""
+        """Read all streams and which of them this node owns. It blocks."""
         self.node = node
-        """This node's name; None for a server that has the database for itself."""
+        """This node's name; None for a server with a database of its own."""
         self.owned: set[str] = set()
-        """The open lobbies that the node owns, as far as it has heard."""
+        """The open lobbies that the node owns, as far as it has learned."""
         self.by_number: dict[int, str] = {}
-        """The lobby of each stream that the node has or had, by the stream's number ..."""
+        """The lobby of each stream that the node owns or owned, by the stream's number ..."""
         self.by_key: dict[str, str] = {}
         """... and by its key."""
         self._elsewhere: dict[str, str | None] = {}
-        """The owners of lobbies that this node has lost."""
+        """The current owners of lobbies that this node has lost."""
         self._streams: dict[str, set[str]] = {}
-        """The streams of each open lobby by their keys, its own included. They are forgotten with
-        the lobby, since only an open lobby looks up its past matches."""
+        """The keys of each open lobby's streams, including its own. They are dropped with the
+        lobby, since only open lobbies look up their past matches.
+        """
         self.endings: dict[str, tuple[bytes | None, bytes | None]] = {}
         """Summaries and footers of closed matches of reloaded lobbies."""
         if node is not None:
@@ -56,26 +57,26 @@ class Lobbies:
     # --- existing streams -----------------------------------------------------------------------
 
     def exists(self, key: str) -> bool:
-        """Return whether there is an open lobby of this name, or such a match of one."""
+        """Return whether the key names an open lobby or one of its matches."""
         return any(key in keys for keys in self._streams.values())
 
     def created(self, stream: Stream, owner: str | None) -> None:
-        """Note a new stream, of lobby `owner`."""
+        """Record a new stream of lobby `owner`."""
         self._note_key(stream.key, owner)
         if self.node is not None:
-            lobby = owner or stream.key  # a match without a lobby is owned like a lobby
+            lobby = owner or stream.key  # a match without a lobby is its own owner
             self.by_number[stream.number] = self.by_key[stream.key] = lobby
             self.owned.add(lobby)
 
     def closed(self, stream: Stream) -> None:
-        """Note that the end of a stream is on the disk: no more batches write to it."""
+        """Record that a stream is closed on disk, so no more batches write to it."""
         self.by_number.pop(stream.number, None)
         self.by_key.pop(stream.key, None)
         self.owned.discard(stream.key)
         self._forget(stream.key)
 
     def missing(self, keys: Collection[str]) -> None:
-        """Note that these streams do not exist."""
+        """Record that these streams do not exist."""
         for known in self._streams.values():
             known -= set(keys)
 
@@ -83,14 +84,14 @@ class Lobbies:
         self._streams.setdefault(owner or key, set()).add(key)
 
     def _forget(self, key: str) -> None:
-        """Forget the streams of a lobby, if it is one and nothing refers to them any more."""
+        """Drop the streams of a lobby, if it is one and nothing refers to them."""
         for each in self._streams.pop(key, ()):
             self.endings.pop(each, None)
 
     # --- ownership ------------------------------------------------------------------------------
 
     def of_batch(self, batch: Batch) -> set[str]:
-        """Return the lobbies that a batch writes to, as far as they have owners."""
+        """Return the lobbies with owners that a batch writes to."""
         of = self.by_number
         found = {of[each[0]] for each in batch.entries if each[0] in of}
         return found | {each.lobby for each in batch.statements if each.lobby is not None}
@@ -101,7 +102,7 @@ class Lobbies:
             raise OwnedElsewhere(lobby, self._elsewhere[lobby])
 
     def taken(self, key: str, number: int, matches: Mapping[str, int]) -> None:
-        """Note a lobby that this node has taken; `matches` maps its matches' keys to numbers."""
+        """Record a lobby taken over by this node; `matches` maps its matches' keys to numbers."""
         self._elsewhere.pop(key, None)
         self.owned.add(key)
         for each in (key, *matches):
@@ -110,7 +111,7 @@ class Lobbies:
         self.by_key.update(dict.fromkeys((key, *matches), key))
 
     def lost(self, owners: Mapping[str, str | None]) -> dict[str, str | None]:
-        """Note lobbies that other nodes own; return the newly lost ones and their owners."""
+        """Record lobbies that other nodes own; return the newly lost ones and their owners."""
         news = {key: node for key, node in owners.items() if key not in self._elsewhere}
         self._elsewhere.update(news)
         self.owned.difference_update(news)
@@ -119,9 +120,9 @@ class Lobbies:
         return news
 
     def drop_lost(self, batches: Iterable[Batch]) -> list[tuple[OwnedElsewhere, list[Waiting]]]:
-        """Remove everything about lost lobbies from batches, and return the waiters for it.
+        """Remove everything about lost lobbies from batches, and return the waiters affected.
 
-        Each list of waiters comes with the error for them.
+        Each list of waiters is paired with the error to report.
         """
         lost: dict[str, list[Waiting]] = {}
         for batch in batches:

@@ -1,22 +1,22 @@
-"""A node: a server that shares its database with others, and owns some of the lobbies in it.
+"""A node: a server that shares its database with others and owns some of its lobbies.
 
 A node has a row in `node`, with a heartbeat by the database's clock, and each lobby's row names its
-owner. A node without a heartbeat for `EXPIRES_S`, or with its row marked as leaving, has no claim
-on its lobbies. Another node takes them (`take`), skipping those that are locked. A take-over
+owner. A node loses its claim on its lobbies if it sends no heartbeat for `EXPIRES_S`, or if its row
+is marked as leaving. Another node takes them over (`take`), skipping locked ones. A take-over
 changes the lobby's row and appends an entry to its stream in one transaction.
 
-Nodes with the same public URL stand by for each other: the one that has been alive for longest
-serves (`first`). A node that missed its heartbeats counts as alive from when it woke up, so it
-comes last in that order and releases its lobbies. Nodes with different URLs serve side by side:
-each takes the lobbies of dead nodes that have no standby.
+Nodes with the same public URL are standbys for each other: the one that has been alive longest
+serves (`first`). A node that missed its heartbeats counts as alive only since it resumed, so it
+goes to the end of the order and releases its lobbies. Nodes with different URLs serve side by side:
+each takes over the lobbies of dead nodes without a standby.
 
-A half-sent batch would lock its lobbies for as long as its process is stopped or its link hangs: a
-pipeline without its end is not an idle transaction, so no timeout of the database applies. A node
-that finds nothing to take therefore ends such transactions of dead nodes. It recognizes them by the
-lock of a node's name, which the writing session holds.
+A half-sent batch locks its lobbies for as long as its process is suspended or its connection hangs:
+an unfinished pipeline is not an idle transaction, so no database timeout applies. A node that finds
+nothing to take over therefore terminates such transactions of dead nodes. It identifies them by the
+lock on the node's name, which the writing session holds.
 
-Heartbeats decide only which node may take what when. `ownership.Ownership` excludes a former owner,
-however late it wakes up.
+Heartbeats only decide which node may take over which lobbies, and when. `ownership.Ownership` keeps
+former owners from writing, however late they resume.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ LOG = logging.getLogger("kibitz.store")
 _T = TypeVar("_T")
 HEARTBEAT_S: Final = 2.0
 EXPIRES_S: Final = 8.0
-"""Seconds after the last heartbeat at which a node counts as dead."""
+"""Seconds after its last heartbeat at which a node counts as dead."""
 _Taken: TypeAlias = tuple[TakenLobby, int, dict[str, int]]
-"""A lobby, its stream's number, and its matches' numbers by key, closed ones too."""
+"""A lobby, its stream's number, and its matches' numbers by key, including closed ones."""
 BEAT_TIMEOUT_S: Final = 4.0
-"""Timeout in seconds of a node's queries."""
+"""Timeout of a node's queries, in seconds."""
 BLOCK: Final = 4096
 """Stream numbers that a node reserves at a time; the increment of `stream_block`."""
 _BEAT: Final = """
@@ -133,9 +133,9 @@ WHERE stream.key = %s AND stream.state = 'open'"""
 
 
 def enter(db: SyncConnection, node: NodeIdentity | None) -> Ownership:
-    """Write the row of a starting server, so that earlier ones of its name can no longer write.
+    """Write a starting server's row, which keeps earlier servers of its name from writing.
 
-    A server without a name has the database for itself: it removes the rows of nodes, which then
+    A server without a name does not share its database: it removes the rows of nodes, which then
     can no longer write. A node, in turn, removes the row of a server without a name. It blocks.
     """
     name = SINGLE_SERVER if node is None else node.name
@@ -158,7 +158,7 @@ def enter(db: SyncConnection, node: NodeIdentity | None) -> Ownership:
 
 
 def _leave_single(db: SyncConnection) -> None:
-    """Switch from one server to nodes: blocks of numbers begin after the server's numbers."""
+    """Switch from a single server to nodes: number blocks start after the server's numbers."""
     gone = db.execute("DELETE FROM node WHERE name = %s", (SINGLE_SERVER,)).rowcount
     nodes = db.execute("SELECT count(*) FROM node").fetchone()
     if gone or nodes is None or not nodes[0]:
@@ -169,7 +169,7 @@ def _leave_single(db: SyncConnection) -> None:
 
 
 def read_nodes(url: PostgresURL) -> list[NodeEntry]:
-    """Return the nodes, the longest alive first. It blocks, and raises `StoreError`."""
+    """Return the nodes, longest alive first. It blocks, and raises `StoreError`."""
     with translate_errors(url), connect(url) as db:
         ensure_schema(db, url)
         rows = db.execute(_NODES, (SINGLE_SERVER,)).fetchall()
@@ -201,7 +201,7 @@ class StreamNumbers:
         self._blocks.append(range(first, first + BLOCK))
 
     def take(self) -> int:
-        """Return a number; raises `WriteFailed` if heartbeats do not bring numbers fast enough."""
+        """Return a number. Raises `WriteFailed` if none is free until the next heartbeat."""
         while self._blocks and not self._blocks[0]:
             self._blocks.popleft()
         if not self._blocks:
@@ -211,7 +211,7 @@ class StreamNumbers:
 
 
 class PostgresNodes:
-    """This node and its view of the others (`interface.Nodes`)."""
+    """This node, and what it reads about the others (`interface.Nodes`)."""
 
     def __init__(
         self,
@@ -230,7 +230,7 @@ class PostgresNodes:
         self._turn = False
         """Whether it was this node's turn at the last heartbeat."""
         self._beat_at = 0.0
-        """When the last answered heartbeat was sent, by this machine's clock."""
+        """When the last acknowledged heartbeat was sent, by this machine's clock."""
         self.numbers = StreamNumbers(db)
         self._commits = commits
         self._lobbies = lobbies
@@ -241,9 +241,9 @@ class PostgresNodes:
         self._connection = LastingConnection(
             lambda: connect_async(url, patient=False), BEAT_TIMEOUT_S
         )
-        """The connection of heartbeats and take-overs, which never waits for a batch."""
+        """The connection for heartbeats and take-overs, which never waits for a batch."""
         self._readers = Readers(url)
-        """Connections for other nodes' logs, so that heartbeats and pages need not wait."""
+        """Connections for reading other nodes' logs, so that heartbeats and pages do not wait."""
 
     @property
     def name(self) -> str:
@@ -259,9 +259,9 @@ class PostgresNodes:
 
     @property
     def _alive(self) -> bool:
-        """Whether the last heartbeat still counts, so that no node may take this one's lobbies.
+        """Whether the last heartbeat is still valid, so that no node may take this one's lobbies.
 
-        The database starts counting later, so it expires here before it expires there.
+        The database starts counting later, so the heartbeat expires here first.
         """
         return time.monotonic() < self._beat_at + self._expires_s
 
@@ -302,19 +302,19 @@ class PostgresNodes:
         return turn, await self._lost(db)
 
     async def _lost(self, db: Connection) -> dict[str, str | None]:
-        """Return the lobbies that this node has lost without hearing of it, and their owners."""
+        """Return the lobbies that this node has lost unnoticed, and their owners."""
         owned = sorted(self._lobbies.owned)
         if self._alive:
             sql = "SELECT key, node FROM stream WHERE key = ANY(%s) AND node IS DISTINCT FROM %s"
             return dict(await (await db.execute(sql, (owned, self.name))).fetchall())
-        # A take-over may be under way; the locks wait for it, whatever the heartbeat returned.
+        # A take-over may be in progress; locking waits for it, whatever the heartbeat returned.
         rows = await (await db.execute(LOCK_OWNERS, (owned,))).fetchall()
         return {key: node for key, node in rows if node != self.name}
 
     def step_down(self, owners: Mapping[str, str | None], *batches: Batch) -> None:
         """Stop writing to lobbies that other nodes own, and notify the waiters.
 
-        Everything about them is removed from the next batch and from batches under way.
+        Everything about them is removed from the next batch and from batches in progress.
         """
         owners = self._lobbies.lost(owners)
         lost = self._lobbies.drop_lost([*batches, self._commits.gathering])
@@ -345,13 +345,13 @@ class PostgresNodes:
                 found = await db.execute(_ORPHANS, values)
                 taken = [await self._take(db, row, entry) for row in await found.fetchall()]
                 taken += await self._unheard(db, {lobby.key for lobby, _, _ in taken})
-            if not taken:  # locked lobbies can be taken the next time
+            if not taken:  # locked lobbies can be taken over next time
                 limits = (self._expires_s, NODE_LOCKS, IDLE_TRANSACTION_MS / 1000)
                 await db.execute(_END_TRANSACTIONS, (self.name, *limits))
             return taken
 
         taken = await self._ask(query)
-        # A lobby taken back without the loss having been noticed is unchanged in memory.
+        # A lobby lost and retaken unnoticed is unchanged in memory.
         owned = self._lobbies.owned
         stale = {lobby.key: lobby.former for lobby, _, _ in taken if lobby.key in owned}
         if stale:
@@ -383,7 +383,7 @@ class PostgresNodes:
         return self._lines.needs_all
 
     def lines_written(self, name: str) -> None:
-        """Note a notification that a node has written lines."""
+        """Handle a notification that a node has written lines."""
         if name != self.name and self.on_lines_written is not None:
             self.on_lines_written()
 
@@ -411,7 +411,7 @@ class PostgresNodes:
         return await self._with_matches(db, number, key, former, is_open=True)
 
     async def _unheard(self, db: Connection, taken: Collection[str]) -> list[_Taken]:
-        """Return lobbies that this node owns unawares, as a take-over's answer was missing."""
+        """Return lobbies that this node owns unknowingly, after a take-over's result got lost."""
         known = [*self._lobbies.owned, *taken]
         sql = (
             "SELECT number, key FROM stream WHERE node = %s AND kind = 'lobby' AND state = 'open'"

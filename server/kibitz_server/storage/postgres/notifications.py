@@ -1,7 +1,8 @@
-"""The connection on which a server receives other programs' changes.
+"""The connection on which a server learns about other programs' changes.
 
 The server reads accounts and tokens twice a second. Other nodes send a notification when they have
-written lines. It is a hint and may be lost, as the lines are read anyway in the next exchange.
+written lines. A notification is only a hint and may get lost: the next exchange reads the lines
+anyway.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from kibitz_server.storage.postgres.connection import Connection, connect_async
 
 LOG = logging.getLogger("kibitz.store")
 HALL: Final = "kibitz_hall"
-"""The channel of nodes that have written lines; the payload is the node's name."""
+"""The channel on which nodes announce written lines; the payload is the node's name."""
 POLL_S = 0.5
-"""Seconds between two readings of the accounts."""
+"""Seconds between reads of the accounts."""
 RETRY_S = 1.0
 
 
@@ -31,7 +32,7 @@ async def watch(
 ) -> None:
     """Read changes by other programs, until canceled.
 
-    With nodes, `lines_written` is called with the name of each that has written lines.
+    On a node, `lines_written` is called with the name of each node that has written lines.
     """
     while True:
         try:

@@ -1,14 +1,14 @@
-"""A batch as a transaction of PostgreSQL, and its fence.
+"""A batch as a PostgreSQL transaction, and its fencing.
 
-The row of the server in `node` is both fence and receipt. A batch begins with a compare-and-set
-of that row: it must still have this server's `owner` and the `last` that this server wrote, and
-gets the batch's own name. So only one of two servers with the same row can write, and the row
-shows what became of a commit whose answer is missing.
+The server's row in `node` serves as fence and as receipt. A batch begins with a compare-and-set on
+that row: the row must still have this server's `owner` and the `last` that this server wrote; then
+`last` is set to the batch's name. So of two servers with the same row only one can write, and the
+row reveals the outcome of a commit whose result got lost.
 
 If several nodes share a database, the batch also locks the rows of its lobbies (FOR SHARE), and is
 rolled back if another node owns one of them. A take-over changes the lobby's row and appends its
-entry in one transaction. So a batch of the former owner comes before all of that, or fails: by the
-row, or by the key of its entry.
+entry in one transaction. So a batch by the former owner either commits before the take-over or
+fails, because of the row or because of a duplicate entry key.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from kibitz_server.storage.postgres.connection import Connection
 _CLAIM = "UPDATE node SET last = %s WHERE name = %s AND owner = %s AND last = %s"
 _OWNERS = "SELECT key, node FROM stream WHERE key = ANY(%s) ORDER BY key"
 LOCK_OWNERS = f"{_OWNERS} FOR SHARE"
-"""Selects the owners of lobbies after any take-over under way, and locks them."""
+"""Selects and locks the owners of lobbies, after any take-over in progress."""
 _ENTRIES = (
     "INSERT INTO entry (stream, seq, link, line)"
     " SELECT * FROM unnest(%b::bigint[], %b::integer[], %b::bytea[], %b::bytea[])"
@@ -38,7 +38,7 @@ _ENTRIES = (
 
 @dataclass(slots=True)
 class Transaction:
-    """A batch on its way to the database."""
+    """A batch that is being written to the database."""
 
     batch: Batch
     name: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -48,14 +48,14 @@ class Transaction:
     """The number of rows that each statement changed."""
 
     def apply(self) -> None:
-        """Pass each statement its number of changed rows, as the batch is on the disk."""
+        """Pass each statement its number of changed rows, once the batch is on disk."""
         for statement, changed in zip(self.batch.statements, self.changed, strict=False):
             if statement.applied is not None:
                 statement.applied(changed)
 
 
 class LobbiesElsewhere(Exception):
-    """The transaction was rolled back, as another node owns some of its lobbies."""
+    """The transaction was rolled back because other nodes own some of its lobbies."""
 
     def __init__(self, owners: Mapping[str, str | None]) -> None:
         super().__init__(f"owned elsewhere: {', '.join(owners)}")
@@ -63,22 +63,22 @@ class LobbiesElsewhere(Exception):
 
 
 class Ownership:
-    """This server's row in `node`, which excludes all other servers' batches."""
+    """This server's row in `node`, which keeps other servers from writing batches."""
 
     def __init__(self, owner: str, last: str, name: str = SINGLE_SERVER) -> None:
         self.name = name
         self.owner = owner
         self._last = last
         self._doubtful: str | None = None
-        """The batch whose commit may have happened."""
+        """The batch whose commit may or may not have happened."""
 
     @property
     def in_doubt(self) -> bool:
-        """Whether the answer to a commit is missing, so that `settle` comes first."""
+        """Whether a commit's outcome is unknown, so that `settle` must be called first."""
         return self._doubtful is not None
 
     async def write(self, db: Connection, transaction: Transaction) -> None:
-        """Write a batch within two round trips.
+        """Write a batch in two round trips.
 
         Raises `psycopg.Error`, `TakenOver`, `LobbiesElsewhere`.
         """
@@ -120,7 +120,7 @@ class Ownership:
     async def _require_owned(self, db: Connection) -> None:
         """End a failed transaction; raise `TakenOver` if another server caused the failure.
 
-        Its entries may collide with ours before the row of `node` is looked at.
+        Its entries may collide with ours before the row in `node` is checked.
         """
         if db.info.transaction_status is not TransactionStatus.IDLE:
             await db.execute("ROLLBACK")
@@ -138,10 +138,10 @@ class Ownership:
         await db.execute("COMMIT")
 
     async def settle(self, db: Connection) -> str | None:
-        """Find out what became of the doubtful batch; return its name if it was written.
+        """Find out whether the doubtful batch was written; return its name if so.
 
-        If it was not, it never will be: the row is locked and changed, so a commit that is still
-        under way somewhere no longer matches it.
+        Otherwise it can never be written: this locks and changes the row, so a commit still in
+        flight no longer matches it.
         """
         async with db.transaction():
             sql = "SELECT owner, last FROM node WHERE name = %s FOR UPDATE"

@@ -1,11 +1,10 @@
 """Players and tokens in PostgreSQL.
 
-A hello is answered without waiting, so a running server keeps them in memory: about half a
-kilobyte each. The server adds its own writes after their commit. The operator's changes
-(`tokens.py`) get numbers in the column `change`, in the order of the commits, as they are made
-under a lock. Twice a second the server reads the changes since the last one it saw
-(`notifications`). If nodes share the database, their writes and deletions of guests are numbered in
-the same way, for the other nodes to read.
+The server must answer a hello without waiting, so it keeps them in memory, at about half a kilobyte
+each. It adds its own writes after their commit. The operator's changes (`tokens.py`) are made under
+a lock and numbered in the column `change`, in commit order. Twice a second the server reads the
+changes since the last one it saw (`notifications`). If nodes share the database, their writes and
+deletions of guests are numbered in the same way, for the other nodes to read.
 """
 
 from __future__ import annotations
@@ -36,18 +35,18 @@ _NUMBERED_INSERT = (
     " VALUES (%s, %s, %s, %s, %s, %s, %s, nextval('change'))"
 )
 IN_ORDER: Final = Statement("SELECT pg_advisory_xact_lock(%s)", (ACCOUNTS_LOCK,))
-"""Makes numbers drawn later in the transaction follow the order of the commits."""
+"""Ensures that numbers drawn later in the transaction follow commit order."""
 READS: Final = 5
-"""The most readings of changes in a row, if own writes overtake them."""
+"""The most attempts to read changes if own writes keep overtaking them."""
 
 
 class PostgresPlayers:
     """The players of a running server (`interface.Players`)."""
 
     def __init__(self, commits: GroupCommit, db: SyncConnection, *, shared: bool = False) -> None:
-        """Read all players and tokens. It blocks.
+        """Read all players and tokens.
 
-        `shared` if other nodes read this server's writes.
+        It blocks. Pass `shared` if other nodes read this server's writes.
         """
         self._commits = commits
         self._shared = shared
@@ -61,7 +60,7 @@ class PostgresPlayers:
         self._seen = 0
         """The last change read."""
         self._own_writes = 0
-        """The number of own writes on the disk; data read before one of them may be stale."""
+        """The number of own writes on disk; data read before the latest may be stale."""
         with db.transaction():
             db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             self._read(db.execute(_PLAYERS), db.execute(_TOKENS))
@@ -122,7 +121,7 @@ class PostgresPlayers:
         self._commits.execute(Statement(sql, (now, key), applied))
 
     def forget(self, key: str) -> None:
-        """Forget a guest whose row was deleted."""
+        """Drop a guest whose row was deleted."""
         row = self._by_key.pop(key, None)
         if row is None:
             return
@@ -131,7 +130,7 @@ class PostgresPlayers:
         self._by_secret.pop(self._secrets.pop(key, b""), None)
 
     def deleted(self, key: str) -> None:
-        """Forget a guest that this server has deleted."""
+        """Drop a guest that this server has deleted."""
         self._own_writes += 1
         self.forget(key)
 
@@ -140,7 +139,7 @@ class PostgresPlayers:
         self._put(row, secret)
 
     def _put(self, row: PlayerRow, secret: bytes | None) -> None:
-        """Note a row that is on the disk, replacing the one with the same key or name."""
+        """Store a row that is on disk, replacing the one with the same key or name."""
         self.forget(row.key)
         former = self.by_skeleton(row.skeleton) if row.skeleton is not None else None
         if former is not None and not former.account:
@@ -157,7 +156,7 @@ class PostgresPlayers:
     async def take_up(self, db: Connection) -> None:
         """Read the changes since the last call.
 
-        Rows that an own write has overtaken are read again, at the latest by the next call.
+        Rows overtaken by an own write are read again, if need be by the next call.
         """
         newer = " WHERE change > %s"
         after = (self._seen,)
@@ -182,7 +181,7 @@ class PostgresPlayers:
             self._seen = max(self._seen, change)
 
     def _forget_deleted(self, deleted: Iterable[Any]) -> None:
-        """Forget the guests that another node has deleted; keys are never reused."""
+        """Drop guests that other nodes have deleted; keys are never reused."""
         for key, change in deleted:
             self.forget(key)
             self._seen = max(self._seen, change)

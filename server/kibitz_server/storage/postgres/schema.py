@@ -1,9 +1,9 @@
-"""The tables in PostgreSQL, all in the schema `kibitz`, and how they are created.
+"""The PostgreSQL tables, all in the schema `kibitz`, and their creation.
 
 Entries are keyed by stream and number, so no server can write a second entry with the same number.
-`node` has a row for the server that owns the database: its `owner` is drawn at each start, and
+`node` has a row for each server on the database: `owner` is chosen at random at each start, and
 `last` names the last committed transaction. `hall_line` has the lines that nodes exchange about
-their lobbies; all of it can be lost without harm. `deleted_guest` lists deleted guests for them.
+their lobbies; losing them does no harm. `deleted_guest` lists deleted guests for the other nodes.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from kibitz_server.storage.location import PostgresURL
 from kibitz_server.storage.postgres.connection import SyncConnection, translate_errors
 
 SCHEMA_LOCK = 0x6B69627A01
-"""Advisory locks: for creating the tables, for serving, for changing accounts beside a server."""
+"""Advisory locks: for creating tables, for serving, for changing accounts beside a server."""
 SERVER_LOCK = 0x6B69627A02
 ACCOUNTS_LOCK = 0x6B69627A03
 NODE_LOCKS = 0x6B69627A
-"""The first half of the lock of a node's name; the second is a hash of the name."""
+"""The first half of the lock on a node's name; the second half is a hash of the name."""
 SCHEMA_VERSION = 5
 TABLES = """
 CREATE TABLE node (
@@ -78,9 +78,10 @@ CREATE INDEX deleted_guest_by_age ON deleted_guest (deleted)
 
 
 def ensure_schema(db: SyncConnection, url: PostgresURL) -> None:
-    """Create the tables if there are none; raises `StoreError` for those of another version.
+    """Create missing tables; raise `StoreError` if their version is unsupported.
 
-    It is one transaction under an advisory lock, so two programs that start together do it once.
+    This is one transaction under an advisory lock, so two programs that start together create them
+    only once.
     """
     with translate_errors(url), db.transaction():
         db.execute("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
@@ -97,7 +98,7 @@ def ensure_schema(db: SyncConnection, url: PostgresURL) -> None:
 
 
 def _version(db: SyncConnection) -> int | None:
-    """Return the version of the tables, or None if there are none yet."""
+    """Return the version of the tables, or None if they do not exist yet."""
     found = db.execute("SELECT to_regclass('kibitz.version') IS NOT NULL").fetchone()
     if found is None or not found[0]:
         return None

@@ -1,9 +1,9 @@
-"""The log in PostgreSQL: streams of entries, and the fence between servers.
+"""The log in PostgreSQL: streams of entries, with fencing between servers.
 
-Only the coroutines, the constructor, and the methods for the start wait for the database; the
-latter two use a connection of their own. While the database is away, everything waits (`healthy` is
-false). Entries that could not be written within the delays of `retries` are lost, as with SQLite,
-and their streams are reloaded when the database is back.
+Only the coroutines, the constructor, and the methods for startup wait for the database; the latter
+two use a separate connection. While the database is unreachable, everything waits (`healthy` is
+false). Entries that cannot be written within the delays of `retries` are lost, as with SQLite, and
+their streams are reloaded when the database is reachable again.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from kibitz_server.storage.streams import (
 )
 
 LOCK_ATTEMPTS = 100
-"""Attempts to get the lock, one every 50 ms: a killed server may still hold it."""
+"""Attempts to get the lock, one every 50 ms, because a killed server may still hold it."""
 
 
 class PostgresStore:
@@ -65,9 +65,9 @@ class PostgresStore:
         lock_attempts: int = LOCK_ATTEMPTS,
         node: NodeIdentity | None = None,
     ) -> None:
-        """Connect, upgrade the tables to the present version and own them. It blocks.
+        """Connect, create missing tables and take ownership of them.
 
-        As a `node` it owns its own lobbies only, and shares the tables with other nodes.
+        It blocks. A `node` owns only its lobbies, and shares the tables with other nodes.
         `observe(entries, seconds)` is called after each commit. Raises `StoreError`.
         """
         self._loop = loop
@@ -75,7 +75,7 @@ class PostgresStore:
         self._identity = node
         self.nodes: PostgresNodes | None = None
         self._aside: dict[str, str] = {}
-        """The reasons why streams were set aside, by their keys."""
+        """The reasons why streams were set aside, by key."""
         self._start = StartConnection(url)
         try:
             with translate_errors(self._url):
@@ -202,7 +202,7 @@ class PostgresStore:
     def rate(self, match: str, line: bytes) -> None:
         sql = "INSERT INTO ledger (match, line) VALUES (%s, %s) ON CONFLICT DO NOTHING"
         written = Statement(sql, (match, line), lobby=self._lobbies.by_key.get(match))
-        # Other nodes read on from the last place that they have read.
+        # Other nodes continue from the last place they have read.
         in_order = () if self.nodes is None else (IN_ORDER,)
         self.commits.execute(*in_order, written)
 
@@ -222,7 +222,7 @@ class PostgresStore:
                 await self._writer.close()
         self._start.close()
 
-    # --- the start: these block -------------------------------------------------------------
+    # --- startup: these block -------------------------------------------------------------
 
     def load(self, kind: Kind) -> list[Stored]:
         node, owned = self._lobbies.node, ""
@@ -298,7 +298,7 @@ class PostgresStore:
             return await streams.reload(db, keys)
 
         if self._start.open:
-            # A node that has stood by since its start switches to the connections for serving.
+            # A node that was a standby until now switches to the connections for serving.
             self.commits.wait(None, 0, None)
             await self.flush()
         await self._writer.settle_doubt()

@@ -1,7 +1,7 @@
-"""Reads streams from PostgreSQL, and checks them against the chain of hashes.
+"""Reads streams from PostgreSQL, and checks them against the hash chain.
 
-Each entry is stored with its link of the chain, so reading a stream finds entries that were
-changed, or are missing between others.
+Each entry is stored with its link in the chain, so reading a stream detects changed entries and
+gaps.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from kibitz_server.storage.streams import (
 
 Row: TypeAlias = tuple[Any, ...]
 PIECE = 256
-"""Entries that are read at a time if only their size is limited."""
+"""The number of entries to read at a time if only their size is limited."""
 _ENTRIES = "SELECT seq, link, line FROM entry WHERE stream = %s AND seq >= %s ORDER BY seq"
 _STREAM = "SELECT number, key, kind, head, link, tail, state FROM stream WHERE key = %s"
 
 
 def check_entries(rows: Iterable[Row], after: int, link: str) -> tuple[list[bytes], str]:
-    """Return the entries that follow `after`, where the chain was at `link`, and the last link.
+    """Return the entries after number `after`, where the chain was at `link`, and the last link.
 
-    Raises `DamagedStream` at the first that is missing or not as it was written.
+    Raises `DamagedStream` at the first missing or corrupt entry.
     """
     lines: list[bytes] = []
     for seq, (found, stored, line) in enumerate(rows, after + 1):
@@ -44,14 +44,14 @@ def check_entries(rows: Iterable[Row], after: int, link: str) -> tuple[list[byte
 
 
 def check_head(head: bytes, link: str) -> str:
-    """Return the chain's link at a head, after checking it."""
+    """Check a head, and return its link in the chain."""
     if chain_hash(EMPTY_CHAIN, head) != link:
         raise DamagedStream(0, "its head is damaged")
     return link
 
 
 def load(db: SyncConnection, row: Row, kept: StoredCheckpoint | None) -> Stored:
-    """Return a stream, from the checkpoint on if the chain continues it. It blocks."""
+    """Return a stream, from its checkpoint if the chain continues from there. It blocks."""
     number, _, _, head, link, _, _ = row
     link = check_head(head, link)
     if kept is not None:
@@ -64,7 +64,7 @@ def load(db: SyncConnection, row: Row, kept: StoredCheckpoint | None) -> Stored:
 
 
 async def reload(db: Connection, keys: Iterable[str]) -> dict[str, Stored | StoreError]:
-    """Return streams, or their errors, by key, from one state of the database."""
+    """Return streams, or their errors, by key, from one database snapshot."""
     found: dict[str, Stored | StoreError] = {}
     async with db.transaction():
         await db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -107,7 +107,7 @@ async def closed(db: Connection, key: str) -> Closed | None:
 
 
 async def entries(db: Connection, number: int, first: int, last: int) -> list[bytes]:
-    """Return entries of a closed stream; raises `DamagedStream` if they are not sound."""
+    """Return entries of a closed stream; raises `DamagedStream` if they are corrupt."""
     stream = await _one(db, "SELECT link, tail, head FROM stream WHERE number = %s", (number,))
     if stream is None:
         return []
@@ -128,7 +128,7 @@ async def entries(db: Connection, number: int, first: int, last: int) -> list[by
 
 
 async def entries_of_size(db: Connection, number: int, first: int, size: int) -> list[bytes]:
-    """Return entries of a closed stream, about `size` bytes of them and at least one."""
+    """Return about `size` bytes of entries of a closed stream, at least one entry."""
     found: list[bytes] = []
     while size > 0:
         piece = await entries(db, number, first, first + PIECE - 1)

@@ -1,4 +1,4 @@
-"""Accounts and tokens in PostgreSQL, as `kibitz token` changes them."""
+"""Accounts and tokens in PostgreSQL, for `kibitz token`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kibitz_server.storage.postgres.schema import ACCOUNTS_LOCK, ensure_schema
 
 
 class PostgresTokenRegister:
-    """Accounts and tokens, beside a running server or without one (`interface.TokenRegister`)."""
+    """Accounts and tokens, whether or not a server is running (`interface.TokenRegister`)."""
 
     def __init__(self, url: PostgresURL) -> None:
         self._url = url
@@ -61,7 +61,7 @@ class PostgresTokenRegister:
 
 
 class _PostgresRegistration:
-    """A transaction that is open (`interface.Registration`)."""
+    """An open transaction (`interface.Registration`)."""
 
     def __init__(self, db: SyncConnection) -> None:
         self._db = db

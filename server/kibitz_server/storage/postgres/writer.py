@@ -1,8 +1,8 @@
 """Writes batches to PostgreSQL: the engine's part of the group commit (`storage/group_commit.py`).
 
-A batch costs two round trips, whatever its size, on a connection of its own. After an error the
-result of a sent commit is unknown. Before anything else is written, or a stream is read again,
-`ownership.Ownership.settle` looks the commit up, and makes sure that it cannot happen later.
+A batch takes two round trips on a dedicated connection, whatever its size. After an error the
+outcome of a sent commit is unknown. Before anything else is written, or a stream is reread,
+`ownership.Ownership.settle` looks up the commit and makes sure that it cannot happen later.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from kibitz_server.storage.postgres.schema import NODE_LOCKS, SERVER_LOCK
 
 LOG = logging.getLogger("kibitz.store")
 WRITE_TIMEOUT_S = 5.0
-"""Timeout in seconds of an attempt at a batch."""
+"""Timeout of an attempt to write a batch, in seconds."""
 
 
 def wait_for_lock(
@@ -54,7 +54,7 @@ def wait_for_lock(
 
 
 def _lock(node: NodeIdentity | None) -> tuple[str, tuple[str | int, ...]]:
-    """Return the query for the lock: one for each name of a node, or one for a single server."""
+    """Return the lock query: for a node's name, or for a single server."""
     if node is None:
         return "SELECT pg_try_advisory_lock(%s)", (SERVER_LOCK,)
     both = "pg_try_advisory_lock_shared(%s) AND pg_try_advisory_lock(%s, hashtext(%s))"
@@ -62,7 +62,7 @@ def _lock(node: NodeIdentity | None) -> tuple[str, tuple[str | int, ...]]:
 
 
 class PostgresWriter:
-    """The one connection that writes."""
+    """The only connection that writes."""
 
     def __init__(
         self,
@@ -80,14 +80,14 @@ class PostgresWriter:
         self._ownership = ownership
         self._lobbies = lobbies
         self.step_down: Callable[[Mapping[str, str | None], Batch], None] | None = None
-        """Removes everything about other nodes' lobbies from a batch."""
+        """A callback that removes everything about other nodes' lobbies from a batch."""
         self._transaction: Transaction | None = None
-        """The batch that is under way, or was written or given up."""
+        """The last batch passed to `write`, which may be in progress, written or abandoned."""
         self._attempting: asyncio.Task[None] | None = None
         self._connection = LastingConnection(self._connect, WRITE_TIMEOUT_S)
 
     def write(self, batch: Batch, done: Done) -> None:
-        """Start an attempt at a batch, as `GroupCommit` requires."""
+        """Start an attempt to write a batch, as `GroupCommit` requires."""
         transaction = self._transaction
         if transaction is None or transaction.batch is not batch:
             transaction = self._transaction = Transaction(batch)
@@ -126,16 +126,16 @@ class PostgresWriter:
                 return
 
     async def settle_doubt(self) -> None:
-        """Make sure that a doubtful commit has happened or never will."""
+        """Make sure that a doubtful commit either has happened or never will."""
         if not self._ownership.in_doubt:
             return
         with translate_errors(self._url):
             await self._connection.use(self._ownership.settle)
 
     async def _connect(self) -> Connection:
-        """Connect, and take the lock over from the start, or again after an error.
+        """Connect, and get the lock: from the startup connection, or again after an error.
 
-        The lock makes a second server fail early; `Ownership` is what excludes it.
+        The lock makes a second server fail early; only `Ownership` actually excludes it.
         """
         self._start.close()
         db = await connect_async(self._url, patient=self._node is None)
@@ -143,7 +143,7 @@ class PostgresWriter:
         return db
 
     async def close(self) -> None:
-        """Abandon the attempt under way, and release the database."""
+        """Abandon the attempt in progress, and release the database."""
         if self._attempting is not None:
             self._attempting.cancel()
             await asyncio.gather(self._attempting, return_exceptions=True)
