@@ -304,7 +304,7 @@ def _is_of_lobby(stream: Stream | None) -> bool:
     return stream is not None and stream.kind == "lobby"
 
 
-# --- waiters: an exception in one does not affect the others --------------------------------------
+# --- waiters: an exception in one does not affect the others ------------------------------------
 
 
 def tell_durable(waiting: Iterable[Waiting]) -> None:

@@ -11,18 +11,18 @@ Kind: TypeAlias = Literal["match", "lobby"]
 
 
 class Waiter(Protocol):
-    """A receiver of the result of an append."""
+    """A receiver of the results of appends."""
 
     def durable(self, seq: int) -> None:
-        """Note that entry `seq`, and all before it, is on the disk."""
+        """Handle the news that entry `seq`, and all before it, are on disk."""
 
     def lost(self, error: StoreError) -> None:
-        """Note that appended entries are lost for good. Called once a stream."""
+        """Handle the permanent loss of appended entries. Called once per stream."""
 
 
 @dataclass(slots=True)
 class Stream:
-    """The writing end of a stream; `Store.create` begins one made by `Stream(0, key, kind)`."""
+    """The writing end of a stream; pass a new `Stream(0, key, kind)` to `Store.create`."""
 
     number: int
     key: str
@@ -30,15 +30,15 @@ class Stream:
     tail: int = 0
     """Number of the last appended entry."""
     durable: int = -1
-    """Number of the last entry that is on the disk; -1 before the head is, 0 for the head."""
+    """Number of the last entry on disk; 0 for the head, -1 before the head is on disk."""
     chain: str = ""
     """Hash over the head and all entries up to `tail`."""
     recent: list[bytes] = field(default_factory=list)
-    """The last entries, including all that are not in a segment yet."""
+    """The latest entries, including all that are not in a segment yet."""
     closed: bool = False
-    """Whether nothing more will be appended."""
+    """Whether the stream accepts no more entries."""
     failed: bool = False
-    """Whether an append was lost, so that `tail` is ahead of the disk for good."""
+    """Whether an append was lost, so that `tail` is permanently ahead of the disk."""
 
     @property
     def first_recent(self) -> int:
@@ -51,7 +51,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class StoredCheckpoint:
-    """A checkpoint of a stream, made after entry `seq`, where the chain had come to `link`."""
+    """A checkpoint of a stream, made after entry `seq`, where the chain's link is `link`."""
 
     seq: int
     link: str
@@ -60,18 +60,18 @@ class StoredCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A stream as read from the disk."""
+    """A stream as read from disk."""
 
     stream: Stream
     head: bytes
     lines: list[bytes]
-    """All its entries, or those that follow `checkpoint`, if there is one."""
+    """All its entries, or only those after `checkpoint`, if it has one."""
     checkpoint: StoredCheckpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """A stream that is not as it was written, except for its first `sound` entries."""
+    """A stream that is corrupt after its first `sound` entries."""
 
     key: str
     kind: Kind

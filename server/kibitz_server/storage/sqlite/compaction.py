@@ -1,17 +1,16 @@
-"""The compaction: moves the oldest rows of the journal into segments, a share with each batch.
+"""Compaction: moves the oldest rows of the journal into segments, a share with each batch.
 
-Entries leave the journal by one rule:
+One rule decides when entries leave the journal:
 
-**A row is deleted when all its entries, as read from the disk, are in committed segments.**
+**A row is deleted once all its entries, as read from disk, are in committed segments.**
 
-When the journal has become heavy, a reader's thread reads its oldest rows (`journal.read`). Each
-following batch writes a few of the segments made of them, and batches after the last of these
-delete the rows, some at a time. If a batch is given up, or rows are damaged, the compaction ends,
-and a later one begins again from the disk. There is no other state. Recovery does the same in one
-go.
+When the journal has grown large, a reader thread reads its oldest rows (`journal.read`) and makes
+segments from them. Each following batch writes a few of these segments; the batches after that
+delete the rows, a few at a time. If a batch is abandoned, or rows are damaged, the compaction ends,
+and a later one starts over from disk. There is no other state. Recovery does the same in one go.
 
-In memory a stream keeps its entries since some segment (`Stream.recent`). They may be more than the
-journal has, but never fewer: they are dropped only when a commit has put them into a segment.
+In memory a stream keeps its latest entries (`Stream.recent`): at least all that are still in the
+journal. They are dropped only after a commit has put them into a segment.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.store")
 COMPACT_BYTES = 4 * 1024 * 1024
-"""The weight of the journal at which a compaction begins; some 13,000 moves."""
+"""The weight of the journal at which a compaction begins; about 13,000 moves."""
 SEGMENTS_PER_BATCH = 16
-"""Segments of a compaction that a batch writes, or more if it has many entries itself."""
+"""The segments of a compaction that a batch writes; more for batches with many entries."""
 TRIM_BYTES_PER_BATCH = 256 * 1024
-"""Bytes of journal rows that a batch deletes, or more if one row is heavier."""
+"""The bytes of journal rows that a batch deletes, at least one row."""
 
 
 @dataclass(slots=True)
 class Share:
-    """The part of a compaction that a batch writes."""
+    """A batch's share of a compaction."""
 
     weight: int
     """The weight of the batch's row."""
@@ -52,17 +51,17 @@ class Share:
 
 @dataclass(slots=True)
 class _OldestRows:
-    """The oldest rows of the journal, on their way into segments."""
+    """The oldest rows of the journal, which are being moved into segments."""
 
     segments: deque[Segment]
     rows: deque[tuple[int, int]]
-    """Number and weight of the rows that are still in the journal."""
+    """The number and weight of each row that is still in the journal."""
     segments_per_byte: float
-    """The number of segments for each byte of the rows."""
+    """The number of segments per byte of the rows."""
 
 
 class Compaction:
-    """Gives each batch its share of the work of moving entries out of the journal."""
+    """Distributes the work of moving entries out of the journal over the batches."""
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, readers: Readers, journal_bytes: int
@@ -75,16 +74,16 @@ class Compaction:
         """The weight of the journal's rows."""
         self._oldest: _OldestRows | None = None
         self._reading: object | None = None
-        """A token for the compaction whose rows are being read."""
+        """Identifies the compaction whose rows are being read."""
         self._with_recent: dict[int, Stream] = {}
-        """Streams with `recent` entries."""
+        """The streams that have `recent` entries."""
 
     def watch(self, stream: Stream) -> None:
-        """Drop entries of a stream from memory once they are in segments."""
+        """Track a stream, to drop its entries from memory once they are in segments."""
         self._with_recent[stream.number] = stream
 
     def share(self, weight: int) -> Share:
-        """Return the share of a batch, in proportion to the weight of its row."""
+        """Return the share for a batch, in proportion to the weight of its row."""
         share, oldest = Share(weight), self._oldest
         if oldest is None:
             return share
@@ -92,7 +91,7 @@ class Compaction:
         if waiting:
             count = max(SEGMENTS_PER_BATCH, round(2 * weight * oldest.segments_per_byte))
             share.segments = [waiting.popleft() for _ in range(min(count, len(waiting)))]
-            return share  # batches that begin after these segments are on the disk delete the rows
+            return share  # batches started after these segments are on disk delete the rows
         most = max(TRIM_BYTES_PER_BATCH, 2 * weight)
         while oldest.rows and (share.trim_to is None or share.trim_bytes < most):
             share.trim_to, row_weight = oldest.rows.popleft()
@@ -100,7 +99,7 @@ class Compaction:
         return share
 
     def written(self, share: Share, closed: Sequence[Stream]) -> None:
-        """Note a batch's new segments, and begin a compaction when it is time."""
+        """Record a batch's new segments, and start a compaction when one is due."""
         for segment in share.segments:
             self._drop_recent(segment.number, segment.last)
         for stream in closed:
@@ -115,7 +114,7 @@ class Compaction:
             self._read_journal(self._reading)
 
     def cancel(self) -> None:
-        """Begin again later, from the disk, as a batch was given up along with its streams."""
+        """Cancel the compaction after a batch was abandoned; a later one starts over."""
         self._oldest = self._reading = None
         kept = self._with_recent.items()
         self._with_recent = {number: stream for number, stream in kept if not stream.failed}
@@ -128,9 +127,9 @@ class Compaction:
                 del self._with_recent[number]
 
     def _read_journal(self, reading: object) -> None:
-        """Read the older half in a reader's thread, for `_journal_read`.
+        """Read the older half of the journal in a reader thread, for `_journal_read`.
 
-        On a busy server most matches in it have ended, and made their segments themselves.
+        On a busy server most matches in it have ended, and their entries are in segments already.
         """
         weight = self._weight // 2
         self._readers.submit(lambda db: journal.read(db, weight=weight)).add_done_callback(

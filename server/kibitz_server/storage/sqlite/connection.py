@@ -1,18 +1,18 @@
-"""The database file: opening, locking and creating it.
+"""Opens, locks and creates the database file.
 
-`storage/sqlite/schema.py` has its tables; `store.py`, `writer.py` and `players.py` there write
-them.
+`schema.py` defines its tables; `store.py`, `writer.py` and `players.py` write them.
 
-A database is several files: the database itself, its write-ahead log (`-wal`), the index of that
-(`-shm`), and the lock (`.lock`). They belong together by name, so three things are never done:
+A database consists of several files: the database itself, its write-ahead log (`-wal`), the index
+of the log (`-shm`), and the lock (`.lock`). Only their names link them, so the server observes
+three rules:
 
-* An empty database is not made where a write-ahead log lies: that log holds commits which the
-  database lacks, and SQLite deletes it when it opens a new file of that name.
-* A file with a second hard link is not opened: SQLite finds the log by the name that it was
-  given, and under the other name there is none. Symbolic links are resolved first, here and by
-  SQLite, so that the lock is the same under every name.
-* The file is looked at by `stat` only, never opened beside SQLite: closing any descriptor of a
-  file gives up all POSIX locks that this process has on it.
+* It never creates an empty database next to an existing write-ahead log: SQLite would delete the
+  log, and with it commits that the lost database needs.
+* It never opens a file with a second hard link: SQLite derives the log's name from the given name,
+  and would find no log under the other name. Symbolic links are harmless: the server and SQLite
+  resolve them first, so that every name leads to the same lock.
+* It only calls `stat` on the file and never opens it itself: closing any descriptor of a file drops
+  all POSIX locks that the process, and so SQLite, has on it.
 """
 
 from __future__ import annotations
@@ -41,31 +41,33 @@ Value: TypeAlias = str | int | bytes | None
 _T = TypeVar("_T")
 Version: TypeAlias = tuple[int, int, int]
 FILE_MODE = 0o600
-"""Only the owner may read the database: it has token digests and players' hidden information."""
+"""Only the owner may read the database: it contains token digests and players' hidden information.
+"""
 SIDE_FILES = ("-wal", "-shm", "-mark")
-"""Suffixes of a database's write-ahead log, of the log's index, and of the watermark."""
+"""The file name suffixes of the write-ahead log, its index, and the watermark."""
 WAL_PAGES = 4000
 """The size of the write-ahead log, in pages of 4 KiB, at which a commit checkpoints it.
 
-That commit takes some milliseconds and delays all moves of its batch. With SQLite's own 1000 it
-would be one commit in 300 at a thousand moves a second, and delay more than one move in a hundred.
+That commit takes some milliseconds and delays all moves in its batch. With SQLite's default of
+1000, a server at a thousand moves per second would checkpoint in one commit out of 300, and delay
+more than one percent of the moves.
 """
 
 
-# --- faults of SQLite -------------------------------------------------------------------------
+# --- SQLite bugs -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A known fault of SQLite that can damage a database as this server uses it."""
+    """A known SQLite bug that can damage a database used the way this server uses it."""
 
     since: Version
     fixed: tuple[Version, ...]
-    """The first release without it, then the fixed releases of older series."""
+    """The first fixed release, then the fixed releases of older series."""
     consequence: str
 
     def affects(self, version: Version) -> bool:
-        """Return whether this release of SQLite has the fault."""
+        """Return whether this SQLite release has the bug."""
         first, *series = self.fixed
         if not self.since <= version < first:
             return False
@@ -81,11 +83,11 @@ FAULTS = (
         " the file while a server runs",
     ),
 )
-"""The faults that concern a database in WAL mode with one writer and several readers."""
+"""The bugs that affect a database in WAL mode with one writer and several readers."""
 
 
 def known_faults(version: Version) -> list[str]:
-    """Return a sentence for each known fault of a release of SQLite."""
+    """Return a sentence about each known bug of an SQLite release."""
     name = ".".join(map(str, version))
     return [f"SQLite {name} {fault.consequence}" for fault in FAULTS if fault.affects(version)]
 
@@ -117,7 +119,7 @@ def resolve_path(path: Path) -> Path:
 
 
 def lock(path: Path) -> FileLock:
-    """Lock a resolved database for this process, or raise `DatabaseInUse`."""
+    """Lock a database, given by its resolved path, for this process, or raise `DatabaseInUse`."""
     name = f"{path}.lock"
     lock = FileLock(name, mode=FILE_MODE)
     try:
@@ -133,16 +135,16 @@ def lock(path: Path) -> FileLock:
 
 
 def connect_writer(path: Path) -> sqlite3.Connection:
-    """Open a resolved database to write to it, and create the file if there is none.
+    """Open a database, given by its resolved path, for writing; create the file if missing.
 
-    The caller holds the lock, and calls `ensure_schema` next. Raises `StoreError`.
+    The caller must have the lock, and must call `ensure_schema` next. Raises `StoreError`.
     """
     create_file(path)
     with translate_errors(path):
         db = connect(path)
         db.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
-        # Some builds of SQLite overwrite deleted data with zeros. The journal is deleted all the
-        # time, and each of its pages would be read and written once more.
+        # Some SQLite builds overwrite deleted data with zeros. The server deletes journal rows all
+        # the time, so each of their pages would be read and written once more.
         db.execute("PRAGMA secure_delete = FAST")
         return db
 
@@ -155,7 +157,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 _text = functools.partial(str, encoding="utf-8", errors="replace")
-"""Decodes a text. A damaged one becomes another text, and its table stays readable."""
+"""Decodes text leniently, so that damaged text does not make its table unreadable."""
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:
@@ -166,33 +168,33 @@ def connect_reader(path: Path) -> sqlite3.Connection:
 
 
 class Readers:
-    """A server's connections for reading: one of the event loop, and some of two threads."""
+    """A server's connections for reading: one for the event loop, and others for two threads."""
 
     def __init__(self, path: Path, loop: asyncio.AbstractEventLoop) -> None:
         self._path = path
         self._loop = loop
         self._db = connect_reader(path)
-        """The connection of the event loop."""
+        """The connection for the event loop."""
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="kibitz-reader")
         self._idle: SimpleQueue[sqlite3.Connection] = SimpleQueue()
         self.closed = False
         """Whether reading is no longer possible."""
 
     def row(self, sql: str, values: Sequence[Value]) -> tuple[Value, ...] | None:
-        """Return one row by an indexed lookup, which is cheap enough for the event loop."""
+        """Return one row from an indexed lookup, which is fast enough for the event loop."""
         found: tuple[Value, ...] | None = self._db.execute(sql, values).fetchone()
         return found
 
     def rows(self, sql: str, values: Sequence[Value] = ()) -> list[tuple[Value, ...]]:
-        """Return a query's rows from a small table. It blocks for a moment."""
+        """Return a query's rows from a small table. It blocks briefly."""
         return self._db.execute(sql, values).fetchall()
 
     async def find(self, sql: str, values: Sequence[Value]) -> list[tuple[Value, ...]]:
-        """Return the rows of a query that may take a while."""
+        """Run a query that may be slow in a thread, and return its rows."""
         return await self.read(lambda db: db.execute(sql, values).fetchall())
 
     async def read(self, query: Callable[[sqlite3.Connection], _T]) -> _T:
-        """Return the result of a query that may take a while."""
+        """Run a query that may be slow in a thread, and return its result."""
         if self.closed:
             raise UnusableDatabase("the database is closed")
         return await self._loop.run_in_executor(self._threads, self._query, query)
@@ -212,7 +214,7 @@ class Readers:
             self._idle.put(db)
 
     def close(self) -> None:
-        """Close the connections once no query runs. It blocks."""
+        """Close the connections once all queries have ended. It blocks."""
         self._threads.shutdown()
         while not self._idle.empty():
             self._idle.get().close()
@@ -221,7 +223,7 @@ class Readers:
 
 @contextlib.contextmanager
 def translate_errors(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into a `StoreError` that an operator can act on."""
+    """Translate SQLite's errors into a `StoreError` that an operator can act on."""
     try:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:
@@ -231,8 +233,8 @@ def translate_errors(path: Path) -> Iterator[None]:
 
 
 def describe_error(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> str:
-    """Return a message about an error of SQLite."""
-    if isinstance(error, UnicodeDecodeError):  # the message quotes parts of a damaged schema
+    """Return a message about an SQLite error."""
+    if isinstance(error, UnicodeDecodeError):  # the message quotes parts of the damaged schema
         return f"{str(path)!r} {_ERROR_TEXTS[sqlite3.SQLITE_CORRUPT]}"
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     return f"{str(path)!r} {_ERROR_TEXTS.get(code, f'cannot be used: {error}')}"
@@ -248,14 +250,14 @@ _ERROR_TEXTS = {
     sqlite3.SQLITE_IOERR: "cannot be read or written: the disk reports an error",
     sqlite3.SQLITE_BUSY: "is busy: another program holds it; try again when that has ended",
 }
-"""Messages for SQLite's primary error codes."""
+"""Messages by SQLite's primary error code."""
 
 
 def connect_read_only(path: Path) -> sqlite3.Connection:
-    """Open a resolved database to look at it, without writing or checkpointing.
+    """Open a database, given by its resolved path, without writing or checkpointing.
 
-    Closing the last connection leaves the write-ahead log as it is if the connection is read-only.
-    If there is no log, no other program has the database open, and SQLite need not make one.
+    Closing a read-only connection leaves the write-ahead log unchanged, even if it is the last. If
+    there is no log, no other program has the database open, and SQLite need not create one.
     """
     if _status(path) is None:
         raise UnusableDatabase(f"there is no database {str(path)!r}")
@@ -269,7 +271,7 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
 
 
 def blob(value: object) -> bytes:
-    """Return a value that this program wrote as bytes."""
+    """Return a value that must be bytes, as this program wrote it."""
     if not isinstance(value, bytes):
         raise ForeignDatabase(f"expected bytes in the database, found {value!r}")
     return value
@@ -291,7 +293,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def create_file(path: Path) -> None:
-    """Create an empty file that only its owner can access, or check an existing one."""
+    """Create an empty file that only its owner can access, or check access to an existing one."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE_MODE))
@@ -334,6 +336,6 @@ def _require_no_side_file(path: Path, how: str) -> None:
 
 
 def os_error_text(error: Exception) -> str:
-    """Return the system's message of an error, without number and name."""
+    """Return the operating system's error message, without number and file name."""
     text = error.strerror if isinstance(error, OSError) else None
     return (text or str(error) or type(error).__name__).lower()

@@ -1,7 +1,7 @@
-"""The queries and deletions of retention in SQLite.
+"""The queries and deletions for retention in SQLite.
 
-A stream with entries left in the journal is pinned: a start reads the journal, and must find the
-streams of its entries.
+A stream with entries left in the journal is pinned: at startup the server reads the journal, and
+must find the streams of its entries.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SELECT number, key, 0, NULL FROM stream WHERE state = 'closed' AND kind = 'lobby
     AND number > ? AND NOT EXISTS (SELECT 1 FROM stream AS match
         WHERE match.key > stream.key || '-' AND match.key < stream.key || '.')
 ORDER BY number LIMIT ?"""
-"""A match's key is its lobby's key, a dash and more; a dot is the character after the dash."""
+"""A match's key is its lobby's key, a dash and a suffix; in ASCII, a dot follows the dash."""
 _SEGMENTS: Final = """
 SELECT stretch.stream, stretch.first FROM stream JOIN stretch ON stretch.stream = stream.number
 WHERE stream.state = 'deleted' ORDER BY stretch.stream, stretch.first LIMIT ?"""
@@ -40,7 +40,7 @@ SELECT created FROM player WHERE account = 0 ORDER BY created DESC LIMIT 1 OFFSE
 
 
 class SQLiteExpiry:
-    """Retention in the database of a running server (`interface.Expiry`)."""
+    """Retention for a running server (`interface.Expiry`)."""
 
     def __init__(self, commits: GroupCommit, readers: Readers) -> None:
         self._commits = commits

@@ -1,32 +1,31 @@
-"""The journal's rows: how they are written, read back, checked, and moved into segments.
+"""Writes, reads and checks the journal's rows, and moves them into segments.
 
-A batch is one row. It holds the entries of many streams, each with its stream's link:
+A batch is one row. It contains entries of many streams, each with its link in its stream's chain:
 
     batch   its number; the rows of a journal have consecutive numbers
-    owner   a random word of the server that wrote it
-    ends    "12:40 13:7": of each stream in it, its number and the last entry
-    lines   "12 40 0f3a... {...}": stream, number of the entry, link, the entry's line
+    owner   a random word that identifies the server that wrote it
+    ends    "12:40 13:7": per stream, its number and its last entry in the row
+    lines   "12 40 0f3a... {...}": per entry, its stream, number, link and line
     checks  two digests: one over batch, owner and ends, one over batch and lines
 
-The *link* is the beginning of the chain's hash over the stream's head and all its entries up
-to this one (`recordfile.chain`). So an entry is right if it is the next one of its stream and
-continues the chain, whatever has happened to its neighbors. Reading detects these faults:
+The *link* is the beginning of the chain's hash over the stream's head and all its entries up to
+this one (`recordfile.chain`). So an entry is valid if it is its stream's next entry and continues
+the chain, even if its neighbors are damaged. Reading detects the following faults:
 
-* An entry that is changed, doubled, missing or in the wrong place: its link or its number does not
-  fit. The stream is sound up to the entry before.
-* An entry that was cut out or made unreadable: `ends` has the last entry that each stream must
-  reach.
-* A row that is missing, or unreadable along with its `ends`: a stream that has an entry in a later
-  row which continues the chain has lost nothing. Any other open stream may have ended in that
-  row, and is reported.
-* Rows missing at the beginning: `setting.trim_bytes` is the last row that may be missing.
-  `storage/sqlite/watermark.py` finds rows missing at the end.
+* A changed, duplicate, missing or misplaced entry: its link or number does not match. The stream is
+  sound up to the previous entry.
+* A removed or unreadable entry: `ends` has the last entry that each stream must reach.
+* A missing row, or one whose `ends` is unreadable too: a stream has lost nothing if one of its
+  entries in a later row continues the chain. Any other open stream may have ended in that row, and
+  is reported.
+* Rows missing at the beginning: `setting.trimmed` is the last row that may be missing.
+  `storage/sqlite/watermark.py` detects rows missing at the end.
 
-Only `trim` moves `trimmed`. It is called only in, or after, the transaction that puts all entries
-of the rows up to there, as `read` has read them from the disk, into segments (`write_segment`).
-Recovery does that for the whole journal at once. The running store does it for the oldest part, a
-few segments a batch. Both begin with `read`, which leaves out entries that are in a segment
-already, so a crash or an error may interrupt them anywhere.
+Only `trim` advances `trimmed`. It is called only in or after the transaction that writes all
+entries of the rows up to that point, as `read` has read them from disk, into segments
+(`write_segment`). Recovery does this for the whole journal at once. The running store does it for
+the oldest part, a few segments per batch. Both start with `read`, which skips entries that are
+already in a segment, so a crash or an error may interrupt them anywhere.
 """
 
 from __future__ import annotations
@@ -42,9 +41,9 @@ from kibitz_server.storage.errors import ForeignDatabase
 from kibitz_server.storage.sqlite.connection import read_int, transaction
 
 LINK = 16
-"""Characters of a link that a journal entry carries."""
+"""The number of a link's characters that a journal entry contains."""
 SEGMENT_BYTES = 64 * 1024
-"""A segment ends with the first entry that makes it this long."""
+"""A segment ends once it has at least this many bytes of lines."""
 ROW_BYTES = 256
 """The approximate size of a row without its lines."""
 ENTRY = b"%d %d %b %b"
@@ -64,7 +63,7 @@ class Row(NamedTuple):
 
     @property
     def last_entries(self) -> dict[int, int] | None:
-        """The last entry of each stream in the row; None if `ends` cannot be trusted."""
+        """The last entry of each stream in the row; None if `ends` is corrupt."""
         if self.checks[:LINK] != _digest(f"{self.batch} {self.owner} {self.ends}".encode()):
             return None
         pairs = (pair.split(":") for pair in self.ends.split())
@@ -72,18 +71,18 @@ class Row(NamedTuple):
 
     @property
     def intact(self) -> bool:
-        """Whether `lines` are as they were written."""
+        """Whether `lines` are intact according to their digest."""
         return self.checks[LINK:] == _digest(b"%d " % self.batch, self.lines)
 
     @property
     def weight(self) -> int:
-        """The approximate size of the row in bytes, on the disk and in memory."""
+        """The approximate size of the row in bytes, both on disk and in memory."""
         return len(self.lines) + ROW_BYTES
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Consecutive entries of a stream; `link` is the chain's link at the last."""
+    """Consecutive entries of a stream; `link` is the chain's link at the last one."""
 
     number: int
     first: int
@@ -97,7 +96,7 @@ class Segment:
 
 @dataclass(slots=True)
 class Tail:
-    """The part of a stream that is in the journal and not in segments."""
+    """The part of a stream that is in the journal but not in segments."""
 
     number: int
     segmented: int
@@ -106,7 +105,7 @@ class Tail:
     """The chain's link at the end of `lines`."""
     lines: list[bytes] = field(default_factory=list)
     batch: int = 0
-    """The last row with a fitting entry of the stream."""
+    """The last row with a valid entry of the stream."""
     fault: str | None = None
     """The fault of the entry after the last of `lines`, or of a later one."""
     _segment_ends: list[tuple[int, str]] = field(default_factory=list)
@@ -117,7 +116,7 @@ class Tail:
         return self.segmented + len(self.lines)
 
     def add(self, batch: int, seq: int, link: bytes, line: bytes) -> str | None:
-        """Take the next entry; return its fault, or None."""
+        """Add the next entry; return its fault, or None."""
         if seq != self.segmented + len(self.lines) + 1:
             return f"batch {batch} has entry {seq} where {self.last + 1} was to be expected"
         hashed = chain_hash(self.link, line)
@@ -142,20 +141,20 @@ class Tail:
 
 @dataclass(slots=True)
 class JournalContents:
-    """Rows of the journal, read in order from the first that was not trimmed."""
+    """Rows of the journal, read in order from the first that is not trimmed."""
 
     last: int
     """The last row read."""
     tails: dict[int, Tail] = field(default_factory=dict)
-    """The part of each open stream that the rows have."""
+    """Each open stream's part in the rows."""
     rows: list[tuple[int, int]] = field(default_factory=list)
     """The number and weight of each row."""
     missing: list[int] = field(default_factory=list)
-    """Rows that are missing, or whose streams are unknown."""
+    """Rows that are missing, or whose streams cannot be determined."""
     damaged: list[int] = field(default_factory=list)
-    """Rows that are not as they were written."""
+    """Corrupt rows."""
     open: Mapping[int, tuple[int, str]] = field(default_factory=dict)
-    """The last entry of each open stream that is in a segment, and the chain's link there."""
+    """For each open stream, the last entry in a segment and the chain's link there."""
 
     @property
     def weight(self) -> int:
@@ -172,14 +171,14 @@ class JournalContents:
 
 
 def seal_row(batch: int, owner: str, last: Mapping[int, int], lines: bytes) -> Row:
-    """Return the row of entries, a line each; `last` has the last entry of each stream in them."""
+    """Return a row for entries, one per line; `last` has the last entry of each stream."""
     ends = " ".join([f"{number}:{seq}" for number, seq in last.items()])
     checks = _digest(f"{batch} {owner} {ends}".encode()) + _digest(b"%d " % batch, lines)
     return Row(batch, owner, ends, lines, checks)
 
 
 def last_row(db: sqlite3.Connection) -> Row | None:
-    """Return the newest row; there is always one after the first batch."""
+    """Return the newest row, which always exists after the first batch."""
     found = db.execute(f"{_ROWS} ORDER BY batch DESC LIMIT 1").fetchone()
     return None if found is None else _row(found)
 
@@ -218,10 +217,10 @@ def trimmed(db: sqlite3.Connection) -> int:
 def read(
     db: sqlite3.Connection, *, weight: int | None = None, only: Container[int] | None = None
 ) -> JournalContents:
-    """Read the journal, from where it was trimmed, in one state of the database.
+    """Read the untrimmed part of the journal from one database snapshot.
 
-    With `weight` it stops after the row that makes it this heavy; with `only` it reads the entries
-    of these streams alone.
+    With `weight`, stop once the rows reach that weight; with `only`, read only those streams'
+    entries.
     """
     if db.in_transaction:
         return _read(db, weight, only)
@@ -252,10 +251,10 @@ def _read(
 
 
 def _open_streams(db: sqlite3.Connection) -> dict[int, tuple[int, str]]:
-    """Return the last entry of each open stream that is in a segment, and the link there.
+    """Return, for each open stream, the last entry in a segment and the link there.
 
-    The query returns one row, because for each row, as for each query, the module releases the
-    interpreter's lock, and a thread of a busy server waits milliseconds to get it back.
+    The query returns a single row, because Python's `sqlite3` releases the GIL for each row, and on
+    a busy server a thread waits milliseconds to get it back.
     """
     [found] = db.execute(
         "SELECT group_concat(number || ' ' || hex(link) || ' ' || coalesce("
@@ -281,7 +280,7 @@ def _take_row(reading: JournalContents, row: Row, only: Container[int] | None) -
         if not intact and contents is None:
             reading.missing.append(row.batch)
     elif contents is not None and reading.open.keys().isdisjoint(contents):
-        return  # all of it is in segments: its lines need not be read
+        return  # all its entries are in segments: no need to read its lines
     opened, tails = reading.open, reading.tails
     for text in row.lines.split(b"\n"):
         try:
@@ -291,7 +290,7 @@ def _take_row(reading: JournalContents, row: Row, only: Container[int] | None) -
                 continue
             seq = int(second)
         except ValueError:
-            continue  # an empty row, or an entry that cannot be parsed any more
+            continue  # an empty row, or a corrupt entry
         tail = tails.get(number) or _tail(reading, number)
         if tail is None or tail.fault is not None:
             continue
@@ -299,7 +298,7 @@ def _take_row(reading: JournalContents, row: Row, only: Container[int] | None) -
             tail.batch = row.batch if intact else tail.batch
             continue
         wrong = tail.add(row.batch, seq, link, line)
-        # If a row is not intact, even the number of the stream may be wrong.
+        # If a row is corrupt, even the stream's number may be wrong.
         if wrong is not None and intact:
             tail.fault = wrong
     for number, last in (contents or {}).items():
@@ -309,7 +308,7 @@ def _take_row(reading: JournalContents, row: Row, only: Container[int] | None) -
 
 
 def _find_lost_ends(reading: JournalContents, only: Container[int] | None) -> None:
-    """Find the streams that may have ended in a hole, as no later entry of them is there."""
+    """Find the streams that may have ended in a missing row, because they have no later entry."""
     if not reading.missing:
         return
     hole = reading.missing[-1]
@@ -320,7 +319,7 @@ def _find_lost_ends(reading: JournalContents, only: Container[int] | None) -> No
 
 
 def _tail(reading: JournalContents, number: int) -> Tail | None:
-    """Return the entries read of a stream so far, or None if it is not open."""
+    """Return the entries of a stream read so far, or None if it is not open."""
     tail = reading.tails.get(number)
     if tail is None and (segmented := reading.open.get(number)) is not None:
         tail = reading.tails[number] = Tail(number, *segmented)
@@ -331,7 +330,7 @@ def _tail(reading: JournalContents, number: int) -> Tail | None:
 
 
 def segment_end(db: sqlite3.Connection, number: int) -> tuple[int, str] | None:
-    """Return number and link of the last entry of a stream that is in a segment."""
+    """Return the number and link of a stream's last entry in a segment."""
     row = db.execute(
         "SELECT last, chain FROM stretch WHERE stream = ? ORDER BY first DESC LIMIT 1", (number,)
     ).fetchone()
@@ -339,7 +338,7 @@ def segment_end(db: sqlite3.Connection, number: int) -> tuple[int, str] | None:
 
 
 def write_segment(db: sqlite3.Connection, segment: Segment) -> None:
-    """Write those of these entries that are in no segment yet, in the open transaction."""
+    """Write the entries that are not in a segment yet, in the open transaction."""
     ended = (segment_end(db, segment.number) or (0, ""))[0]
     if ended >= segment.last:
         return
@@ -355,19 +354,19 @@ def write_segment(db: sqlite3.Connection, segment: Segment) -> None:
 
 
 def trim(db: sqlite3.Connection, last: int) -> None:
-    """Delete the rows before `last`, when all entries up to `last` are in segments.
+    """Delete the rows before `last`, once all entries up to `last` are in segments.
 
-    Row `last` itself stays, unread, so that there always is a newest row.
+    Row `last` itself remains, ignored by reads, so that there is always a newest row.
     """
     db.execute("UPDATE setting SET value = ? WHERE name = 'trimmed'", (last,))
     db.execute("DELETE FROM journal WHERE batch < ?", (last,))
 
 
 def recover(db: sqlite3.Connection) -> JournalContents:
-    """Move the whole journal into segments, as every start does, and return its contents.
+    """Move the whole journal into segments, as at every startup, and return its contents.
 
     A damaged stream gets its sound entries and the state 'damaged'. The rows needed to investigate
-    it, or to repair it by hand, are kept in `journal_damaged`.
+    or manually repair it are kept in `journal_damaged`.
     """
     with transaction(db):
         reading = read(db)
@@ -383,7 +382,7 @@ def recover(db: sqlite3.Connection) -> JournalContents:
 
 
 def mark_damaged(db: sqlite3.Connection, number: int, sound: int, reason: str) -> None:
-    """Mark a stream as damaged after entry `sound`, so that it is not read or continued."""
+    """Mark a stream as damaged after entry `sound`, so that it is not read or appended to."""
     db.execute(
         "UPDATE stream SET state = 'damaged', sound = ?, reason = ?,"
         " noticed = CAST(strftime('%s', 'now') AS INTEGER) WHERE number = ?",
@@ -411,7 +410,7 @@ _ROWS = "SELECT batch, owner, ends, lines, checks FROM journal"
 
 
 def _row(found: tuple[object, ...]) -> Row:
-    """Return a row; a value of another type becomes one whose checks fail."""
+    """Return a row; replace values of the wrong type by ones that fail the checks."""
     batch, owner, ends, lines, checks = found
     if not isinstance(batch, int):
         raise AssertionError("the primary key is an integer")

@@ -20,9 +20,10 @@ _PUT_GUEST = (
     " name = excluded.name, kind = excluded.kind, secret = excluded.secret,"
     " created = excluded.created WHERE account = 0"
 )
-"""A new guest takes the row of the previous one with its name, so that neither is lost without the
-other. If an account was given the name at the same moment, beside the running server, the account
-keeps it and the batch does not fail."""
+"""A new guest replaces the previous guest of the same name in one statement, so that both changes
+happen or neither. If the operator has just created an account of that name, the account keeps it
+and the batch does not fail.
+"""
 _PUT_HOUSE_BOT = f"INSERT INTO {_COLUMNS} ON CONFLICT (key) DO UPDATE SET secret = excluded.secret"
 _SELECT_PLAYER = "SELECT key, name, kind, account, skeleton, created FROM player"
 _BY_KEY = f"{_SELECT_PLAYER} WHERE key = ?"

@@ -1,6 +1,6 @@
 """The tables of a database file: players, tokens, streams with their entries, ratings.
 
-They are created in an empty file. A file of another program or version is refused.
+They are created in an empty file. Files of other programs or versions are refused.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ CREATE TABLE token (
 );
 CREATE TABLE ledger (place INTEGER PRIMARY KEY, match TEXT NOT NULL UNIQUE, line BLOB NOT NULL);
 """
-"""The tables of a database. `stretch` has the segments of streams."""
+"""The tables of a database. `stretch` contains the segments of streams."""
 
 
 def connect_admin(path: Path) -> sqlite3.Connection:
     """Open the database for a short administrative change while a server may be running.
 
-    Such a connection never checkpoints: only the server's writer does.
+    Such a connection never checkpoints; only the server's writer does.
     """
     path = resolve_path(path)
     create_file(path)
@@ -77,14 +77,14 @@ def connect_admin(path: Path) -> sqlite3.Connection:
 
 
 def require_schema(db: sqlite3.Connection, path: Path) -> None:
-    """Raise `ForeignDatabase` unless the database is of this program and version."""
+    """Raise `ForeignDatabase` unless this program and version created the database."""
     if read_int(db, "PRAGMA application_id") != APPLICATION:
         raise ForeignDatabase(f"{str(path)!r} is no kibitz database")
     _require_version(db, path)
 
 
 def ensure_schema(db: sqlite3.Connection, path: Path) -> None:
-    """Create the tables in an empty file; refuse any other file that is not ours."""
+    """Create the tables in an empty file; refuse other programs' files."""
     application = read_int(db, "PRAGMA application_id")
     tables = read_int(db, "SELECT count(*) FROM sqlite_master")
     if tables == 0 and application == 0:
@@ -108,9 +108,9 @@ def _require_version(db: sqlite3.Connection, path: Path) -> None:
 
 
 def _create(db: sqlite3.Connection, path: Path) -> None:
-    """Create the tables in the file itself, before there is a write-ahead log.
+    """Create the tables in the main file, before a write-ahead log exists.
 
-    So a database in WAL mode without tables has lost its log, and does not count as a new one.
+    So a database in WAL mode without tables must have lost its log, and is not treated as new.
     """
     if db.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
         raise UnusableDatabase(

@@ -1,18 +1,18 @@
-"""The log in a SQLite file: streams of lines, durable before they are announced.
+"""The log in an SQLite file: streams of lines, durable before they are announced.
 
-Every match and every lobby is a *stream*: a head line and entries numbered from 1. All streams
-of a server share one journal, which gets one row and one commit a batch (`writer.py`). A stream
-consists of its *segments*, rows with some dozens of consecutive entries, and then its entries in
-the journal; `compaction.py` moves entries from there into segments.
+Every match and every lobby is a *stream*: a head line and entries numbered from 1. All streams of a
+server share one journal, which gets one row and one commit per batch (`writer.py`). A stream
+consists of its *segments*, which are rows of some dozens of consecutive entries, followed by its
+entries in the journal. `compaction.py` moves entries from the journal into segments.
 
-One server owns a database (a lock file), and one connection writes. Three checks find data that the
-disk itself has lost or changed: links and checks in the journal (`journal.py`), the hash of each
-segment when a stream is loaded, and the mark beside the file (`watermark.py`). `damaged()` returns
-the damaged streams; all others load.
+One server owns a database (enforced by a lock file), and only one of its connections writes. Three
+checks detect data that the disk has lost or changed: links and checksums in the journal
+(`journal.py`), the hash of each segment when a stream is loaded, and the mark beside the file
+(`watermark.py`). `damaged()` returns the damaged streams; all others can be loaded.
 
 Only the writer checkpoints. (SQLite before 3.51.3 can corrupt a database whose write-ahead log
 is reset by two checkpointers at once.) Every other connection is `query_only`, or writes with
-checkpoints switched off, as the token commands do.
+checkpoints disabled, like those of the token commands.
 """
 
 from __future__ import annotations
@@ -177,10 +177,10 @@ class SQLiteStore:
         await self.commits.flush()
 
     async def close(self, patience_s: float = CLOSE_TIMEOUT_S) -> None:
-        """Write what is left, stop the threads and release the database.
+        """Finish pending writes, stop the threads and release the database.
 
-        Later appends are lost. If the disk does not answer within `patience_s`, close gives up: its
-        threads end with the process, and the lock with them.
+        Later appends are lost. If the disk does not answer within `patience_s`, `close` gives up:
+        the threads and the lock then last until the process ends.
         """
         await self.commits.close(patience_s / 2)
         self._readers.closed = True
@@ -192,7 +192,7 @@ class SQLiteStore:
                 self._readers.close()
                 self._writer.close()
             finally:
-                with contextlib.suppress(RuntimeError):  # the loop is closed, so none waits
+                with contextlib.suppress(RuntimeError):  # the loop is closed, so nobody is waiting
                     loop.call_soon_threadsafe(gone.set)
 
         closing = threading.Thread(target=take_down, name="kibitz-closing", daemon=True)
@@ -226,10 +226,10 @@ class SQLiteStore:
         return found
 
     def damaged(self) -> list[Damaged]:
-        """Return the streams that are not as they were written, oldest first.
+        """Return the damaged streams, oldest first.
 
-        They are neither restored nor appended to, and their data on the disk stays: sound entries
-        as segments, and the journal's rows in the table `journal_damaged`.
+        They are neither restored nor appended to. Their data remains on disk: sound entries as
+        segments, and the journal's rows in the table `journal_damaged`.
         """
         with translate_errors(self.path):
             rows = self._readers.rows(
@@ -246,12 +246,12 @@ class SQLiteStore:
             )
 
     async def reload(self, keys: Sequence[str]) -> dict[str, Stored | StoreError]:
-        # In one pass over the journal, off the event loop.
+        # One pass over the journal, in a thread.
         try:
             found, newest = await self._readers.read(lambda db: streams.reload(db, keys))
         except sqlite3.Error as error:
             raise StoreError(f"cannot read {str(self.path)!r}: {error}") from error
-        # These entries now count as durable, though their batch may have been given up.
+        # These entries now count as durable, although their batch may have been abandoned.
         self._writer.mark.note(newest)
         for stored in found.values():
             if isinstance(stored, Stored) and stored.stream.recent:
@@ -296,7 +296,7 @@ class SQLiteStore:
         return self._readers.row("SELECT 1 FROM stream WHERE key = ?", (key,)) is not None
 
     async def closed(self, key: str) -> Closed | None:
-        # An indexed lookup, fast enough to need no thread.
+        # An indexed lookup, fast enough without a thread.
         row = self._readers.row(
             "SELECT number, kind, head, footer, summary, coalesce((SELECT last FROM stretch"
             " WHERE stretch.stream = stream.number ORDER BY first DESC LIMIT 1), 0), link"

@@ -1,4 +1,4 @@
-"""Reads streams from SQLite, and checks them against the chain of hashes."""
+"""Reads streams from SQLite, and checks them against the hash chain."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def load(
 ) -> Stored:
     """Read a stream from its segments and check the hashes that were stored with them.
 
-    Raises `StoreError` if it is not as it was written. If a checkpoint is `kept` and the chain
+    Raises `StoreError` if it is corrupt. If a checkpoint is passed as `kept` and the chain
     continues from its link, only the entries after it are read.
     """
     head = blob(head)
     hashed = chain_hash(EMPTY_CHAIN, head)
     [link] = db.execute("SELECT link FROM stream WHERE number = ?", (number,)).fetchone()
-    if link not in (hashed, None):  # None: it was closed before heads had links
+    if link not in (hashed, None):  # None: the stream was closed before heads had links
         raise DamagedStream(0, "its head is damaged")
     rest = None if kept is None else _after_checkpoint(db, number, kept)
     if kept is not None and rest is not None:
@@ -53,7 +53,7 @@ def load(
 def _after_checkpoint(
     db: sqlite3.Connection, number: int, kept: StoredCheckpoint
 ) -> tuple[list[bytes], str] | None:
-    """Return the entries after a checkpoint, and the chain's link at their end.
+    """Return the entries after a checkpoint, and the chain's link after them.
 
     Returns None if the segments lack the last entry before the checkpoint, or the chain does not
     continue from its link.
@@ -82,7 +82,7 @@ def _after_checkpoint(
 def reload(
     db: sqlite3.Connection, keys: Sequence[str]
 ) -> tuple[dict[str, Stored | StoreError], journal.Row | None]:
-    """Return streams from one state of the database, and its newest row of the journal."""
+    """Return streams and the newest journal row, from one database snapshot."""
     db.execute("BEGIN")
     try:
         found: dict[str, Stored | StoreError] = {}
@@ -114,7 +114,7 @@ def _stored(db: sqlite3.Connection, key: str) -> Stored:
 
 
 def _continued(stored: Stored, tail: journal.Tail) -> Stored | StoreError:
-    """Add a stream's entries in the journal to it."""
+    """Add a stream's entries in the journal to the stream."""
     stream = stored.stream
     if tail.fault:
         return StoreError(f"stream {stream.key!r} is damaged: {tail.fault}")
@@ -127,7 +127,7 @@ def _continued(stored: Stored, tail: journal.Tail) -> Stored | StoreError:
 def segment_entries(
     db: sqlite3.Connection, number: int, first: int, last: int, edge: int
 ) -> list[bytes]:
-    """Return the entries from `first` to `last`, but none from `edge` on."""
+    """Return the entries from `first` to `last`, excluding `edge` and later ones."""
     rows = db.execute(
         "SELECT first, lines FROM stretch WHERE stream = ? AND last >= ? AND first <= ?"
         " ORDER BY first",
@@ -149,9 +149,9 @@ def entries(
     *,
     size: int | None = None,
 ) -> list[bytes]:
-    """Return entries of a closed stream from `first` on, to `last` or about `size` bytes.
+    """Return entries of a closed stream from `first` up to `last`, or up to about `size` bytes.
 
-    Returns at least one, if the stream has one. Checks the segments that it reads; raises
+    Returns at least one entry, if there is one. Checks the segments that it reads; raises
     `StoreError` if one does not continue the chain.
     """
     rows = db.execute(
@@ -178,7 +178,7 @@ def entries(
 
 
 def _link_before(db: sqlite3.Connection, number: int, first: int) -> str:
-    """Return the chain's link before entry `first`, which begins a segment."""
+    """Return the chain's link before entry `first`, which must be the first of a segment."""
     if first > 1:
         sql = "SELECT chain FROM stretch WHERE stream = ? AND last = ?"
         row = db.execute(sql, (number, first - 1)).fetchone()

@@ -1,4 +1,4 @@
-"""Accounts and tokens in SQLite, as `kibitz token` changes them."""
+"""Accounts and tokens in SQLite, for `kibitz token`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kibitz_server.storage.sqlite.schema import connect_admin
 
 
 class SQLiteTokenRegister:
-    """Accounts and tokens, beside a running server or without one (`interface.TokenRegister`)."""
+    """Accounts and tokens, whether or not a server is running (`interface.TokenRegister`)."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ class SQLiteTokenRegister:
 
 
 class _SQLiteRegistration:
-    """A transaction that is open (`interface.Registration`)."""
+    """An open transaction (`interface.Registration`)."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db

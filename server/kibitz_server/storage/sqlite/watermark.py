@@ -1,15 +1,15 @@
 """The watermark: a small file beside the database that identifies the last commit.
 
-If a database's write-ahead log was cut off or deleted, SQLite recovers without an error, to an
-older state. So after each commit the store writes the number and the checks of the newest batch
-into `<database>-mark`, in place and without a sync, before the batch counts as durable. It also
-does so when it opens a database, and when it reads again after a doubtful commit. The commit was
-synced before. After a crash or a loss of power the mark is therefore that of this commit or of an
-earlier one, or it is torn, which its checksum shows. It may be behind the database but never ahead
-of it: if it is ahead, the database has lost commits.
+If a database's write-ahead log was truncated or deleted, SQLite silently recovers to an older
+state. So after each commit the store writes the number and checksums of the newest batch into
+`<database>-mark`, in place and without a sync, before the batch counts as durable. It also does so
+when it opens a database, and when it rereads streams after a doubtful commit. The commit is synced
+before the mark is written. After a crash or power failure the mark is therefore that of this commit
+or of an earlier one, or it is torn, which its checksum reveals. It may be behind the database, but
+if it is ahead, the database has lost commits.
 
-A database without a mark (a copy, a backup) gets one. A backup that replaces a newer database is
-refused, as it lacks the writes since, until the operator accepts the loss (`accept_loss`).
+A database without a mark (a copy, a backup) gets one. A backup that replaces a newer database lacks
+the latest writes, so the server refuses it until the operator accepts the loss (`accept_loss`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def watermark_path(path: Path) -> Path:
 
 
 def read(path: Path) -> Watermark | None:
-    """Return the mark of a database, or None if there is none or it cannot be read."""
+    """Return a database's mark, or None if it is missing or unreadable."""
     try:
         text = watermark_path(path).read_bytes()
         batch, checks, checksum = text.decode().split()
@@ -56,7 +56,7 @@ def read(path: Path) -> Watermark | None:
 def require(db: sqlite3.Connection, path: Path) -> None:
     """Raise `CommitsMissing` if the database is behind its mark, or has a different history.
 
-    Call it before `ensure_schema`, which would fill an empty file, and after it.
+    Call it both before `ensure_schema`, which would fill an empty file, and after it.
     """
     mark = read(path)
     if mark is None:
@@ -78,7 +78,7 @@ def require(db: sqlite3.Connection, path: Path) -> None:
 
 
 def accept_loss(db: sqlite3.Connection, path: Path) -> None:
-    """Accept a database as it is, though it lacks some of its commits."""
+    """Accept a database as it is, although it lacks some of its commits."""
     row = journal.last_row(db)
     if row is None:
         watermark_path(path).unlink(missing_ok=True)
@@ -98,9 +98,9 @@ class MarkFile:
         """The batch in the mark."""
 
     def note(self, row: journal.Row | None) -> None:
-        """Note that a row is on the disk, before its entries count as durable."""
+        """Record that a row is on disk, before its entries count as durable."""
         if row is not None and row.batch > self._batch:
-            with contextlib.suppress(OSError):  # a mark may stay behind
+            with contextlib.suppress(OSError):  # a mark may lag behind
                 body = f"{row.batch} {row.checks}"
                 text = f"{body} {zlib.crc32(body.encode()):08x}".ljust(MARK_BYTES - 1)
                 os.pwrite(self._descriptor, text.encode() + b"\n", 0)

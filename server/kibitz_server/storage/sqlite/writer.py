@@ -1,17 +1,17 @@
 """Writes batches to SQLite: the engine's part of the group commit (`storage/group_commit.py`).
 
-A journal is cheaper than one row an entry, keyed by stream and number: the tails of 200 running
-matches lie on 200 pages, and a commit must write every page that it touches. Measured at 200
-matches a batch: 19 us of CPU an entry that way, 2 us with the journal.
+A journal is cheaper than one row per entry, keyed by stream and number: the tails of 200 running
+matches are on 200 pages, and a commit must write every page that it touches. Measured with 200
+matches per batch: 19 us of CPU per entry with such rows, 2 us with the journal.
 
-A batch is one row of the journal and one transaction. It is inserted on the event loop, which takes
-microseconds, and committed in a thread, which waits for the disk. The batch's number is the
-journal's primary key, so an owner that was replaced unawares collides with its successor's number.
-After an error the writer looks for the batch in the journal.
+A batch is one row of the journal and one transaction. The writer inserts it on the event loop,
+which takes microseconds, and commits it in a thread, which waits for the disk. The batch's number
+is the journal's primary key, so a former owner that has not noticed its replacement fails on its
+successor's number. After an error the writer looks for the batch in the journal.
 
-The batch that closes a stream turns the stream's rest into a segment, because transcripts are made
-of segments. `journal.write_segment` finds, within the transaction, where the segments of a stream
-end, and leaves out the entries in them. So the order of closing and compaction does not matter.
+The batch that closes a stream writes its remaining entries as a segment, because transcripts are
+read from segments. `journal.write_segment` determines, within the transaction, where the stream's
+segments end, and skips the entries in them. So the order of closing and compaction does not matter.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LOG = logging.getLogger("kibitz.store")
 
 
 class SQLiteWriter:
-    """The one connection that writes, and its thread."""
+    """The only connection that writes, and its thread."""
 
     def __init__(
         self,
@@ -56,21 +56,21 @@ class SQLiteWriter:
         self._owner = secrets.token_hex(4)
         self._next_batch = journal.last_batch(db) + 1
         self._batch: Batch | None = None
-        """The batch that is under way, or was given up ..."""
+        """The batch that is in progress or was abandoned ..."""
         self._row: Row
         """... its row ..."""
         self._share: Share
         """... and its share of the compaction."""
         self._done: Done
         self._doubtful_checks: str | None = None
-        """The checks of the first batch given up, which may have been written after all."""
+        """The checksums of the first abandoned batch, which may have been written after all."""
         self._commits: SimpleQueue[bool] = SimpleQueue()
-        """A True for each transaction to commit; False ends the thread."""
+        """Contains True for each transaction to commit, or False to end the thread."""
         self._thread = threading.Thread(target=self._run, name="kibitz-writer", daemon=True)
         self._thread.start()
 
     def write(self, batch: Batch, done: Done) -> None:
-        """Start an attempt at a batch, as `GroupCommit` requires."""
+        """Start an attempt to write a batch, as `GroupCommit` requires."""
         self._done = done
         if batch is not self._batch:
             self._begin(batch)
@@ -95,7 +95,7 @@ class SQLiteWriter:
         self.mark.close()
 
     def _begin(self, batch: Batch) -> None:
-        if self._batch is not None:  # the previous batch was given up
+        if self._batch is not None:  # the previous batch was abandoned
             self._doubtful_checks = self._doubtful_checks or self._row.checks
             self._compaction.cancel()
         self._batch = batch
@@ -103,7 +103,7 @@ class SQLiteWriter:
         self._share = self._compaction.share(self._row.weight)
 
     def _seal(self, batch: Batch) -> Row:
-        """Make the row of a batch, with the next number."""
+        """Make a batch's row, with the next number."""
         size = journal.LINK
         lines = [
             journal.ENTRY % (number, seq, link[:size].encode(), line)
@@ -113,7 +113,7 @@ class SQLiteWriter:
         return journal.seal_row(self._next_batch, self._owner, ends, b"\n".join(lines))
 
     def _insert(self, batch: Batch) -> None:
-        """Write a batch and its share of the compaction, in a transaction left open."""
+        """Write a batch and its share of the compaction, and leave the transaction open."""
         execute = self.db.execute
         execute("BEGIN IMMEDIATE")
         execute(journal.INSERT_ROW, self._row)
@@ -129,7 +129,7 @@ class SQLiteWriter:
             journal.trim(self.db, self._share.trim_to)
 
     def _run(self) -> None:
-        """Commit one batch after another: the body of the thread."""
+        """Commit batches one after another; the body of the thread."""
         while self._commits.get():
             settled: Callable[[], None] = self._succeeded
             try:
@@ -146,13 +146,13 @@ class SQLiteWriter:
         if batch is None:
             raise AssertionError("a commit came back that nobody began")
         self._next_batch = self._row.batch + 1
-        # Not in the thread, which would have to wait for the interpreter again.
+        # Not in the thread, which would have to wait for the GIL again.
         self.mark.note(self._row)
         self._compaction.written(self._share, batch.closing)
         self._done(None)
 
     def _failed(self, error: Exception) -> None:
-        """Find out from the disk what became of a batch whose commit reported an error."""
+        """Find out from disk whether a batch was written although its commit reported an error."""
         with contextlib.suppress(sqlite3.Error):
             if self.db.in_transaction:
                 self.db.execute("ROLLBACK")
@@ -168,7 +168,7 @@ class SQLiteWriter:
             self._done(TakenOver())
 
     def _resolve_doubt(self, batch: Batch) -> None:
-        """Find out whether the batch that was given up is on the disk after all."""
+        """Find out whether the abandoned batch is on disk after all."""
         found = journal.row_at(self.db, self._next_batch)
         if found is not None and found.checks == self._doubtful_checks:
             self._next_batch += 1
