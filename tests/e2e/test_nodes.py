@@ -200,7 +200,7 @@ async def test_a_node_that_was_frozen_writes_nothing_when_it_wakes_up(
         # All that came after the freeze is of the other node: its entries, and its take-overs.
         assert after - before == written["kibitz_commit_entries_sum"] + MATCHES
         log = nodes[0].log.read_text()
-        assert "this node steps down from it" in log
+        assert "this node no longer owns it" in log
         assert "node a stands by" in log
         assert "Traceback" not in log
 

@@ -39,7 +39,7 @@ class TakenOver(WriteFailed):
     """Another server has a node's name."""
 
     def __init__(self) -> None:
-        super().__init__("another server has taken this database over")
+        super().__init__("another server has taken over this database")
 
 
 class LobbiesElsewhere(Exception):

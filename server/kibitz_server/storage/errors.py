@@ -56,7 +56,7 @@ class TakenOver(WriteFailed):
     """Another server owns the database, so this one no longer writes to it."""
 
     def __init__(self) -> None:
-        super().__init__("another server has taken this database over")
+        super().__init__("another server has taken over this database")
 
 
 class NotStored(StoreError):

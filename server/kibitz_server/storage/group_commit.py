@@ -205,7 +205,7 @@ class GroupCommit:
         """Handle the result of an attempt."""
         batch = self._writing
         if batch is None:
-            raise AssertionError("a commit came back that nobody began")
+            raise AssertionError("got the result of a commit that was never started")
         if error is None:
             self._succeeded(batch)
         elif isinstance(error, TakenOver):
@@ -241,7 +241,7 @@ class GroupCommit:
             try:
                 self._observe(len(batch.entries), time.perf_counter() - batch.started)
             except Exception:
-                LOG.exception("the figures of a commit")
+                LOG.exception("cannot record the metrics of a commit")
 
     def _wake_flush_waiters(self) -> None:
         """Wake callers of `flush`, since nothing is waiting for the disk."""
@@ -264,7 +264,7 @@ class GroupCommit:
     def _give_up(self, batch: Batch, error: StoreError) -> None:
         """Abandon a batch and everything that arrived after it."""
         lost = len(batch.entries) + len(self.gathering.entries)
-        LOG.error("%s; %d entries are lost", error, lost)
+        LOG.error("%s; lost %d entries", error, lost)
         batch.waiting += self.gathering.waiting
         self.gathering = Batch()
         self._writing = None
@@ -297,7 +297,7 @@ class GroupCommit:
             try:
                 self.on_failure(error)
             except Exception:
-                LOG.exception("the news that nothing can be written")
+                LOG.exception("on_failure raised an exception")
 
 
 def _is_of_lobby(stream: Stream | None) -> bool:
@@ -316,7 +316,7 @@ def tell_durable(waiting: Iterable[Waiting]) -> None:
             try:
                 waiter.durable(seq)
             except Exception:
-                LOG.exception("%s: the news that %d is durable", describe(stream), seq)
+                LOG.exception("%s: durable(%d) raised an exception", describe(stream), seq)
 
 
 def tell_lost(waiting: Sequence[Waiting], error: StoreError) -> None:
@@ -331,7 +331,7 @@ def tell_lost(waiting: Sequence[Waiting], error: StoreError) -> None:
         try:
             waiter.lost(error)
         except Exception:
-            LOG.exception("%s: the news that entries are lost", describe(stream))
+            LOG.exception("%s: lost() raised an exception", describe(stream))
 
 
 def describe(stream: Stream | None) -> str:

@@ -44,12 +44,12 @@ class NodeIdentity:
     def __post_init__(self) -> None:
         if re.fullmatch(NODE_NAME, self.name) is None or self.name == SINGLE_SERVER:
             raise ValueError(
-                f"a node is called by 1 to 32 lower-case letters, digits and hyphens, and not"
-                f" {SINGLE_SERVER!r}: {self.name!r} is no such name"
+                f"a node name must be 1 to 32 lower-case letters, digits and hyphens, and not"
+                f" {SINGLE_SERVER!r}; got {self.name!r}"
             )
         parts = urlsplit(self.url)
         if parts.scheme not in {"ws", "wss"} or not parts.hostname or parts.query:
-            raise ValueError(f"a public URL begins with ws:// or wss://, unlike {self.url!r}")
+            raise ValueError(f"a public URL must begin with ws:// or wss://; got {self.url!r}")
 
 
 def database_of(value: object) -> object:

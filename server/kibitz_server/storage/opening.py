@@ -31,7 +31,9 @@ def open_store(
 
         return PostgresStore(db, loop, observe=observe, node=node)
     if node is not None:
-        raise UnusableDatabase(f"{str(db)!r} is one server's: nodes need a PostgreSQL database")
+        raise UnusableDatabase(
+            f"{str(db)!r} cannot be shared between nodes: nodes need a PostgreSQL database"
+        )
     return SQLiteStore(db, loop, observe=observe)
 
 
@@ -48,7 +50,9 @@ def open_register(db: Database) -> TokenRegister:
 def list_nodes(db: Database) -> list[NodeEntry]:
     """Return a database's nodes, longest alive first. It blocks, and raises `StoreError`."""
     if not isinstance(db, PostgresURL):
-        raise UnusableDatabase(f"{str(db)!r} is one server's: nodes need a PostgreSQL database")
+        raise UnusableDatabase(
+            f"{str(db)!r} cannot be shared between nodes: nodes need a PostgreSQL database"
+        )
     _require_psycopg(db)
     from kibitz_server.storage.postgres.nodes import read_nodes
 
@@ -58,5 +62,5 @@ def list_nodes(db: Database) -> list[NodeEntry]:
 def _require_psycopg(db: PostgresURL) -> None:
     if importlib.util.find_spec("psycopg") is None:
         raise UnusableDatabase(
-            f"{str(db)!r} needs the driver of PostgreSQL: pip install 'kibitz[postgres]'"
+            f"{str(db)!r} needs the PostgreSQL driver: pip install 'kibitz[postgres]'"
         )

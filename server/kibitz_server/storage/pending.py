@@ -35,7 +35,7 @@ from kibitz_server.storage.streams import Stream
 LOG = logging.getLogger("kibitz.pending")
 Release: TypeAlias = Callable[[], object]
 """A callback that announces something durable."""
-BEING_RELOADED = "its log is read again from the disk; send the request again soon"
+BEING_RELOADED = "the server is reloading it from disk; resend the request soon"
 """The refusal message while a match or lobby is being reloaded."""
 RESEND_AFTER_MS = 200
 """Milliseconds after which clients may resend requests: short, because a move's clock may be
@@ -158,7 +158,7 @@ class PendingQueue:
             try:  # `_release` inlined: every move passes here
                 release()
             except Exception:
-                LOG.exception("%s cannot be told", self._name)
+                LOG.exception("%s: a callback raised an exception", self._name)
                 self._fail_request(release)
                 sound = False
         if not sound:
@@ -169,7 +169,7 @@ class PendingQueue:
         try:
             release()
         except Exception:
-            LOG.exception("%s cannot be told", self._name)
+            LOG.exception("%s: a callback raised an exception", self._name)
             self._fail_request(release)
             return False
         return True

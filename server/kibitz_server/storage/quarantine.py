@@ -65,8 +65,8 @@ def _one_line(why: str | Exception) -> str:
 
 def _log_damage(kind: str, key: str, reason: str) -> None:
     LOG.error(
-        "%s %s is set aside, its log is damaged: %s; everything else goes on, and"
-        " `kibitz db check` tells more",
+        "%s %s is set aside because its log is damaged: %s; everything else continues; see"
+        " `kibitz db check`",
         kind,
         key,
         reason,

@@ -53,7 +53,7 @@ def test_a_database_that_cannot_be_reached_is_one_sentence(words: list[str]) -> 
     [told] = done.output.splitlines()
     assert told == (
         "Error: 'postgresql://ada@127.0.0.1:1/games' cannot be reached:"
-        " no PostgreSQL server listens there"
+        " no PostgreSQL server is listening there"
     )
 
 
@@ -68,7 +68,7 @@ def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
     (tmp_path / "other.db").write_bytes(b"not a database at all" * 100)
     done = CliRunner().invoke(serve, ["--db", str(tmp_path / "other.db"), "--port", "0"])
     assert done.exit_code == 1
-    assert "other.db' is no SQLite database" in done.output
+    assert "other.db' is not an SQLite database" in done.output
 
 
 @pytest.mark.parametrize(("damaged", "lines"), [(0, 5), (3, 6)])

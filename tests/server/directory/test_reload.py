@@ -217,7 +217,7 @@ async def test_a_server_whose_database_was_taken_over_goes_down(tmp_path: Path) 
         assert ada.socket.close_code == 1012
         await asyncio.wait_for(server.drain(), 15)
         assert time.monotonic() - begun < 15
-        assert "taken this database over" in str(server.failure)
+        assert "taken over this database" in str(server.failure)
 
 
 async def test_nothing_is_loaded_again_once_the_server_goes_down(
@@ -295,7 +295,7 @@ async def test_a_process_ends_in_every_state_of_its_disk(tmp_path: Path, state: 
         _, errors = await asyncio.wait_for(child.communicate(), 30)
         await asyncio.gather(greeting, return_exceptions=True)
     assert child.returncode == (1 if state in {"taken over", "unread"} else 0)
-    assert state != "taken over" or b"another server has taken this database over" in errors
+    assert state != "taken over" or b"another server has taken over this database" in errors
 
 
 # --- requests about a lobby that is loaded again ------------------------------------------------

@@ -206,7 +206,7 @@ def test_commits_that_are_missing_are_found(world: UsedServer) -> None:
     path.write_bytes(before)
     [problem] = check_database(path).problems
     assert problem.about == "mark"
-    assert "is missing" in problem.text
+    assert "are missing" in problem.text
     assert check_database(path, marked=False).sound
 
 
@@ -230,7 +230,7 @@ def test_what_cannot_be_examined_is_said_in_a_sentence(world: UsedServer, tmp_pa
         check_database(tmp_path / "nowhere.db")
     other = tmp_path / "other.db"
     other.write_bytes(b"something else entirely, and long enough to be read" * 100)
-    with pytest.raises(ForeignDatabase, match="is no SQLite database"):
+    with pytest.raises(ForeignDatabase, match="is not an SQLite database"):
         check_database(other)
     path = stopped(world)
     execute(path, "PRAGMA user_version = 2")
@@ -240,5 +240,5 @@ def test_what_cannot_be_examined_is_said_in_a_sentence(world: UsedServer, tmp_pa
     with pytest.raises(ForeignDatabase, match="schema version 99"):
         check_database(path)
     execute(path, "PRAGMA application_id = 1")
-    with pytest.raises(ForeignDatabase, match="is no kibitz database"):
+    with pytest.raises(ForeignDatabase, match="is not a kibitz database"):
         check_database(path)

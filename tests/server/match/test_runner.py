@@ -708,7 +708,7 @@ def test_a_match_whose_end_cannot_be_told_is_over_all_the_same(
     monkeypatch.setattr(news, "cache", lambda frame: 1 // 0)
     play.finish()
     assert play.context.ended == [play.runner]
-    assert "match m1 cannot be told" in caplog.messages
+    assert "match m1: a callback raised an exception" in caplog.messages
 
 
 def test_a_match_that_cannot_even_be_aborted_is_ended_all_the_same(

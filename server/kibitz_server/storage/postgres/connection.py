@@ -73,21 +73,21 @@ def describe(url: PostgresURL, error: Exception) -> str:
         if re.search(told, text):
             return f"{str(url)!r} {sentence}"
     if isinstance(error, sqlstate.InsufficientPrivilege):
-        return f"{str(url)!r} does not let this user make or change its tables: {text}"
+        return f"{str(url)!r} does not let this user create or change tables: {text}"
     if isinstance(error, psycopg.ProgrammingError) and "conninfo" in text:
-        return f"{str(url)!r} is no address of a PostgreSQL database"
+        return f"{str(url)!r} is not a valid PostgreSQL URL"
     return f"{str(url)!r} cannot be used: {text}"
 
 
 _SENTENCES = (
-    ("password authentication failed", "refuses the user or the password"),
-    ("no password supplied", "wants a password: in the address, PGPASSWORD or ~/.pgpass"),
-    ("role .* does not exist", "cannot be used: there is no such user"),
-    ("role .* is not permitted", "cannot be used: this user may not log in"),
-    ("database .* does not exist", "does not exist: make it with `createdb`, then start again"),
-    ("Connection refused", "cannot be reached: no PostgreSQL server listens there"),
-    ("No such file or directory", "cannot be reached: no PostgreSQL server listens there"),
-    ("timeout", "cannot be reached: it does not answer in time"),
+    ("password authentication failed", "rejects the user or the password"),
+    ("no password supplied", "requires a password: put it into the URL, PGPASSWORD or ~/.pgpass"),
+    ("role .* does not exist", "cannot be used: unknown user"),
+    ("role .* is not permitted", "cannot be used: this user is not allowed to log in"),
+    ("database .* does not exist", "does not exist: create it with `createdb`, then start again"),
+    ("Connection refused", "cannot be reached: no PostgreSQL server is listening there"),
+    ("No such file or directory", "cannot be reached: no PostgreSQL server is listening there"),
+    ("timeout", "cannot be reached: the connection timed out"),
     ("starting up", "is starting up: try again in a moment"),
 )
 """libpq's messages about failed connections (it has no codes for them), and our replacements."""
@@ -107,7 +107,7 @@ class StartConnection:
     @property
     def db(self) -> SyncConnection:
         if self._db is None:
-            raise AssertionError("only the start may wait for the database")
+            raise AssertionError("blocking queries are only allowed during startup")
         return self._db
 
     def rows(self, sql: str, *values: str | int) -> list[tuple[Any, ...]]:

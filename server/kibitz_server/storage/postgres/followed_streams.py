@@ -48,7 +48,7 @@ def _head(
     number: int, key: str, head: bytes, link: str, state: str, lobby_head: bytes | None
 ) -> MatchHead | StoreError:
     if state not in ("open", "closed"):
-        return DamagedStream(0, f"the log of {key!r} is set aside as {state}")
+        return DamagedStream(0, f"the log of {key!r} was set aside as {state}")
     try:
         chain = check_head(head, link)
     except StoreError as error:
@@ -97,5 +97,5 @@ def _checked(rows: list[Row], tail: int, chain: str, *, whole: bool) -> NewEntri
     closed = state == "closed" and end >= (last or 0)
     more = not closed and (not whole or len(lines) == STREAM_PIECE)
     if state == "closed" and not closed and not more:
-        raise DamagedStream(end, f"entries after {end} miss")
+        raise DamagedStream(end, f"entries after {end} are missing")
     return NewEntries(lines, link, more, closed)

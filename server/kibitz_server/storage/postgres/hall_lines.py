@@ -118,7 +118,7 @@ class HallLines:
         missing = await (await db.execute(_MISSING, mine)).fetchall()
         row = await (await db.execute(_SETTLED, mine)).fetchone()
         if row is None:
-            raise AssertionError("a question without tables has a row")
+            raise AssertionError("a query without tables returns a row")
         settled, now_ms, key = row
         self._seen = seen | {node: change for _, node, change, _ in lines}
         return HallExchange(

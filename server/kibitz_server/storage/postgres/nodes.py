@@ -205,7 +205,7 @@ class StreamNumbers:
         while self._blocks and not self._blocks[0]:
             self._blocks.popleft()
         if not self._blocks:
-            raise WriteFailed("no number is left for another stream until the next heartbeat")
+            raise WriteFailed("no stream numbers left until the next heartbeat")
         number, self._blocks[0] = self._blocks[0][0], self._blocks[0][1:]
         return number
 
@@ -274,9 +274,9 @@ class PostgresNodes:
                 self._commits.fail(error)
                 return
             except UnusableDatabase as error:
-                LOG.warning("no heartbeat of node %s: %s", self.name, error)
+                LOG.warning("node %s could not send a heartbeat: %s", self.name, error)
             except Exception:
-                LOG.exception("no heartbeat of node %s", self.name)
+                LOG.exception("node %s could not send a heartbeat", self.name)
             await asyncio.sleep(HEARTBEAT_S)
 
     async def beat(self) -> None:
@@ -319,14 +319,14 @@ class PostgresNodes:
         owners = self._lobbies.lost(owners)
         lost = self._lobbies.drop_lost([*batches, self._commits.gathering])
         for key, node in owners.items():
-            LOG.warning("%s: this node steps down from it", OwnedElsewhere(key, node))
+            LOG.warning("%s: this node no longer owns it", OwnedElsewhere(key, node))
         if owners:
             self._turn = False  # until the next heartbeat
         if owners and self.on_lost is not None:
             try:
                 self.on_lost(owners)
             except Exception:
-                LOG.exception("the news that lobbies are owned elsewhere")
+                LOG.exception("on_lost raised an exception")
         for error, waiting in lost:
             tell_lost(waiting, error)
 

@@ -50,5 +50,5 @@ async def watch(
             finally:
                 await db.close()
         except (psycopg.Error, OSError) as error:
-            LOG.warning("accounts cannot be looked at, it is tried again: %s", error)
+            LOG.warning("cannot read changed accounts, will retry: %s", error)
             await asyncio.sleep(RETRY_S)

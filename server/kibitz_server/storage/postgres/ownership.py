@@ -108,7 +108,7 @@ class Ownership:
             done = [await db.execute(each.sql, each.values) for each in batch.statements]
         if claim.rowcount != 1:
             await self._require_owned(db)
-            raise WriteFailed("the row of this server is not as it was written")
+            raise WriteFailed("this server's row was changed by somebody else")
         if held is not None:
             try:
                 self._require_lobbies(await held.fetchall())

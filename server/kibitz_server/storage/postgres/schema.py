@@ -91,7 +91,7 @@ def ensure_schema(db: SyncConnection, url: PostgresURL) -> None:
         elif version != SCHEMA_VERSION:
             age = " from before kibitz 0.1" if version < SCHEMA_VERSION else ""
             raise ForeignDatabase(
-                f"{str(url)!r} has schema version {version}{age}, this server reads"
+                f"{str(url)!r} has schema version {version}{age}, but this server needs"
                 f" {SCHEMA_VERSION}; start it with another database or with the version that"
                 " wrote this one"
             )

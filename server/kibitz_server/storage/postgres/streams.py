@@ -79,7 +79,7 @@ async def reload(db: Connection, keys: Iterable[str]) -> dict[str, Stored | Stor
 async def _whole(db: Connection, key: str) -> Stored:
     row = await _one(db, _STREAM, (key,))
     if row is None:
-        raise NotStored(f"the disk has nothing of {key!r}")
+        raise NotStored(f"{key!r} is not on disk")
     rows = await (await db.execute(_ENTRIES, (row[0], 1))).fetchall()
     lines, end = check_entries(rows, 0, check_head(row[3], row[4]))
     stored = _stored(row, lines, end)
@@ -123,7 +123,9 @@ async def entries(db: Connection, number: int, first: int, last: int) -> list[by
         raise DamagedStream(first - 2, f"entry {first - 1} is missing")
     lines, _ = check_entries(rows, first - 1, link)
     if len(lines) < last - first + 1:
-        raise DamagedStream(first + len(lines) - 1, f"entries after {first + len(lines) - 1} miss")
+        raise DamagedStream(
+            first + len(lines) - 1, f"entries after {first + len(lines) - 1} are missing"
+        )
     return lines
 
 

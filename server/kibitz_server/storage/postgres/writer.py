@@ -48,8 +48,7 @@ def wait_for_lock(
     if node is None:
         raise DatabaseInUse(f"another server has {str(url)!r} open")
     raise DatabaseInUse(
-        f"{str(url)!r} has a server open that has no name, or another node that is"
-        f" called {node.name!r}"
+        f"{str(url)!r} is open in a server without a name, or in another node named {node.name!r}"
     )
 
 
@@ -104,10 +103,10 @@ class PostgresWriter:
             error = taken
         except Exception as failed:
             if not isinstance(failed, psycopg.Error | OSError):
-                LOG.exception("a batch cannot be written")
+                LOG.exception("cannot write a batch")
             error = WriteFailed(describe(self._url, failed))
             if transaction.batch.attempts == 0:
-                LOG.error("%s; it is tried again", error)
+                LOG.error("%s; will retry", error)
         done(error)
 
     async def _attempt(self, db: Connection, transaction: Transaction) -> None:
@@ -120,7 +119,9 @@ class PostgresWriter:
                 await ownership.write(db, transaction)
             except LobbiesElsewhere as elsewhere:
                 if self.step_down is None:
-                    raise AssertionError("a server without a name shares no lobbies") from None
+                    raise AssertionError(
+                        "a server without a name cannot lose lobbies to other nodes"
+                    ) from None
                 self.step_down(elsewhere.owners, transaction.batch)
             else:
                 return

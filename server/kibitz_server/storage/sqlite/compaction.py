@@ -154,4 +154,6 @@ class Compaction:
 
     def _postpone(self, reason: str) -> None:
         self._begin_at = self._weight + self._journal_bytes
-        LOG.error("the journal cannot be compacted and grows on: %s", reason or "rows are missing")
+        LOG.error(
+            "the journal cannot be compacted and keeps growing: %s", reason or "rows are missing"
+        )

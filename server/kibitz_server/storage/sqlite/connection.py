@@ -106,12 +106,12 @@ def resolve_path(path: Path) -> Path:
         _require_no_side_file(real, "is missing")
         return real
     if not stat.S_ISREG(found.st_mode):
-        kind = "a directory" if stat.S_ISDIR(found.st_mode) else "no regular file"
-        raise UnusableDatabase(f"{str(real)!r} is {kind}; a database is a file")
+        kind = "a directory" if stat.S_ISDIR(found.st_mode) else "not a regular file"
+        raise UnusableDatabase(f"{str(real)!r} is {kind}; a database must be a file")
     if found.st_nlink > 1:
         raise UnusableDatabase(
             f"{str(real)!r} has {found.st_nlink} hard links, and under another name the database"
-            " would lack its write-ahead log: keep one of them (find -samefile shows them)"
+            " would lack its write-ahead log: keep only one (find -samefile lists them)"
         )
     if found.st_size == 0:
         _require_no_side_file(real, "is empty")
@@ -127,7 +127,7 @@ def lock(path: Path) -> FileLock:
         lock.acquire(timeout=0)
     except Timeout:
         if not os.access(name, os.W_OK):
-            raise UnusableDatabase(f"cannot make the file {name!r}") from None
+            raise UnusableDatabase(f"cannot create the file {name!r}") from None
         raise DatabaseInUse(f"another server has {str(path)!r} open") from None
     except (OSError, NotImplementedError) as error:
         raise UnusableDatabase(f"cannot lock {str(path)!r}: {os_error_text(error)}") from error
@@ -241,14 +241,14 @@ def describe_error(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> str
 
 
 _ERROR_TEXTS = {
-    sqlite3.SQLITE_NOTADB: "is no SQLite database",
-    sqlite3.SQLITE_CORRUPT: "is damaged, or was cut off: put a backup in its place",
+    sqlite3.SQLITE_NOTADB: "is not an SQLite database",
+    sqlite3.SQLITE_CORRUPT: "is damaged or truncated: restore a backup",
     sqlite3.SQLITE_READONLY: "cannot be written: the file or its disk is read-only",
-    sqlite3.SQLITE_CANTOPEN: "cannot be opened: this user may not read and write it, or not add"
-    " files beside it",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened: this user needs permission to read and write it"
+    " and to create files beside it",
     sqlite3.SQLITE_FULL: "cannot be written: the disk is full",
-    sqlite3.SQLITE_IOERR: "cannot be read or written: the disk reports an error",
-    sqlite3.SQLITE_BUSY: "is busy: another program holds it; try again when that has ended",
+    sqlite3.SQLITE_IOERR: "cannot be read or written: disk I/O error",
+    sqlite3.SQLITE_BUSY: "is locked by another program; try again when that has ended",
 }
 """Messages by SQLite's primary error code."""
 
@@ -300,19 +300,19 @@ def create_file(path: Path) -> None:
     except FileExistsError:
         _check_permissions(path)
     except OSError as error:
-        raise UnusableDatabase(f"cannot make {str(path)!r}: {os_error_text(error)}") from error
+        raise UnusableDatabase(f"cannot create {str(path)!r}: {os_error_text(error)}") from error
 
 
 def _check_permissions(path: Path) -> None:
     found = _status(path)
     if found is not None and found.st_mode & 0o077:
         LOG.warning(
-            "%s can be read by others than its owner (mode %o): chmod 600 its files",
+            "%s is readable by users other than its owner (mode %o): run chmod 600 on its files",
             path,
             stat.S_IMODE(found.st_mode),
         )
     if not os.access(path, os.R_OK | os.W_OK):
-        raise UnusableDatabase(f"{str(path)!r} cannot be read and written by this user")
+        raise UnusableDatabase(f"{str(path)!r} is not readable and writable by this user")
 
 
 def _status(path: Path) -> os.stat_result | None:
@@ -329,9 +329,8 @@ def _require_no_side_file(path: Path, how: str) -> None:
         side = path.with_name(path.name + suffix)
         if os.path.lexists(side):
             raise UnusableDatabase(
-                f"{str(path)!r} {how}, but {side.name!r} lies beside it, which belongs to a"
-                " database that was there: bring that back, or move what is left of it away to"
-                " begin a new one"
+                f"{str(path)!r} {how}, but {side.name!r} beside it belongs to an earlier database:"
+                " restore that database, or move its remaining files away to start a new one"
             )
 
 

@@ -118,7 +118,7 @@ class Tail:
     def add(self, batch: int, seq: int, link: bytes, line: bytes) -> str | None:
         """Add the next entry; return its fault, or None."""
         if seq != self.segmented + len(self.lines) + 1:
-            return f"batch {batch} has entry {seq} where {self.last + 1} was to be expected"
+            return f"batch {batch} has entry {seq} instead of {self.last + 1}"
         hashed = chain_hash(self.link, line)
         if hashed[:LINK].encode() != link:
             return f"entry {seq} in batch {batch} does not continue the chain"
@@ -194,7 +194,7 @@ def streams_in_journal(db: sqlite3.Connection) -> set[int]:
     for row in db.execute(_ROWS):
         contents = _row(row).last_entries
         if contents is None:
-            raise ForeignDatabase("a row of the journal is damaged")
+            raise ForeignDatabase("a journal row is damaged")
         found.update(contents)
     return found
 

@@ -79,7 +79,7 @@ def connect_admin(path: Path) -> sqlite3.Connection:
 def require_schema(db: sqlite3.Connection, path: Path) -> None:
     """Raise `ForeignDatabase` unless this program and version created the database."""
     if read_int(db, "PRAGMA application_id") != APPLICATION:
-        raise ForeignDatabase(f"{str(path)!r} is no kibitz database")
+        raise ForeignDatabase(f"{str(path)!r} is not a kibitz database")
     _require_version(db, path)
 
 
@@ -91,7 +91,7 @@ def ensure_schema(db: sqlite3.Connection, path: Path) -> None:
         _create(db, path)
         application = read_int(db, "PRAGMA application_id")
     if application != APPLICATION:
-        raise ForeignDatabase(f"{str(path)!r} is a database of another program")
+        raise ForeignDatabase(f"{str(path)!r} is another program's database")
     _require_version(db, path)
     db.execute("PRAGMA journal_mode = WAL")
 
@@ -101,7 +101,7 @@ def _require_version(db: sqlite3.Connection, path: Path) -> None:
     if version != SCHEMA_VERSION:
         age = " from before kibitz 0.1" if version < SCHEMA_VERSION else ""
         raise ForeignDatabase(
-            f"{str(path)!r} has schema version {version}{age}, this server reads"
+            f"{str(path)!r} has schema version {version}{age}, but this server needs"
             f" {SCHEMA_VERSION}; start it with another database or with the version that wrote"
             " this one"
         )
@@ -115,7 +115,7 @@ def _create(db: sqlite3.Connection, path: Path) -> None:
     if db.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
         raise UnusableDatabase(
             f"{str(path)!r} has no tables: its write-ahead log ({path.name}-wal) is missing or"
-            " damaged; put a backup in its place, or remove it to begin a new database"
+            " damaged; restore a backup, or remove the file to start a new database"
         )
     with transaction(db):
         if read_int(db, "SELECT count(*) FROM sqlite_master") == 0:

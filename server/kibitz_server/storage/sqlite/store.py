@@ -200,7 +200,7 @@ class SQLiteStore:
         try:
             await asyncio.wait_for(gone.wait(), patience_s / 2)
         except TimeoutError:
-            LOG.error("%s: the disk does not answer, it is left as it is", self.path)
+            LOG.error("%s: the disk does not respond; closing without waiting for it", self.path)
             return
         closing.join()
         self._lock.release()

@@ -107,7 +107,7 @@ def _stored(db: sqlite3.Connection, key: str) -> Stored:
         "SELECT state, number, key, kind, head FROM stream WHERE key = ?", (key,)
     ).fetchone()
     if row is None:
-        raise NotStored(f"the disk has nothing of {key!r}")
+        raise NotStored(f"{key!r} is not on disk")
     stored = load(db, *row[1:])
     stored.stream.closed = row[0] != "open"
     return stored

@@ -66,14 +66,14 @@ def require(db: sqlite3.Connection, path: Path) -> None:
     if last < mark.batch:
         raise CommitsMissing(
             f"{str(path)!r} ends with batch {last}, but batch {mark.batch} was written to it: its"
-            f" end, which may have been in {path.name}-wal, is missing. Put the missing files"
-            f" back; if it is a backup that shall count as it is, delete {path.name}-mark"
+            f" latest commits, probably in {path.name}-wal, are missing. Put the missing files"
+            f" back; to use the database as it is (such as a backup), delete {path.name}-mark"
         )
     row = journal.row_at(db, mark.batch)
     if row is not None and row.checks != mark.checks:
         raise CommitsMissing(
-            f"{str(path)!r} is not the database that was written here last: its batch"
-            f" {mark.batch} is another one. If it shall count as it is, delete {path.name}-mark"
+            f"{str(path)!r} is not the database that was last written here: its batch"
+            f" {mark.batch} differs. To use the database as it is, delete {path.name}-mark"
         )
 
 

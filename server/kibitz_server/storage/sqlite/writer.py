@@ -80,7 +80,7 @@ class SQLiteWriter:
             self._insert(batch)
         except Exception as error:
             if not isinstance(error, sqlite3.Error):
-                LOG.exception("a batch cannot be written")
+                LOG.exception("cannot write a batch")
             self._failed(error)
         else:
             self._commits.put(True)
@@ -144,7 +144,7 @@ class SQLiteWriter:
     def _succeeded(self) -> None:
         batch, self._batch = self._batch, None
         if batch is None:
-            raise AssertionError("a commit came back that nobody began")
+            raise AssertionError("got the result of a commit that was never started")
         self._next_batch = self._row.batch + 1
         # Not in the thread, which would have to wait for the GIL again.
         self.mark.note(self._row)

@@ -130,7 +130,7 @@ async def test_a_server_that_was_replaced_writes_nothing_any_more(engine: Engine
     engine.take_over()
     appended(store, stream, 1, waiter)
     await store.flush()
-    assert "taken this database over" in str(store.failure)
+    assert "taken over this database" in str(store.failure)
     assert len(failures) == 1
     assert (waiter.told, len(waiter.errors), store.healthy) == ([], 1, False)
     late = RecordingWaiter()

@@ -11,10 +11,10 @@ from kibitz_server.storage.postgres.connection import describe
 URL = PostgresURL("postgresql://ada:s3cret@db.example.org/games")
 ERRORS = {
     'connection failed: FATAL:  password authentication failed for user "ada"': "the password",
-    'FATAL:  database "games" does not exist': "make it with `createdb`",
-    'FATAL:  role "ada" does not exist': "no such user",
+    'FATAL:  database "games" does not exist': "create it with `createdb`",
+    'FATAL:  role "ada" does not exist': "unknown user",
     "connection refused\n\tIs the server running? Connection refused": "no PostgreSQL server",
-    "connection timeout expired": "does not answer in time",
+    "connection timeout expired": "the connection timed out",
     "FATAL:  the database system is starting up": "try again in a moment",
     "fe_sendauth: no password supplied": "PGPASSWORD",
     "something\nelse": "cannot be used: something else",

@@ -126,13 +126,13 @@ async def test_a_node_starts_with_its_own_lobbies_and_numbers_that_nobody_else_h
 
 async def test_a_name_is_one_servers_and_so_is_a_database_without_names(url: PostgresURL) -> None:
     first = node(url, "a")
-    with pytest.raises(DatabaseInUse, match="called 'a'"):
+    with pytest.raises(DatabaseInUse, match="named 'a'"):
         node(url, "a")
     with pytest.raises(DatabaseInUse):
         PostgresStore(url, asyncio.get_running_loop(), lock_attempts=2)
     await first.close()
     alone = PostgresStore(url, asyncio.get_running_loop())
-    with pytest.raises(DatabaseInUse, match="has no name"):
+    with pytest.raises(DatabaseInUse, match="without a name"):
         node(url, "b")
     await alone.close()
 
@@ -149,7 +149,7 @@ async def test_a_server_without_a_name_shuts_out_nodes_whose_lock_is_gone(
     assert [each.stream.key for each in alone.load("lobby")] == ["lobby"]
     appended(first, match, 1, waiter)
     await first.flush()
-    assert "taken this database over" in str(first.failure)
+    assert "taken over this database" in str(first.failure)
     assert alone.failure is None
     await first.close()
     await alone.close()
@@ -213,7 +213,7 @@ async def test_a_node_says_in_its_log_which_lobby_it_steps_down_from(
     await first.flush()
     execute(url, "UPDATE stream SET node = 'gone' WHERE key = 'lobby'")
     await nodes_of(first).beat()
-    assert "lobby lobby belongs to node 'gone': this node steps down from it" in caplog.messages
+    assert "lobby lobby belongs to node 'gone': this node no longer owns it" in caplog.messages
     await first.close()
 
 

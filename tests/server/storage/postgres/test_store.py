@@ -46,7 +46,7 @@ async def test_the_fence_holds_where_the_lock_does_not(url: PostgresURL) -> None
     appended(first, stream, 1, waiter)
     await first.flush()
     await second.flush()
-    assert "taken this database over" in str(first.failure)
+    assert "taken over this database" in str(first.failure)
     assert len(waiter.errors) == 1
     assert second.failure is None
     await first.close()
@@ -155,8 +155,8 @@ async def test_a_database_that_does_not_answer_lets_the_loop_go_on(url: Postgres
 @pytest.mark.parametrize(
     ("version", "expected"),
     [
-        (4, "schema version 4 from before kibitz 0.1, this server reads 5"),
-        (99, "schema version 99, this server reads 5"),
+        (4, "schema version 4 from before kibitz 0.1, but this server needs 5"),
+        (99, "schema version 99, but this server needs 5"),
     ],
 )
 def test_another_version_is_refused(url: PostgresURL, version: int, expected: str) -> None:
@@ -168,7 +168,7 @@ def test_another_version_is_refused(url: PostgresURL, version: int, expected: st
 
 def test_a_database_that_is_not_there_is_named(url: PostgresURL) -> None:
     missing = PostgresURL(url.url.replace("/kibitz_", "/nothing_"))
-    with pytest.raises(UnusableDatabase, match="make it with `createdb`"):
+    with pytest.raises(UnusableDatabase, match="create it with `createdb`"):
         open_register(missing)
 
 

@@ -59,7 +59,7 @@ def test_no_new_database_is_made_beside_the_log_of_another(
     side(path, suffix).write_bytes(b"commits that the database has not")
     if how == "empty":
         path.touch()
-    with pytest.raises(UnusableDatabase, match=f"{how}, but 'kibitz.db{suffix}' lies beside it"):
+    with pytest.raises(UnusableDatabase, match=f"{how}, but 'kibitz.db{suffix}' beside it"):
         entry(path)
     assert side(path, suffix).read_bytes() == b"commits that the database has not"
     assert path.exists() is (how == "empty")
@@ -132,7 +132,7 @@ def test_a_file_that_others_can_read_is_warned_about(
     with caplog.at_level(logging.WARNING):
         opened(path)
     assert caplog.messages == [
-        f"{path} can be read by others than its owner (mode 644): chmod 600 its files"
+        f"{path} is readable by users other than its owner (mode 644): run chmod 600 on its files"
     ]
 
 
@@ -211,13 +211,13 @@ def _foreign(path: Path) -> None:
 
 
 UNUSABLE = {
-    "a directory": (_directory, "is a directory; a database is a file"),
-    "a pipe": (_pipe, "is no regular file"),
+    "a directory": (_directory, "is a directory; a database must be a file"),
+    "a pipe": (_pipe, "is not a regular file"),
     "a loop of links": (_loop, "too many levels of symbolic links"),
-    "a text": (_text, "is no SQLite database"),
-    "a few bytes": (_short, "is no SQLite database"),
-    "cut off": (_cut, "is damaged, or was cut off"),
-    "of another program": (_foreign, "is a database of another program"),
+    "a text": (_text, "is not an SQLite database"),
+    "a few bytes": (_short, "is not an SQLite database"),
+    "cut off": (_cut, "is damaged or truncated"),
+    "of another program": (_foreign, "is another program's database"),
 }
 
 
@@ -236,14 +236,14 @@ def test_what_is_no_database_is_refused_in_one_sentence(
 
 
 def test_a_disk_without_files_is_not_said_to_be_in_use() -> None:
-    with pytest.raises(UnusableDatabase, match=r"cannot make the file '/proc/kibitz\.db\.lock'"):
+    with pytest.raises(UnusableDatabase, match=r"cannot create the file '/proc/kibitz\.db\.lock'"):
         opened(Path("/proc/kibitz.db"))
 
 
 def test_a_file_of_another_user_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened(path)
     monkeypatch.setattr(os, "access", lambda *_: False)
-    with pytest.raises(UnusableDatabase, match="cannot be read and written by this user"):
+    with pytest.raises(UnusableDatabase, match="is not readable and writable by this user"):
         opened(path)
 
 
@@ -261,8 +261,8 @@ def test_a_read_only_disk_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch
     [
         (sqlite3.SQLITE_READONLY_DBMOVED, "is read-only"),
         (sqlite3.SQLITE_FULL, "the disk is full"),
-        (sqlite3.SQLITE_IOERR_WRITE, "the disk reports an error"),
-        (sqlite3.SQLITE_BUSY_SNAPSHOT, "is busy"),
+        (sqlite3.SQLITE_IOERR_WRITE, "disk I/O error"),
+        (sqlite3.SQLITE_BUSY_SNAPSHOT, "is locked"),
         (sqlite3.SQLITE_CANTOPEN, "cannot be opened"),
         (sqlite3.SQLITE_MISUSE, "cannot be used: so it says"),
     ],

@@ -159,7 +159,7 @@ def test_a_damaged_match_is_set_aside_and_the_others_go_on(
     assert world.running(world.damaged) is None
     told = [line for line in caplog.messages if world.damaged in line]
     assert len(told) == 1
-    assert f"match {world.damaged} is set aside, its log is damaged: " in told[0]
+    assert f"match {world.damaged} is set aside because its log is damaged: " in told[0]
     assert expected in told[0]
     _require_refusals(world)
     _require_the_match_again(world)
@@ -441,7 +441,7 @@ def test_a_disk_that_fails_at_the_start_sets_nothing_aside(
 
     with monkeypatch.context() as patch:
         patch.setattr(streams, "load", failing)
-        with pytest.raises(StoreError, match="the disk reports an error"):
+        with pytest.raises(StoreError, match="disk I/O error"):
             world.restart(lambda path: _execute(path, "UPDATE checkpoint SET data = x'00'"))
     world.restart(lambda path: None)
     assert world.running(world.damaged) == before
@@ -524,7 +524,7 @@ def test_a_log_that_was_cut_off_is_refused(world: UsedServer, tmp_path: Path, sh
     wal.write_bytes(whole[: int(share * len(whole))])
     why = started(world, path)
     assert why is not None
-    assert "is missing" in why
+    assert "are missing" in why
     wal.write_bytes(whole)
     path.unlink()
     path.write_bytes(crashed(world, tmp_path / "again").read_bytes())
@@ -607,7 +607,7 @@ def test_a_damaged_schema_is_one_sentence(world: UsedServer) -> None:
         assert changed != data
         path.write_bytes(changed)
 
-    with pytest.raises(StoreError, match=r"virtual.db' is damaged, or was cut off"):
+    with pytest.raises(StoreError, match=r"virtual.db' is damaged or truncated"):
         world.restart(damage)
 
 
@@ -624,5 +624,5 @@ def test_a_damaged_page_is_one_sentence(world: UsedServer) -> None:
         data[(root - 1) * size : (root - 1) * size + 8] = b"damaged!"
         path.write_bytes(data)
 
-    with pytest.raises(StoreError, match=r"virtual.db' is damaged, or was cut off"):
+    with pytest.raises(StoreError, match=r"virtual.db' is damaged or truncated"):
         world.restart(damage)

@@ -527,7 +527,7 @@ async def test_an_owner_that_was_replaced_stops_writing(path: Path) -> None:
     store.append(stream, 2, b"{}", ear)
     await store.flush()
     assert store.failure is not None
-    assert [str(error) for error in ear.errors] == ["another server has taken this database over"]
+    assert [str(error) for error in ear.errors] == ["another server has taken over this database"]
     fresh = written(store, "m2", 0, ear)
     await store.flush()
     assert fresh.failed
@@ -812,7 +812,7 @@ async def test_a_foreign_file_is_refused(path: Path) -> None:
     with sqlite3.connect(path) as db:
         db.execute("CREATE TABLE recipe (name TEXT)")
     db.close()
-    with pytest.raises(ForeignDatabase, match="of another program"):
+    with pytest.raises(ForeignDatabase, match="another program's database"):
         opened(path)
     overwrite_page(path)
     with pytest.raises(ForeignDatabase):
@@ -822,8 +822,8 @@ async def test_a_foreign_file_is_refused(path: Path) -> None:
 @pytest.mark.parametrize(
     ("version", "expected"),
     [
-        (3, "schema version 3 from before kibitz 0.1, this server reads 4"),
-        (99, "schema version 99, this server reads 4"),
+        (3, "schema version 3 from before kibitz 0.1, but this server needs 4"),
+        (99, "schema version 99, but this server needs 4"),
     ],
 )
 async def test_another_version_is_refused(path: Path, version: int, expected: str) -> None:

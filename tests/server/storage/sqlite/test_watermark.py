@@ -141,7 +141,7 @@ async def test_another_history_is_not_taken_for_this_one(path: Path, tmp_path: P
         await write(store, "m1", 3)
         await store.close()
     copied(other, path, ("",))
-    with pytest.raises(CommitsMissing, match="not the database that was written here last"):
+    with pytest.raises(CommitsMissing, match="not the database that was last written here"):
         opened(path)
 
 
@@ -150,7 +150,7 @@ async def test_a_database_that_is_gone_is_not_begun_anew(path: Path) -> None:
     await write(store, "m1", 3)
     await store.close()
     remove(path)
-    with pytest.raises(UnusableDatabase, match=r"is missing, but 'kibitz\.db-mark' lies beside it"):
+    with pytest.raises(UnusableDatabase, match=r"is missing, but 'kibitz\.db-mark' beside it"):
         opened(path)
 
 
