@@ -1,8 +1,8 @@
-"""Absent seats: which one is given up next, when, and with what cause.
+"""Decides which absent seat is given up next, when, and for what cause.
 
-A player who is away has a grace period, unless it left for good. When the grace is over, the seat
-is given up or a substitute is asked for. When every seat that could still play is away, the match
-is abandoned as soon as the last grace is over.
+An absent player has a grace period, unless it left for good. When the grace period ends, the match
+forfeits the seat or asks for a substitute. If every seat that could still play is absent, the match
+is abandoned as soon as the last grace period ends.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ DEPARTURE_TEXTS: Final = {
     "crash": "crashed and did not come back",
     "kicked": "was removed by the host",
 }
-"""The text in the result for a seat that was given up, by cause."""
+"""The text in the result for a seat that was given up, by reason."""
 
 
 _CAUSES: Final = {"crash": Cause.CRASH, "kicked": Cause.KICKED}
 GONE_FOR_GOOD: Final = frozenset({"left", "kicked"})
-"""Absences without a grace."""
+"""The reasons for absence without a grace period."""
 
 
 class Due(NamedTuple):
-    """A seat that is to be given up at `at_ms`, in the match's time."""
+    """A seat to be given up at `at_ms`, in the match's time."""
 
     at_ms: int
     seat: int
@@ -37,7 +37,7 @@ class Due(NamedTuple):
 
 
 def next_due(state: MatchState, substituted: Collection[int]) -> Due | None:
-    """Return which absent seat is to be given up next; `substituted` wait for a substitute."""
+    """Return the absent seat to give up next; those in `substituted` wait for a substitute."""
     away = {seat: gone for seat, gone in state.away.items() if state.still_plays(seat)}
     waiting = [seat for seat in away if seat not in substituted]
     for seat in waiting:
@@ -57,7 +57,7 @@ def cause_of(absence: Absence) -> Cause:
 
 
 def _all_are_away(state: MatchState) -> bool:
-    """Return whether every seat that could still play is away."""
+    """Return whether every seat that could still play is absent."""
     if state.to_act not in state.away:
         return False
     there = set(range(len(state.players))) - state.away.keys()

@@ -1,11 +1,9 @@
-"""The moves of a match by their request ids, to answer resent moves idempotently.
+"""The moves of a match by request id, which allow idempotent answers to resent moves.
 
-When a connection is lost, answers are lost with it, and the client resends those moves with the
-same ids and plies. The match may have continued meanwhile, and a player may run several programs.
-So every move of a match is remembered for the whole match, and no move that is in the log is ever
-refused.
-
-They are packed in the order of their plies, 18 bytes each, because a long match has hundreds.
+A lost connection may lose answers too; the client then resends those moves with the same ids and
+plies. The match may have continued meanwhile, and a player may run several programs. So the match
+remembers every move until its end, and never refuses a move that is in the log. Moves are packed in
+ply order, 18 bytes each, because a long match has hundreds.
 """
 
 from __future__ import annotations
@@ -15,24 +13,24 @@ from struct import Struct
 from typing import Final, TypeAlias
 
 AnsweredMove: TypeAlias = tuple[int, int, int, int]
-"""The ply of a move, its seat, the id of its request, and the number of its entry."""
+"""A move's ply, seat, request id and entry number."""
 _MOVE: Final = Struct("<IHqI")
 pack_move: Final = _MOVE.pack
-"""Pack a move, given by the fields of an `AnsweredMove`."""
+"""Packs the fields of an `AnsweredMove`."""
 
 
 def packed(moves: Iterable[AnsweredMove]) -> bytearray:
-    """Return moves packed."""
+    """Return the moves in packed form."""
     return bytearray().join(pack_move(*move) for move in moves)
 
 
 def unpacked(moves: bytes | bytearray) -> list[AnsweredMove]:
-    """Return the moves that were packed."""
+    """Return the moves from packed form."""
     return list(_MOVE.iter_unpack(moves))
 
 
 def find_entry(moves: bytes | bytearray, ply: int, seat: int, request: int) -> int | None:
-    """Return the number of the entry that a move became, or None."""
+    """Return the number of a move's entry, or None if it has none."""
     for at in range(len(moves) - _MOVE.size, -1, -_MOVE.size):
         move = _MOVE.unpack_from(moves, at)
         if move[0] <= ply:
@@ -41,5 +39,5 @@ def find_entry(moves: bytes | bytearray, ply: int, seat: int, request: int) -> i
 
 
 def without_seat(moves: bytes | bytearray, seat: int) -> bytearray:
-    """Return the moves without those of a seat that changed hands: its request ids start anew."""
+    """Return the moves without those of a seat whose new player starts with new request ids."""
     return packed(move for move in unpacked(moves) if move[1] != seat)

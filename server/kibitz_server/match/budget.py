@@ -1,7 +1,7 @@
-"""Limits on a seat's additions to its match's log, besides its moves. Pure.
+"""Limits on what a seat may add to its match's log, apart from moves. Pure.
 
-Every kind of entry that a client can cause has a bound, per match and per hour, because the log of
-a match is kept for good. `BOUNDS` names the bound of each kind. The amounts used are part of the
+Every kind of entry that a client can cause is limited, per match and per hour, because a match's
+log is kept permanently. `BOUNDS` names the limit of each kind. The amounts used are part of the
 match's state, so they survive a restart.
 """
 
@@ -21,18 +21,18 @@ _HOUR_MS: Final = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """The amount of something that a seat may use in one match."""
+    """The amount of a resource that a seat may use in one match."""
 
     what: str
-    """Its name in `MatchState.used`, before the number of the seat."""
+    """The resource's name in `MatchState.used`, before the seat number."""
     at_once: int
     per_hour: int
     """The additional amount for each hour of the match."""
     most: int
-    """The limit however long the match takes."""
+    """The limit, however long the match takes."""
 
     def key(self, seat: int) -> str:
-        """Return the name under which the match keeps what a seat has used."""
+        """Return the key of the amount a seat has used, in `MatchState.used`."""
         return f"{self.what}{seat}"
 
     def left(self, used: int, at_ms: int) -> int:
@@ -40,7 +40,7 @@ class Allowance:
         return min(self.most, self.at_once + self.per_hour * at_ms // _HOUR_MS) - used
 
     def wait_ms(self, used: int, at_ms: int) -> int | None:
-        """Return the milliseconds until a seat may use one more, 0 for now, None for never."""
+        """Return the milliseconds until a seat may use one more unit: 0 for now, None for never."""
         if used >= self.most:
             return None
         needed = (used + 1 - self.at_once) * _HOUR_MS
@@ -52,7 +52,7 @@ NOTES: Final = Allowance("note", at_once=100_000, per_hour=100_000, most=1_000_0
 MOVE_COMMENTS: Final = Allowance("comment", at_once=250_000, per_hour=500_000, most=4_000_000)
 """Characters of a seat's comments on its own moves."""
 RETURNS: Final = Allowance("return", at_once=100, per_hour=60, most=2000)
-"""The number of times a seat reconnects or is taken over."""
+"""The number of times a seat may reconnect or be taken over."""
 BOUNDS: Final[Mapping[type[Entry], Allowance | str]] = MappingProxyType(
     {
         records.Moved: MOVE_COMMENTS,
@@ -68,19 +68,19 @@ BOUNDS: Final[Mapping[type[Entry], Allowance | str]] = MappingProxyType(
         records.Hidden: "is in no log",
     }
 )
-"""The bound of each kind of entry in the log of one match.
+"""What limits each kind of entry in the log of one match.
 
-The rules bound moves, and `Conduct.max_illegal` bounds notes about illegal ones.
+The rules limit moves, and `Conduct.max_illegal` limits notes about illegal ones.
 """
 CUT_COMMENT: Final = "cut: the comments of this seat have used up their budget"
-"""The text that replaces a comment's line and text when they are not kept."""
+"""The notice that replaces the line and text of a comment over budget."""
 
 
 def comment_size(comment: Comment) -> int:
-    """Return how many characters of a comment count."""
+    """Return how many characters of a comment count against the budget."""
     return len(comment.text or "") + sum(map(len, comment.line or ()))
 
 
 def cut(comment: Comment) -> Comment:
-    """Return a comment with a notice in place of its line and text."""
+    """Return a comment with its line and text replaced by a notice."""
     return construct(Comment, {**comment.__dict__, "line": None, "text": CUT_COMMENT})

@@ -1,19 +1,19 @@
-"""Checkpoints: snapshots of a match at some entry, so that a start need not fold the whole log.
+"""Checkpoints: snapshots of a match, so that startup need not replay the whole log.
 
 A checkpoint is only a cache; the log is authoritative. It contains the number of its entry, the
 chain's link there, and the digest of the code that made it. Restoring a match from a checkpoint
-continues from that link. If anything is not as expected, the checkpoint is ignored and the whole
-log is folded instead. For every log and every entry in it,
+continues from that link. If anything in a checkpoint is unexpected, the whole log is replayed
+instead. For every log and every entry in it,
 
     restore(whole log) == resume(checkpoint after the entry, the entries that follow)
 
-byte for byte, which `tests/server/match/test_checkpoint.py` holds for every game.
+byte for byte, as `tests/server/match/test_checkpoint.py` checks for every game. The format:
 
     SHA-256 of the rest | zlib( one line of JSON, "\\n", the bytes of the game's state )
 
 The digest detects damage, and the program wrote the JSON itself, so nothing in it is validated
-further. `code` is the digest of the sources of the rules and of the fold. With other sources the
-same entries may lead to other values, so older checkpoints are not used.
+further. `code` is the digest of the source code of the rules and of `MatchState`. Other code may
+compute other values from the same entries, so checkpoints made by other code are not used.
 """
 
 from __future__ import annotations
@@ -32,15 +32,16 @@ from kibitz_server.match.saved_state import SavedState
 from kibitz_server.match.state import BrokenLog, MatchState
 
 CHECKPOINT_INTERVAL = 32
-"""Entries between two checks of whether a match needs another checkpoint."""
+"""The number of entries between two checks of whether a match needs another checkpoint."""
 FOLDED_AT_START = 20_000
-"""The number of entries that a start may have to fold for all running matches together, a quarter
-of a second of work. A few matches need no checkpoint before they are long."""
+"""The number of entries that startup may have to replay for all running matches together, which
+takes a quarter of a second. If only a few matches run, only long ones need checkpoints.
+"""
 FORMAT = 1
 """The version of a checkpoint's layout; other versions are not read."""
 DIGEST_BYTES = 32
 ZLIB_LEVEL = 1
-"""zlib's fastest: boards are mostly zeros, and the fifth of a record is as good as the sixth."""
+"""zlib's fastest level: boards are mostly zeros, so that higher levels hardly save more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class _Line:
     game: str
     rules_version: int
     dtype: str
-    """The fields of the state's record, without which its bytes have no meaning."""
+    """A digest of the fields of the state's dtype, which the bytes must match."""
     link: str
     saved: SavedState
 
@@ -66,7 +67,7 @@ class Checkpoint:
     """A validated checkpoint of this match, made by this code."""
 
     link: str
-    """The chain's link at entry `kept.seq`."""
+    """The hash chain's link at entry `saved.seq`."""
     saved: SavedState
     state: State
 
@@ -76,14 +77,15 @@ class Checkpoint:
 
 
 def checkpoint_interval(matches: int) -> int:
-    """Return how many entries a match may have beyond its checkpoint while so many are running."""
+    """Return how many entries a match may have after its checkpoint if `matches` are running."""
     return max(CHECKPOINT_INTERVAL, FOLDED_AT_START // max(1, matches))
 
 
 def is_due(seq: int, checkpointed: int, interval: int) -> bool:
-    """Return whether a match at entry `seq` needs a checkpoint, the last being of `checkpointed`.
+    """Return whether a match at entry `seq`, with a checkpoint at `checkpointed`, needs another.
 
-    Without one it would have more than `interval` entries beyond it when it is looked at next.
+    Without one, the match would have more than `interval` entries after its checkpoint at the next
+    check.
     """
     return seq + CHECKPOINT_INTERVAL - checkpointed > interval
 
@@ -91,25 +93,25 @@ def is_due(seq: int, checkpointed: int, interval: int) -> bool:
 def next_checkpoint(match: str, seq: int) -> int:
     """Return the entry after `seq` at which to check whether a checkpoint is due.
 
-    Each match has its own offset in the period, so that matches which began together do not write
-    their checkpoints together.
+    Each match has its own offset, so that matches that began together write their checkpoints at
+    different times.
     """
     place = zlib.crc32(match.encode()) % CHECKPOINT_INTERVAL
     return seq + 1 + (place - seq - 1) % CHECKPOINT_INTERVAL
 
 
 class Checkpoints:
-    """Writes and reads the checkpoints of this code."""
+    """Writes and reads the checkpoints made by this code."""
 
     def __init__(self, code: str) -> None:
         self._code = code
         self._types: dict[str, str] = {}
-        """The type of the states of each game, in the words of a checkpoint, as seen last ..."""
+        """By game, a digest of the state dtype that was last used ..."""
         self._blanks: dict[str, State] = {}
-        """... and a state of that type: copying one is cheaper than a game's start."""
+        """... and a state of that dtype, because copying one is cheaper than starting a game."""
 
     def write(self, match: MatchState, link: str) -> bytes:
-        """Return a checkpoint of a match whose log's chain has come to `link`."""
+        """Return a checkpoint of a match; `link` is the current link of its log's hash chain."""
         info = match.game.info
         line = _Line(
             format=FORMAT,
@@ -127,7 +129,7 @@ class Checkpoints:
     def read(self, data: bytes, game: Game, setup: Setup) -> Checkpoint | None:
         """Return the checkpoint in `data`.
 
-        None if it is damaged, was made by other code, or belongs to another match.
+        Returns None if it is damaged, was made by other code, or belongs to another match.
         """
         digest, body = data[:DIGEST_BYTES], data[DIGEST_BYTES:]
         if sha256(body).digest() != digest:
@@ -137,9 +139,9 @@ class Checkpoints:
             text, _, state = zlib.decompress(body).partition(b"\n")
             line = _LINE.validate_json(text)
         except UnknownRules:
-            return None  # the fold says what is wrong with the match
+            return None  # replaying the log reports the problem
         except (zlib.error, ValidationError):
-            return None  # of another format: what was written is as it was
+            return None  # another format: the digest rules out damage
         info = game.info
         given = (line.format, line.code, line.match, line.game, line.rules_version)
         if given != (FORMAT, self._code, setup.match, info.name, info.rules_version):
@@ -150,7 +152,7 @@ class Checkpoints:
         return Checkpoint(line.link, line.saved, _fill(blank, state))
 
     def _type(self, game: Game, state: State) -> str:
-        """Return the words for a state's type; describing a type costs more than all the rest."""
+        """Return a digest of a state's dtype; it is cached, since describing a dtype is slow."""
         name = game.info.name
         blank = self._blanks.get(name)
         if blank is None or blank.dtype is not state.dtype:
@@ -159,7 +161,7 @@ class Checkpoints:
         return self._types[name]
 
     def _blank(self, game: Game, setup: Setup, wanted: str) -> State | None:
-        """Return a state of the type `wanted`, or None if the game does not begin with one."""
+        """Return a state of the dtype `wanted`, or None if the game's initial state has another."""
         name = game.info.name
         if self._types.get(name) != wanted:
             options = game.Options.from_wire(setup.options)
@@ -170,9 +172,9 @@ class Checkpoints:
 def resume(
     game: Game, setup: Setup, checkpoint: Checkpoint, entries: Sequence[Entry]
 ) -> MatchState:
-    """Return the match that `entries` lead to, the ones after the checkpoint.
+    """Return the match after `entries`, which must be those after the checkpoint.
 
-    Raises `BrokenLog` if they do not follow it.
+    Raises `BrokenLog` if they are not.
     """
     if entries and entries[0].seq != checkpoint.seq + 1:
         raise BrokenLog(f"entry {entries[0].seq} does not follow entry {checkpoint.seq}")
@@ -180,7 +182,7 @@ def resume(
 
 
 def _fill(blank: State, data: bytes) -> State:
-    """Return a record of the same type as `blank` with these bytes."""
+    """Return a state of the same dtype as `blank` with these bytes."""
     state = blank.copy()
     values = np.frombuffer(data, state.dtype)
     home = state.base

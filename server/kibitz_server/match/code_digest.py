@@ -1,4 +1,4 @@
-"""A digest of the program's own sources, for data that is only valid with the code that made it."""
+"""A digest of the program's source code, for data that is only valid with the code that made it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import kibitz_server
 
 @functools.cache
 def code_digest() -> str:
-    """Return the digest of all that decides what a log leads to; 5 ms, once a process."""
+    """Return the digest of all code that computes a match from its log; 5 ms, once per process."""
     total = hashlib.sha256(np.__version__.encode())
     for package in (kibitz_protocol, kibitz_games, kibitz_server):
         for top in map(Path, package.__path__):

@@ -1,6 +1,6 @@
 """The commands and effects of a match: values without behavior.
 
-The ones that every move makes are named tuples, which cost a third of a frozen dataclass.
+Those needed for every move are named tuples, which cost a third as much as frozen dataclasses.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kibitz_server.match.visibility import EntryView
 
 
 class Play(NamedTuple):
-    """A seat's action at `ply`; `rtt_ms` is the measured round trip of the socket it came on."""
+    """A seat's action at `ply`; `rtt_ms` is the measured round trip of the socket it arrived on."""
 
     seat: int
     id: int
@@ -34,9 +34,9 @@ class Resign:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """A seat's player went away: ``left`` or ``kicked`` for good, else with the match's grace.
+    """A seat's player is gone: for good if ``left`` or ``kicked``, else with a grace period.
 
-    `restart` marks the first one after a restart of the server.
+    `restart` marks the first such command after a server restart.
     """
 
     seat: int
@@ -46,9 +46,9 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """A seat's player reconnected; if `player` is given, it is checked against the seat.
+    """A seat's player reconnected; `player`, if given, must be the seat's.
 
-    `takeover` marks that the player was connected and another program has taken its place.
+    `takeover` means that the player was still connected, and another program has taken its place.
     """
 
     seat: int
@@ -58,7 +58,7 @@ class Return:
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """Another player takes the seat of one who is away: an answer to `WantSubstitute`."""
+    """Another player takes the seat of an absent one; an answer to `WantSubstitute`."""
 
     seat: int
     player: Player
@@ -67,7 +67,7 @@ class Replace:
 
 @dataclass(frozen=True, slots=True)
 class Forfeit:
-    """The caller drops a seat, for instance because no stand-in could be had."""
+    """The caller drops a seat, for instance because no substitute was available."""
 
     seat: int
     cause: Cause
@@ -76,7 +76,7 @@ class Forfeit:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A line for a seat's record; the server's own do not count in the seat's budget."""
+    """A line for a seat's record; the server's lines do not count against the seat's budget."""
 
     seat: int
     text: str
@@ -85,7 +85,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class AddComment:
-    """A comment on the match; `seat` is None for a spectator, who sees `ply`."""
+    """A comment on the match; `seat` is None for a spectator, who sees the match at `ply`."""
 
     author: Player
     seat: int | None
@@ -95,7 +95,7 @@ class AddComment:
 
 @dataclass(frozen=True, slots=True)
 class Abort:
-    """The server cannot continue this match, or its `operator` ends it."""
+    """Ends a match that the server cannot continue, or that its `operator` ends."""
 
     detail: str
     operator: bool = False
@@ -110,7 +110,7 @@ Command: TypeAlias = Play | Resign | Leave | Return | Replace | Forfeit | Note |
 class Append(NamedTuple):
     """Make `entry` durable, then send each viewer ``view.event(viewer)``.
 
-    If the entry is an accepted move, the answer to its request follows.
+    If the entry is an accepted move, answer its request afterwards.
     """
 
     entry: Entry
@@ -119,7 +119,7 @@ class Append(NamedTuple):
 
 
 class Accepted(NamedTuple):
-    """Answer the request `id` of a seat, which has resent a move: it is entry `seq`."""
+    """Answer a seat's request `id`, which resent the move that is entry `seq`."""
 
     seat: int
     id: int
@@ -128,10 +128,9 @@ class Accepted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """Answer a refused command, which had no effect. `id` is None if the command had none, and
-    `seat` is -1 if it came from no seat.
+    """Answer a refused command, which had no effect.
 
-    `hint` suggests a fix, None if there is nothing to add to the code.
+    `id` is None if the command had none, and `seat` is -1 if the sender has no seat. `hint` suggests a fix; None if the code says it all.
     """
 
     seat: int
@@ -144,9 +143,9 @@ class Refuse:
 
 @dataclass(frozen=True, slots=True)
 class WantSubstitute:
-    """Find a house bot for a seat, then always answer with `Replace` or `Forfeit`.
+    """Find a house bot for a seat, then answer with `Replace` or `Forfeit`.
 
-    Meanwhile no flag falls for the seat, and its player may still return.
+    Until then the seat's flag cannot fall, and its player may still return.
     """
 
     seat: int
@@ -156,7 +155,7 @@ class WantSubstitute:
 
 @dataclass(frozen=True, slots=True)
 class MatchOver:
-    """The match is over; no command changes it any more."""
+    """The match is over, and no command changes it from now on."""
 
     result: Result
 

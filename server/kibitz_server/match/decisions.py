@@ -1,6 +1,6 @@
-"""Decisions about commands other than moves: each makes one entry of the log, or is refused.
+"""Decides on commands other than moves: each becomes one log entry or is refused.
 
-All are functions of a match's state and change nothing; the engine appends the entry.
+All are pure functions of a match's state; the engine appends the entry.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from kibitz_server.match.refusals import refuse_over
 from kibitz_server.match.state import MatchState
 
 MAX_COMMENTS: Final = 2000
-"""Comments that one match takes: each is an entry of its log, and kept for good."""
+"""The most comments on one match, because each is a permanent entry of its log."""
 OtherCommand: TypeAlias = Resign | Leave | Return | Replace | Forfeit | Note | AddComment | Abort
-"""A command that is no move."""
+"""A command other than a move."""
 
 
 def decide(state: MatchState, command: OtherCommand, at: int) -> Entry | Refuse | None:
-    """Return the entry that a command makes at a time of the match, or its refusal.
+    """Return the entry that a command leads to at a time of the match, or its refusal.
 
-    None if nothing has to be done.
+    Returns None if there is nothing to do.
     """
     match command:
         case Resign(seat):
@@ -76,12 +76,12 @@ def decide(state: MatchState, command: OtherCommand, at: int) -> Entry | Refuse 
 
 
 def forfeited(state: MatchState, seat: int, cause: Cause, detail: str, at: int) -> Forfeited:
-    """Return the entry that drops a seat which still plays."""
+    """Return the entry that drops a seat that is still playing."""
     return Forfeited(seq=state.seq + 1, at_ms=at, seat=seat, cause=cause, detail=detail[:200])
 
 
 def aborted(state: MatchState, detail: str, at: int, *, operator: bool = False) -> Aborted:
-    """Return the entry that ends a match which goes on, so that it counts for nobody."""
+    """Return the entry that aborts a running match, so that it does not count."""
     return Aborted(
         seq=state.seq + 1, at_ms=at, detail=detail[:200], operator=True if operator else None
     )
@@ -94,7 +94,7 @@ def _leave(state: MatchState, command: Leave, at: int) -> Left | Refuse | None:
     known = state.away.get(seat)
     for_good = command.reason in GONE_FOR_GOOD
     if known is not None and (known.reason in GONE_FOR_GOOD or not for_good):
-        return None  # the first absence counts, unless the player now leaves for good
+        return None  # the first reason counts, unless the player now leaves for good
     return Left(
         seq=state.seq + 1,
         at_ms=at,

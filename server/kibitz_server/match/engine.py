@@ -1,49 +1,48 @@
-"""The match engine: commands and the time in, effects and the next deadline out.
+"""The match engine: commands and time in, effects and the next deadline out.
 
-It does no input or output, reads no clock and draws no random numbers. Everything durable about a
-match is its `MatchState`. Every entry passes through `MatchState.apply`, whether a command has just
-made it or a log gives it back, so restoring the log of a match gives the live one again, byte for
-byte, and from any entry on.
+It does no I/O, reads no clock and draws no random numbers. All durable data of a match is in its
+`MatchState`. Every entry passes through `MatchState.apply`, whether it comes from a command or from
+a log. So replaying a match's log, from any entry on, reproduces the live match byte for byte.
 
-The log omits only facts about the present moment: when the turn was opened, how often a seat has
-sent an illegal move, which substitutes have been asked for. A restart resets these, and charges the
-downtime to nobody.
+The log omits only transient facts: when the turn was opened, how many illegal moves a seat has
+sent, which substitutes have been requested. A restart resets these, and charges no player for the
+downtime.
 
-The caller's part. `now` is a monotonic clock in whole milliseconds. Effects are carried out in
-order, and nothing of an `Append` is told before its entry is durable. Whenever `state.turn` has
-changed and the match goes on, the seat `state.to_act` is sent `your_turn` and then `open_turn` is
-called; its clock runs from there. `tick` is called when the `deadline` has come, and once after a
-restore: it anchors the match to the caller's clock and settles what a crash has cut off. `lag` is
-how much time the caller's clock has left out so far because the server stood still; what of it fell
-into a turn is only noted in the turn's entry.
+The caller's obligations: `now` must be a monotonic clock in whole milliseconds. Carry out effects
+in order, and announce an `Append` only after its entry is durable. Whenever `state.turn` has
+changed and the match is not over, send `your_turn` to the seat `state.to_act` and then call
+`open_turn`, which starts the seat's clock. Call `tick` when the `deadline` is reached, and once
+after a restore: it anchors the match to the caller's clock and completes what a crash has
+interrupted. `lag` is the total time that the caller's clock has omitted so far because the server
+stood still; the lag within a turn is only recorded in the turn's entry.
 
-`MatchClock` measures turns. The engine makes the entries of moves and decides when timers are due;
-the other entries are made by functions of the state: `decisions` (commands), `flags` (fallen
+`MatchClock` measures turns. The engine creates the entries of moves and decides when timers are
+due; functions of the state create all other entries: `decisions` (commands), `flags` (fallen
 flags), `refusals` (illegal moves).
 
-A turn is measured from `open_turn` to the arrival of the move, and an allowance for the network is
-taken off. The allowance is the socket's own round trip as the server measured it (the shortest of
-its last pings). It is at most `ALLOWANCE_CAP_MS` and at most the rest of the seat's lag bank
-(`kibitz_protocol.wire.lag`), so a peer that delays its pongs empties its bank. The flag's timer
-waits longer than the clock by the most that the turn may be allowed, so that nobody is flagged by
-the network inside the allowance.
+A turn's duration is measured from `open_turn` to the arrival of the move, minus an allowance for
+the network. The allowance is the socket's round trip as measured by the server (the shortest of its
+last pings). It is limited to `ALLOWANCE_CAP_MS` and to the seat's remaining lag bank
+(`kibitz_protocol.wire.lag`), so a peer that delays its pongs only drains its bank. The flag's timer
+exceeds the clock by the largest allowance that the turn may get, so that network delay within the
+allowance cannot make a flag fall.
 
-A turn whose `lag` exceeds what the match forgives is not played any more: the match is aborted, by
-the move or by the flag that would end the turn.
+If a turn's `lag` exceeds what the match forgives, the move or flag that would end the turn aborts
+the match instead.
 
-    turn comes (Moved, a drop, Replaced)
+    turn begins (Moved, a drop, Replaced)
        | open_turn(now)               the clock of the seat to act runs
        v
-    turn open --Play in time--------------------------------> Moved, the next turn comes
+    turn open --Play in time--------------------------------> Moved, the next turn begins
        |  \\--Play refused: stale, not your turn -->  nothing
-       |  \\--Play refused: illegal --> Noted, and at last Forfeited
+       |  \\--Play refused: illegal --> Noted, eventually Forfeited
        |
        +--flag, by a late Play or by tick--> Flagged --> Forfeited | Moved (random)
-       |                                        \\--> the next turn comes (skip)
+       |                                        \\--> the next turn begins (skip)
 
-    seat there --Leave--> away --Return in its grace--> there
-                            \\--grace over--> Forfeited | WantSubstitute --> Replaced | Forfeited
-                             \\--grace of everybody over--> Forfeited(abandoned), the end
+    present --Leave--> absent --Return within the grace period--> present
+                         \\--period over--> Forfeited | WantSubstitute --> Replaced | Forfeited
+                          \\--everybody's period over--> Forfeited(abandoned), the end
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ from kibitz_server.match.visibility import MatchViews
 
 
 class MatchClock:
-    """The match's own time, and the time that the present turn has been open."""
+    """The match's own time, and how long the current turn has been open."""
 
     __slots__ = (
         "_lag_at_open",
@@ -98,19 +97,19 @@ class MatchClock:
     def __init__(self, state: MatchState) -> None:
         self._state = state
         self._origin: int | None = None
-        """The caller's time at which the match's own time was 0."""
+        """The caller's time at which the match's time was 0."""
         self._opened_at: int | None = None
-        """The time at which the present turn was opened."""
+        """The time at which the current turn was opened."""
         self._turn_ms = 0
         """The milliseconds that the open turn may be charged before its flag falls."""
         self.flag_at: int | None = None
         """The time at which the flag of the open turn falls, including the largest allowance."""
         self.uncharged_ms = 0
-        """How long the present turn was open before it was closed and reopened."""
+        """How long the current turn was open before it was closed and reopened."""
         self.lag = 0
-        """The time that the caller's clock has left out so far ..."""
+        """The time that the caller's clock has omitted so far ..."""
         self._lag_at_open = 0
-        """... and its value when the present turn was opened."""
+        """... and its value when the current turn was opened."""
 
     def read(self, now: int) -> int:
         """Return the match's own time; the first call anchors it to the caller's."""
@@ -121,7 +120,7 @@ class MatchClock:
         return at if at > last else last
 
     def to_caller(self, at: int) -> int:
-        """Return a time of the match in the caller's time."""
+        """Convert a time of the match to the caller's time."""
         assert self._origin is not None, "the clock is read before anything else"
         return at + self._origin
 
@@ -138,7 +137,7 @@ class MatchClock:
             self.flag_at = at + self._turn_ms + most
 
     def end_turn(self) -> None:
-        """Forget the present turn: the one that has come is not open yet."""
+        """Drop the current turn; the next one is not open yet."""
         self._opened_at = self.flag_at = None
         self.uncharged_ms = 0
 
@@ -148,21 +147,21 @@ class MatchClock:
         self._opened_at = self.flag_at = None
 
     def measure(self, at: int) -> tuple[int, int, int]:
-        """Return when the turn was opened, its duration, and the lag, which is not included."""
+        """Return when the turn was opened, its duration without the lag, and the lag."""
         before = self.uncharged_ms
         if self._opened_at is None:
             return at, 0, before
-        # A caller may date a command back, so that it comes before a deadline.
+        # A caller may backdate a command, so that it precedes a deadline.
         elapsed, lag = at - self._opened_at, self.lag - self._lag_at_open
         return self._opened_at, elapsed if elapsed > 0 else 0, before + (lag if lag > 0 else 0)
 
     def open_ms(self, at: int) -> int:
-        """Return how long the present turn has been open in all, standstill included."""
+        """Return how long the current turn has been open in total, including standstills."""
         _, elapsed, stood = self.measure(at)
         return elapsed + stood
 
     def is_late(self, charged: int) -> bool:
-        """Return whether the flag falls in a turn that is charged so many milliseconds."""
+        """Return whether the flag falls if the turn is charged this many milliseconds."""
         state = self._state
         if state.clocks is None:
             return False
@@ -171,7 +170,7 @@ class MatchClock:
         return charged >= until_flag(state.control, state.clocks[state.to_act])
 
     def left_ms(self, at: int) -> int | None:
-        """Return how much time the seat to act has left, None without a clock."""
+        """Return the time left of the seat to act; None without a clock."""
         total = self._state.left_ms
         if total is None or self._opened_at is None:
             return total
@@ -179,7 +178,7 @@ class MatchClock:
 
 
 class MatchEngine:
-    """Decides what commands and timers do to one match."""
+    """Decides how commands and timers change one match."""
 
     __slots__ = (
         "_clock",
@@ -193,16 +192,16 @@ class MatchEngine:
 
     def __init__(self, state: MatchState) -> None:
         self.state = state
-        """Changed by the engine alone."""
+        """Only the engine changes it."""
         self.views = MatchViews(state)
         self._clock = MatchClock(state)
         self.deadline: int | None = None
         """The caller's time at which `tick` is due, or None ..."""
         self._due: int | None = None
-        """... and the match's."""
+        """... and the same in the match's time."""
         self._illegal_counts = [0] * len(state.players)
         self._substitutes_wanted: frozenset[int] = NO_SEATS
-        """The absent seats that a substitute has been asked for."""
+        """The absent seats for which a substitute was requested."""
 
     @classmethod
     def new(cls, game: Game, setup: Setup) -> MatchEngine:
@@ -211,7 +210,7 @@ class MatchEngine:
 
     @classmethod
     def restore(cls, game: Game, setup: Setup, entries: Iterable[Entry]) -> MatchEngine:
-        """Return the match that `entries` lead to; call `tick` once before anything else."""
+        """Return the match after `entries`; call `tick` once before anything else."""
         return cls.resume(MatchState(game, setup), entries)
 
     @classmethod
@@ -222,9 +221,9 @@ class MatchEngine:
         return engine
 
     def handle(self, command: Command, now: int, lag: int = 0) -> list[Effect]:
-        """Carry out a command: after the timers that are due, before those that it makes due.
+        """Carry out a command: after the timers already due, before those that it makes due.
 
-        Others may have been waiting for a player who now leaves, drops out or returns.
+        Other seats may have been waiting for a player who now leaves, drops out or returns.
         """
         clock = self._clock
         at = clock.read(now)
@@ -239,16 +238,17 @@ class MatchEngine:
         return effects
 
     def tick(self, now: int, lag: int = 0) -> list[Effect]:
-        """Carry out the timers that are due."""
+        """Carry out all timers that are due."""
         at = self._clock.read(now)
         self._clock.lag = lag
         self._set_deadline()
         return self._run_due_timers(at)
 
     def open_turn(self, now: int, lag: int = 0) -> int | None:
-        """Start the clock of the seat to act, whose turn is durable and sent; return the deadline.
+        """Start the clock of the seat to act, and return the deadline.
 
-        If the turn is open already its clock keeps running; if the match is over nothing happens.
+        Its turn must be durable and sent. If the turn is already open, its clock keeps running; if
+        the match is over, nothing happens.
         """
         clock = self._clock
         clock.lag = lag
@@ -259,8 +259,8 @@ class MatchEngine:
     def close_turn(self, now: int, lag: int = 0) -> int | None:
         """Stop the clock of the open turn, as if it had not been opened; return the deadline.
 
-        The server is what keeps the seat from answering, so the seat's thinking time is not
-        charged. It counts toward the standstill that the match forgives.
+        The server keeps the seat from answering, so the time is not charged to the seat. It counts
+        toward the standstill that the match forgives.
         """
         clock = self._clock
         clock.lag = lag
@@ -269,18 +269,18 @@ class MatchEngine:
         return self.deadline
 
     def go_on_from(self, former: MatchEngine, now: int, lag: int = 0) -> None:
-        """Restart the turn that is open at `former`, an engine of the same match."""
+        """Continue the turn that is open in `former`, another engine of the same match."""
         if former.state.began == self.state.began:
             clock = former._clock
             clock.lag = lag
             self._clock.uncharged_ms = clock.open_ms(clock.read(now))
 
     def left_ms(self, now: int) -> int | None:
-        """Return how much time the seat to act has left, None without a clock."""
+        """Return the time left of the seat to act; None without a clock."""
         return self._clock.left_ms(self._clock.read(now))
 
     def return_wait_ms(self, seat: int, now: int) -> int | None:
-        """Return the milliseconds until a seat may return once more, 0 for now, None for never."""
+        """Return the milliseconds until a seat may return again: 0 for now, None for never."""
         used = self.state.used.get(RETURNS.key(seat), 0)
         return RETURNS.wait_ms(used, self._clock.read(now))
 
@@ -328,14 +328,14 @@ class MatchEngine:
         effects = [refusal, *self._append(note)]
         if self._illegal_counts[seat] >= state.setup.conduct.max_illegal:
             detail = f"{self._illegal_counts[seat]} illegal moves"
-            # The message may describe hidden parts of the position.
+            # The message may reveal hidden parts of the position.
             if not state.game.info.hidden:
                 detail = f"{detail}, the last: {refusal.message}"
             effects += self._append(forfeited(state, seat, Cause.ILLEGAL, detail, at))
         return effects
 
     def _execute(self, command: OtherCommand, at: int) -> list[Effect]:
-        """Carry out a command that is no move."""
+        """Carry out a command other than a move."""
         decision = decide(self.state, command, at)
         if decision is None:
             return []
@@ -356,7 +356,7 @@ class MatchEngine:
     # --- timers -----------------------------------------------------------------------------
 
     def _set_deadline(self) -> None:
-        """Find the next timer; call again after every change of the timers."""
+        """Find the next timer; must be called after every change of timers."""
         state = self.state
         due: int | None = None
         if state.away and state.result is None:
@@ -401,7 +401,7 @@ class MatchEngine:
         return self._append(entry)
 
     def _give_up_absent_seat(self, at: int) -> list[Effect]:
-        """Forfeit the seat whose grace is over, or ask for a substitute."""
+        """Forfeit the seat whose grace period has ended, or request a substitute."""
         state = self.state
         absence = absences.next_due(state, self._substitutes_wanted)
         assert absence is not None, "a deadline is a flag's or an absent seat's"
@@ -419,9 +419,10 @@ class MatchEngine:
     def _append(
         self, entry: Entry, action: int | None = None, request: int | None = None
     ) -> list[Effect]:
-        """Make an entry of the log, and update what is not in it.
+        """Append an entry to the log, and update the data that is not in the log.
 
-        `action` is the entry's own, if decoded; `request` is the request that it answers.
+        `action` is the entry's decoded action, if available; `request` is the request that it
+        answers.
         """
         state = self.state
         began = state.began

@@ -1,4 +1,4 @@
-"""Fallen flags: what the game's policy does with the seat whose time was up."""
+"""Fallen flags: applies the game's policy to the seat that ran out of time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def after_flag(state: MatchState, at: int) -> Moved | Forfeited:
 
 
 def _late_cause(state: MatchState) -> tuple[Cause, str]:
-    """Return the real cause of a fallen flag: an absent player did not think too long."""
+    """Return the real cause of a fallen flag, which may be the player's absence."""
     gone = state.away.get(state.to_act)
     if gone is None:
         return Cause.TIME, "the flag fell"
@@ -36,7 +36,7 @@ def _late_cause(state: MatchState) -> tuple[Cause, str]:
 
 
 def _random_action(state: MatchState) -> int:
-    """Draw a legal action from the seed and the ply: the same one in every replay."""
+    """Draw a legal action from the seed and the ply, so that replays draw the same one."""
     legal = state.game.legal(state.game_state)
     drawn = hashlib.sha256(f"{state.setup.seed}:flag:{state.ply}".encode()).digest()
     return legal[int.from_bytes(drawn[:8], "big") % len(legal)]

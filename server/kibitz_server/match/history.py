@@ -1,9 +1,9 @@
-"""The past of a match as a viewer may see it: its log folded again, entry by entry.
+"""The past of a match as a viewer may see it, replayed from its log entry by entry.
 
 A page in the middle needs the state before it. `PositionCache` keeps copies of the state at every
-`POSITION_INTERVAL`-th entry, for all viewers together: the state is the same for every viewer, and
-durable entries never change. So a page costs its own entries and at most `POSITION_INTERVAL` before
-them. Only the first page folds all entries before it.
+`POSITION_INTERVAL`-th entry, shared by all viewers, because the state is the same for all and
+durable entries never change. So a page costs only its own entries and at most `POSITION_INTERVAL`
+earlier ones. The first request replays all earlier entries.
 """
 
 from __future__ import annotations
@@ -27,39 +27,39 @@ from kibitz_server.match.state import MatchState
 from kibitz_server.match.visibility import EntryView, MatchViews
 
 PAGE_BYTES = 256 * 1024
-"""The approximate length of one answer; clients ask for the rest."""
+"""The approximate length of one answer; clients request the rest separately."""
 POSITION_INTERVAL = 64
-"""Entries between two positions that are kept."""
+"""The number of entries between two cached positions."""
 POSITION_BYTES = 4096
-"""The approximate size of a position besides the game's state."""
+"""The approximate size of a position, excluding the game's state."""
 CACHE_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Events of a match, whether there are more, and their approximate length as JSON."""
+    """Events of a match, their approximate length as JSON, and whether more follow."""
 
     view: Fields | None
-    """The viewer's view right before the first of them, or None."""
+    """The viewer's view right before the first event, or None."""
     stage: Stage | None
-    """The same as a drawing, for viewers that want drawings."""
+    """The same view as a drawing, for viewers that want drawings."""
     events: list[Event]
     more: bool
     size: int
 
 
 NO_EVENTS: Final = Page(None, None, [], False, 0)
-"""The answer for numbers beyond the last entry."""
+"""The answer to requests beyond the last entry."""
 
 
 class PositionCache:
-    """Copies of matches at some of their entries, the most recently used ones."""
+    """An LRU cache of copies of matches at some of their entries."""
 
     def __init__(self, capacity: int = CACHE_BYTES) -> None:
         self._cache: LRUCache[tuple[str, int], MatchState] = LRUCache(capacity)
 
     def match_before(self, game: Game, setup: Setup, first: int) -> MatchState:
-        """Return a match that stands before entry `first`, as near to it as the cache has."""
+        """Return a copy of the match at the latest cached position before entry `first`."""
         for seq in range(
             (first - 1) // POSITION_INTERVAL * POSITION_INTERVAL, 0, -POSITION_INTERVAL
         ):
@@ -69,7 +69,7 @@ class PositionCache:
         return MatchState(game, setup)
 
     def offer(self, match: MatchState) -> None:
-        """Keep the position of a match if its entry is one to keep."""
+        """Cache a match's position if its entry is a multiple of the interval."""
         if match.seq % POSITION_INTERVAL == 0 and match.result is None:
             weight = match.game_state.nbytes + POSITION_BYTES
             self._cache.put((match.setup.match, match.seq), match.copy(), weight)
@@ -86,10 +86,10 @@ def read_events(
     own: int | None = None,
     wanted: WantedViews = "turn",
 ) -> tuple[list[Event], bool]:
-    """Return up to `count` events from number `first` on, and whether there are more.
+    """Return up to `count` events from number `first` on, and whether more follow.
 
-    `lines` are all entries from the first one on. `own` is the viewer's own seat, None for a
-    spectator; a note is for the seat that wrote it even when all else is revealed.
+    `lines` are all entries of the match. `own` is the viewer's seat, None for a spectator; notes
+    are shown only to their author's seat even when all else is revealed.
     """
     match = MatchState(game, setup)
     page = read_page(match, lines, viewer, first, count, own=own, wanted=wanted)
@@ -107,9 +107,9 @@ def read_page(
     wanted: WantedViews = "turn",
     positions: PositionCache | None = None,
 ) -> Page:
-    """As `read_events`, from a match that stands before `first`; `lines` are the entries after it.
+    """Like `read_events`, given a match at a position before `first` and the entries after it.
 
-    The match is advanced, so it must be the caller's own.
+    This advances the match, so the caller must own it.
     """
     views = MatchViews(match)
     seen: Fields | None = None

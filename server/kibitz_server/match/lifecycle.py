@@ -1,6 +1,6 @@
-"""How a match begins, goes on after a restart, and moves to another runner or another player.
+"""Starts matches, continues them after a restart, and moves them to other runners or players.
 
-Everything here is done by the commands of `match.runner`.
+All functions use the commands of `match.runner`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LOG = logging.getLogger("kibitz.match")
 
 
 def start(match: MatchRunner, seated: Callable[[Player], Peer | None]) -> None:
-    """Start a new match, whose setup is being written, with the players who are connected."""
+    """Start a new match, whose setup is being written, with the connected players."""
     for seat, player in enumerate(match.engine.state.players):
         peer = seated(player)
         if peer is not None:
@@ -41,9 +41,9 @@ def resume(match: MatchRunner) -> None:
 
 
 def take_over(match: MatchRunner, former: MatchRunner) -> None:
-    """Take the connections of a runner whose log was lost, and send them the present state.
+    """Take over the connections of a runner whose log was lost, and send them the current state.
 
-    If it was handed back because something raised, the match ends here.
+    If that runner failed because of an exception, the match ends here.
     """
     match.broken = former.broken
     match.engine.go_on_from(former.engine, match.context.clock(), match.context.lag())
@@ -72,7 +72,7 @@ def take_over(match: MatchRunner, former: MatchRunner) -> None:
 def replace(match: MatchRunner, seat: int, player: Player, cause: Cause, peer: Peer) -> bool:
     """Seat a substitute; return whether the seat was still available."""
     if match.closed:
-        return False  # the match asks for a substitute again when it was loaded
+        return False  # once reloaded, the match requests a substitute again
     match.command(Replace(seat, player, cause))
     state = match.engine.state
     if state.result is not None or state.players[seat] != player:
@@ -83,7 +83,7 @@ def replace(match: MatchRunner, seat: int, player: Player, cause: Cause, peer: P
 
 
 def house_bot_ended(match: MatchRunner, player: str, last_words: str) -> None:
-    """Handle the end of a house bot's process; its last lines go into the record."""
+    """Handle the end of a house bot's process; its last output goes into the record."""
     seat = seat_in(match.engine.state.players, player)
     if seat is None or match.engine.state.result is not None:
         return
@@ -93,9 +93,9 @@ def house_bot_ended(match: MatchRunner, player: str, last_words: str) -> None:
 
 
 def is_unfinished(match: MatchRunner, player: str) -> bool:
-    """Return whether the player still has to play here, or to receive the end.
+    """Return whether the player still has to play here, or has yet to receive the end.
 
-    As long as something waits for the disk, the match has not ended, whatever its state.
+    As long as anything waits for the disk, the match has not ended, whatever its state.
     """
     seat = match.shown.seat_of(player)
     if seat is None:
@@ -112,7 +112,7 @@ def abort(match: MatchRunner, detail: str) -> None:
 
 
 def _finish_interrupted(match: MatchRunner) -> None:
-    """Settle what a crash has cut off."""
+    """Complete what a crash has interrupted."""
     result = match.engine.state.result
     if result is None:
         match.tick()

@@ -12,13 +12,13 @@ V = TypeVar("V")
 
 
 class LRUCache(Generic[K, V]):
-    """Values by key; the least recently used ones are dropped when the cache becomes too heavy.
+    """Values by key; drops the least recently used ones to limit the total weight.
 
     Thread-safe.
     """
 
     def __init__(self, capacity: int) -> None:
-        """`capacity` is the greatest sum of the weights given to `put`, such as bytes."""
+        """`capacity` limits the sum of the weights passed to `put`, such as bytes."""
         self._capacity = capacity
         self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
         self._weight = 0
@@ -40,7 +40,7 @@ class LRUCache(Generic[K, V]):
             return entry[0]
 
     def put(self, key: K, value: V, weight: int) -> None:
-        """Keep a value, unless it alone is heavier than the capacity."""
+        """Store a value, unless its weight alone exceeds the capacity."""
         with self._lock:
             self._remove(key)
             if weight > self._capacity:

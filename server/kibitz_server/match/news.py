@@ -1,4 +1,4 @@
-"""Sends the players and spectators of a match what the disk has: moves, turns, and the end."""
+"""Sends a match's players and spectators what is durable: moves, turns, and the end."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from kibitz_server.net.send_queue import SendQueue
 from kibitz_server.storage.pending import HeldAnswer
 
 SEAT_IS_OUT = "the match goes on without this seat, and its end is told to it too"
-"""The message to a seat that is out of a match, in place of the end."""
+"""The message to a seat that has dropped out, in place of the end."""
 
 
 class MatchNews:
-    """The news of one match."""
+    """Sends the news of one match."""
 
     __slots__ = ("_seats", "_shown", "_spectators", "_views", "durable_at", "metrics")
 
@@ -41,21 +41,21 @@ class MatchNews:
         self._spectators = spectators
         self.metrics = metrics
         self.durable_at = 0
-        """The time at which the store last reported something durable."""
+        """The time at which the store last reported durable entries."""
 
     def publish(
         self, view: EntryView, line: bytes, asker: Peer | None = None, answer: bytes = b""
     ) -> None:
         """Send everybody a durable entry, whose line in the log is `line`.
 
-        The answer to the requester follows it.
+        The requester's answer follows it.
         """
         self._shown.announced_ply = view.ply
         spectators = self._spectators
-        # Entries that wait for delayed spectators may be drawn for a later spectator.
+        # Entries waiting for delayed spectators may have to be drawn for a later spectator.
         delayed = drawn = spectators.delayed is not None
         watched = {} if delayed else spectators.queues
-        # All frames are made before the first one goes out, so an error sends nothing.
+        # All frames are made before the first is sent, so that an error sends none.
         outgoing: list[tuple[SendQueue, bytes]] = []
         frame, shown_to = b"", ""
         for seat, peer in enumerate(self._seats.subscribers):
@@ -82,7 +82,7 @@ class MatchNews:
             spectators.delay(view, self.durable_at)
 
     def send_turn(self, seat: int, left_ms: int | None = None) -> None:
-        """Send the seat to act its turn; `left_ms` is given for a turn that was opened already."""
+        """Send the seat to act its turn; pass `left_ms` if the turn was already opened."""
         peer = self._seats.subscribers[seat]
         if peer is not None:
             peer.send_queue.send(self._views.turn_frame(left_ms, peer.views))
@@ -90,14 +90,14 @@ class MatchNews:
     def send_snapshot(
         self, seat: int, why: Literal["started", "rejoined"], left_ms: int | None
     ) -> None:
-        """Send a seat the whole match as it sees it."""
+        """Send a seat the whole match from its point of view."""
         peer = self._seats.subscribers[seat]
         if peer is not None:
             snapshot = self._views.snapshot(seat, why, seat, left_ms)
             peer.send_queue.send(self._views.snapshot_frame(snapshot, seat, peer.views))
 
     def send_end(self) -> None:
-        """Send everybody the end."""
+        """Send everybody the end of the match."""
         frame = cache(self.end_frame)
         for peer in self._seats.subscribers:
             if peer is not None:
@@ -106,18 +106,18 @@ class MatchNews:
         self._spectators.finish(frame)
 
     def end_frame(self, wanted: WantedViews) -> bytes:
-        """Return the frame of the end."""
+        """Return the frame that announces the end."""
         return self._views.finished_frame(f"/records/{self._views.state.setup.match}.jsonl", wanted)
 
     def show_on_wall(self, peer: Peer) -> None:
-        """Show the match to a connection that watches many, now that nothing waits for the disk."""
+        """Show the match to a connection that watches many; nothing may wait for the disk."""
         self._spectators.add_waiting(peer.send_queue, peer.views)
         if self._shown.result is not None:  # it ended while the disk was busy
             self._spectators.finish(self.end_frame, [peer.send_queue])
         peer.send_queue.catch_up()
 
     def refuse(self, peer: Peer, request: int, refusal: Refuse) -> None:
-        """Answer a request that was refused by the engine."""
+        """Answer a request that the engine refused."""
         code = refusal.code
         goes_on = code is Code.OVER and self._views.state.result is None
         peer.refuse(
@@ -130,9 +130,10 @@ class MatchNews:
 
 
 class PlayedMove(HeldAnswer):
-    """A move that waits for the disk; then everybody is sent it, and its player the answer.
+    """A move that waits for the disk.
 
-    One object instead of an answer and a call, since there is one for each move.
+    Calling it sends the move to everybody, then the answer to its player. This is a single object,
+    not an answer and a callback, because every move needs one.
     """
 
     __slots__ = ("_arrived", "_line", "_news", "_player", "_view")

@@ -1,10 +1,9 @@
-"""The lines of a log, read back and folded: one entry is one line of compact JSON.
+"""Reads the lines of a log and replays them; an entry is one line of compact JSON.
 
-The line is what the database holds, what the record file holds and what the hash chain runs
-over: the first link is the setup's line, the last one the last entry's, and a finished
-record's footer carries it. So a record can be checked against the database, and either
-against the seed's commitment, without reading JSON twice. `codec.encode` writes a line, and
-`kibitz_protocol.wire.recordfile` writes records from lines.
+The database and the record file contain the same lines, and the hash chain covers them, from the
+setup's line to the last entry's; a finished record has the last link in its footer. So a record can
+be checked against the database, and both against the seed's commitment, without parsing JSON twice.
+`codec.encode` writes a line, and `kibitz_protocol.wire.recordfile` writes records from lines.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from kibitz_server.match.state import BrokenLog, MatchState
 
 
 def read_setup(data: bytes) -> Setup:
-    """Read the first line, or raise `BrokenLog`."""
+    """Parse the first line; raise `BrokenLog` if it is invalid."""
     try:
         return Setup.model_validate_json(data)
     except ValidationError as error:
@@ -29,7 +28,7 @@ def read_setup(data: bytes) -> Setup:
 
 
 def read_entry(data: bytes) -> Entry:
-    """Read a line of an entry, or raise `BrokenLog`."""
+    """Parse an entry's line; raise `BrokenLog` if it is invalid."""
     try:
         return ENTRY.validate_json(data)
     except ValidationError as error:
@@ -37,10 +36,10 @@ def read_entry(data: bytes) -> Entry:
 
 
 def restore(game: Game, lines: Iterable[bytes]) -> MatchState:
-    """Restore a match from its lines, those of a finished record included.
+    """Restore a match from its lines, which may be those of a finished record.
 
-    Raises `BrokenLog` if a line cannot be read, an entry is missing or not legal, the seed does not
-    match its commitment, or the footer does not match the lines.
+    Raises `BrokenLog` if a line is invalid, an entry is missing or illegal, the seed does not match
+    its commitment, or the footer does not match the lines.
     """
     rest = iter(lines)
     first = next(rest, None)

@@ -1,10 +1,10 @@
-"""Error recovery: a match in which something raises is reloaded from its log or ends.
+"""Error recovery: after an exception, a match is reloaded from its log or ends.
 
-Other matches are not affected. A match and its log never disagree. If an entry has changed the
-match and could not be appended, the match is reloaded from the disk. If they agree, the match ends
-with the cause `infrastructure`: by a command if the engine can still carry one out, and otherwise
-by an entry that is written without it. If even that cannot be written, the match stays as its log
-has it, and the next start loads it.
+Other matches are not affected. A match must never disagree with its log. If an entry has changed
+the match but could not be appended, the match is reloaded from disk. If they agree, the match ends
+with the cause `infrastructure`: through a command if the engine can still carry one out, otherwise
+through an entry that is written without the engine. If even that fails, the match remains as it is
+in its log, and the next start loads it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LOG = logging.getLogger("kibitz.match")
 
 
 def recover(runner: MatchRunner) -> None:
-    """Continue after something has raised, as the module docstring describes."""
+    """Continue after an exception, as the module docstring describes."""
     if runner.closed:
         return
     if not runner.broken and not _log_agrees(runner):
@@ -43,20 +43,20 @@ def recover(runner: MatchRunner) -> None:
 
 
 def _log_agrees(runner: MatchRunner) -> bool:
-    """Return whether the log has all entries of the match, and its end if it ended."""
+    """Return whether the log has all entries of the match, including its end if it has ended."""
     state = runner.engine.state
     return state.seq == runner.stream.tail and (state.result is not None) == runner.stream.closed
 
 
 def _end_in_log(runner: MatchRunner) -> None:
-    """Write the end that the engine itself cannot make any more."""
+    """Write the final entry that the engine can no longer make."""
     state = runner.engine.state
     outcome = rank_by_departure(len(state.players), [*state.departed])
     result = match_result(outcome, state.departed, Cause.INFRASTRUCTURE, state.ply)
     seq = runner.stream.tail + 1
     entry = Aborted(seq=seq, at_ms=state.at_ms, detail="internal error")
     state.result = result
-    state.sent = ()  # this entry goes past what keeps them
+    state.sent = ()  # this entry bypasses the code that updates the digests
     try:
         runner.context.store.append(runner.stream, seq, encode(entry), runner)
         runner.close_log(result)
@@ -66,14 +66,14 @@ def _end_in_log(runner: MatchRunner) -> None:
 
 
 def _reload(runner: MatchRunner) -> None:
-    """Reload the match from its log once the disk has all of it."""
+    """Reload the match from its log once all of it is on disk."""
     runner.suspend()
     error = StoreError("the match was ahead of its log")
     runner.pending.reload_when_durable(lambda: runner.context.log_lost(runner, error))
 
 
 def _abandon(runner: MatchRunner) -> None:
-    """Leave the match as its log has it, for the next start."""
+    """Leave the match as it is in its log, for the next start."""
     LOG.error("match %s is given up; the next start takes it up", runner.key)
     runner.suspend()
     runner.pending.lost("the match cannot go on")

@@ -1,6 +1,6 @@
-"""Refusals of commands, above all of moves: what a player is told and, if it was illegal, the note.
+"""Refusals of commands, mostly moves: answers to the player, and notes about illegal moves.
 
-All are functions of a match's state and change nothing.
+All are pure functions of a match's state.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from kibitz_server.match.commands import Accepted, Play, Refuse
 from kibitz_server.match.state import MatchState
 
 _ACTION_CHARS: Final = 1000
-"""The number of characters that the log keeps of an action that was refused as illegal ..."""
+"""The number of characters of a refused illegal action that the log keeps ..."""
 _NOTE_CHARS: Final = 2000
 """... and of the message about it."""
 
 
 def refuse_over(state: MatchState, seat: int, request: int | None = None) -> Refuse:
-    """Refuse a command that comes after the end of the match, or of the seat's part in it."""
+    """Refuse a command after the end of the match, or after the seat dropped out."""
     message = "the match is over" if state.result else f"seat {seat + 1} is out of the play"
     return Refuse(seat, request, Code.OVER, message, state.ply)
 
 
 def answer_out_of_turn(state: MatchState, play: Play) -> Accepted | Refuse:
-    """Answer a move that is not of the present turn; a resent one gets its former answer."""
+    """Answer a move that is not for the current turn; a resent one gets its original answer."""
     seat = play.seat
     known = find_entry(state.answered, play.ply, seat, play.id)
     if known is not None:
@@ -44,7 +44,7 @@ def answer_out_of_turn(state: MatchState, play: Play) -> Accepted | Refuse:
 
 
 def refuse_late(state: MatchState, play: Play) -> Refuse:
-    """Refuse a move whose flag had fallen, as the match is after that."""
+    """Refuse a move that arrived after its flag fell."""
     over = state.result is not None or play.seat in state.departed
     message = "the time of this turn was up before the move came"
     return Refuse(play.seat, play.id, Code.OVER if over else Code.STALE, message, state.ply)
@@ -53,9 +53,9 @@ def refuse_late(state: MatchState, play: Play) -> Refuse:
 def refuse_illegal(
     state: MatchState, play: Play, error: ValidationError | IllegalAction, at: int
 ) -> tuple[Refuse, Noted]:
-    """Refuse a move with a wrong action, and note it for the seat's own record.
+    """Refuse a move with an illegal action, and add a note to the seat's own record.
 
-    `max_illegal` bounds these notes.
+    `max_illegal` limits these notes.
     """
     if isinstance(error, IllegalAction):
         code, message = Code.ILLEGAL, str(error)
@@ -73,7 +73,7 @@ def refuse_illegal(
 
 
 def _hint(state: MatchState, code: Code) -> str:
-    """Return a hint after a wrong action: an action that is legal now for the seat to act."""
+    """Return a hint for an illegal action: an action that is legal for the seat to act now."""
     game = state.game
     action = to_json(state.encode(game.legal(state.game_state)[0])).decode()
     if code is Code.MALFORMED:
@@ -82,7 +82,7 @@ def _hint(state: MatchState, code: Code) -> str:
 
 
 def _validation_message(error: ValidationError) -> str:
-    """Return which part of an action has the wrong shape, and what was expected there."""
+    """Return which part of an action has the wrong form, and what was expected there."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     path = ".".join(["action", *map(str, first["loc"])])
     return f"{path}: {first['msg'].removeprefix('Value error, ').lower()}"[:300]

@@ -1,7 +1,7 @@
-"""Forensic reports, made from a match's log alone, so they are the same on the server and offline.
+"""Forensic reports, made only from a match's log, so they are identical on the server and offline.
 
-`directory/archive.py` decides who may read one. A seat's own player can read about its seat, and
-the host of the lobby about all of them, both only after the match is over.
+`directory/archive.py` decides who may read one. A player can read about its own seat, and the
+lobby's host about all seats, both only after the match is over.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ from kibitz_server.match.state import MatchState
 from kibitz_server.match.visibility import MatchViews
 
 NO_FAULT: Final = frozenset({Cause.RULES, Cause.RESIGNATION})
-"""Causes that the rules or a player's own decision bring about."""
+"""Causes that result from the rules or from a player's decision."""
 STATED_BY_BOT: Final = frozenset({Cause.CRASH, Cause.ILLEGAL})
-"""Causes that a bot may state when it gives up."""
+"""Causes that a bot may give when it resigns."""
 
 
 class NoSuchTurnError(ValueError):
-    """The seat had no such turn; the message says which it had."""
+    """The seat had no such turn; the message lists the turns that it had."""
 
 
 @dataclass
 class _Tenure:
-    """A player at a seat, and the entries up to the end of its part in the match."""
+    """A player's time at a seat, up to the last entry that concerns it."""
 
     seat: int
     player: Player
@@ -64,7 +64,7 @@ class _Tenure:
 def match_report(
     game: Game, setup: Setup, entries: Sequence[Entry], seat: int | None = None
 ) -> MatchReport:
-    """Return the report of a match that is over: of the seats at fault, or of `seat`.
+    """Return the report of a finished match: about the seats at fault, or about `seat`.
 
     Raises `ValueError` for a running match, and `BrokenLog` as `MatchState.restore` does.
     """
@@ -112,7 +112,7 @@ def _listed_plies(plies: Sequence[int]) -> str:
 
 
 def _turns(game: Game, setup: Setup, entries: Sequence[Entry], seat: int) -> list[tuple[int, int]]:
-    """Return for each turn of a seat the entry that brought it, and its ply."""
+    """Return, for each turn of a seat, the entry that began it and its ply."""
     match = MatchState(game, setup)
     turns = [(0, 0)] if match.to_act == seat else []
     for entry in entries:
@@ -124,7 +124,7 @@ def _turns(game: Game, setup: Setup, entries: Sequence[Entry], seat: int) -> lis
 
 
 def _tenures(match: MatchState, setup: Setup, entries: Sequence[Entry]) -> list[_Tenure]:
-    """Return all players who had a seat, by seat, and why each of them left."""
+    """Return by seat all players who played it, and why each of them left."""
     assert match.result is not None
     sitting = list(setup.seats)
     cases = []
@@ -175,7 +175,7 @@ def _last_turn_message(
 
 
 def _received(entries: Sequence[Entry], seat: int) -> Received | None:
-    """Return the last entry that came from a seat, not counting those the server made for it."""
+    """Return the last entry sent by a seat, not counting those that the server made for it."""
     ply, received = 0, None
     for entry in entries:
         match entry:

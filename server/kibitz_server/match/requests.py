@@ -1,7 +1,7 @@
-"""Requests of a connection to a match, besides moves; each is answered exactly once.
+"""A connection's requests to a match, other than moves; each is answered exactly once.
 
-An answer describes the match at that moment, so it waits until that is on the disk. A match that is
-being reloaded refuses its requests as `unavailable`.
+An answer describes the match at that moment, so it waits until that state is on disk. A match that
+is being reloaded refuses requests as `unavailable`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LOG = logging.getLogger("kibitz.match")
 
 
 def answer_late_move(runner: MatchRunner, peer: Peer, move: Move) -> None:
-    """Answer a move of a match that is over; a resent move gets its former answer."""
+    """Answer a move in a finished match; a resent move gets its original answer."""
     player = peer.identity
     seat = None if player is None else seat_in(runner.engine.state.players, player.key)
     if seat is None:
@@ -48,7 +48,7 @@ def answer_late_move(runner: MatchRunner, peer: Peer, move: Move) -> None:
 
 
 def resign(runner: MatchRunner, peer: Peer, request: ResignRequest) -> None:
-    """Resign for the player, by its own choice or because its program failed."""
+    """Resign the player's seat, by choice or because its program failed."""
     if runner.seats.seat_of(peer) in runner.engine.state.taken_over:
         cause, detail = Cause.TAKEOVER, "resigned by a connection that had taken the seat over"
     elif request.fault is not None:
@@ -60,7 +60,7 @@ def resign(runner: MatchRunner, peer: Peer, request: ResignRequest) -> None:
 
 
 def leave(runner: MatchRunner, peer: Peer, request: int) -> None:
-    """Let the player leave for good."""
+    """Take the player out of the match for good."""
     _seat_command(runner, peer, request, lambda seat: Leave(seat, "left"))
 
 
@@ -85,14 +85,14 @@ def comment(runner: MatchRunner, peer: Peer, request: int, author: Player, text:
 
 
 def abort(runner: MatchRunner, peer: Peer, request: int, reason: str) -> None:
-    """End the match for the operator; it counts for nobody."""
+    """Abort the match on the operator's behalf; it does not count."""
     _carry_out(runner, peer, request, lambda runner: Abort(reason, operator=True))
 
 
 def _seat_command(
     runner: MatchRunner, peer: Peer, request: int, command: Callable[[int], Command]
 ) -> None:
-    """Carry out a command of a seat and answer it when it is durable."""
+    """Carry out a seat's command and answer it when it is durable."""
 
     def of_seat(runner: MatchRunner) -> Command | None:
         seat = runner.seats.seat_of(peer)
@@ -140,7 +140,7 @@ def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> Non
     """Give a seat to its player's newest connection.
 
     If the older connection is open and belongs to another program, the log records the takeover:
-    anyone with a player's secret can take its seat, but not unnoticed.
+    anyone with a player's secret can take its seat, but not secretly.
     """
 
     seat = seat_in(runner.engine.state.players, player)
@@ -171,7 +171,7 @@ def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> Non
 
 
 def _may_return(runner: MatchRunner, seat: int, peer: Peer, request: int) -> bool:
-    """Return whether a seat may return once more; otherwise refuse the request."""
+    """Return whether a seat may return again; otherwise refuse the request."""
     wait_ms = runner.engine.return_wait_ms(seat, runner.context.clock())
     if wait_ms is None:
         message = f"this seat has come back {RETURNS.most} times, which is the most in a match"
@@ -183,7 +183,7 @@ def _may_return(runner: MatchRunner, seat: int, peer: Peer, request: int) -> boo
 
 
 def refuse_over(match: str, peer: Peer, request: int) -> None:
-    """Refuse to show a match that is over."""
+    """Refuse to show a finished match."""
     peer.refuse(
         request,
         Code.OVER,
@@ -193,20 +193,20 @@ def refuse_over(match: str, peer: Peer, request: int) -> None:
 
 
 def watch(runner: MatchRunner, peer: Peer, request: int) -> None:
-    """Let in a spectator who was found to be entitled to watch."""
+    """Admit a spectator who is entitled to watch."""
     if runner.closed:
         runner.pending.turn_away(peer, request)
         return
     peer.subscriptions[runner.key] = runner
 
     def answer() -> None:
-        if runner.shown.result is not None:  # it has ended while this waited
+        if runner.shown.result is not None:  # it ended while this waited
             if peer.subscriptions.get(runner.key) is runner:
                 del peer.subscriptions[runner.key]
             refuse_over(runner.key, peer, request)
             return
         peer.answer(Done(re=request))
-        if runner.key in peer.subscriptions:  # else it has asked meanwhile to watch no more
+        if runner.key in peer.subscriptions:  # otherwise it has stopped watching meanwhile
             runner.admit_spectator(peer)
 
     runner.pending.when_settled(HeldAnswer(peer, request, answer))

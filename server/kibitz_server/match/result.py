@@ -1,4 +1,4 @@
-"""Results: the ranks at the end of a match, whether or not by the rules of its game."""
+"""Results: the ranks at the end of a match, whether it ended by the game's rules or not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kibitz_protocol.wire.shares import beaten_share
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """Why a seat dropped out before the end."""
+    """The reason why a seat dropped out before the end."""
 
     cause: Cause
     detail: str = ""
@@ -27,7 +27,7 @@ def match_result(
 ) -> Result:
     """Return the result of a match whose seats in `out` dropped out before it ended.
 
-    The reason is the game's own text only if its rules are the cause.
+    The reason is the game's text only if the match ended by its rules.
     """
     seats = []
     for seat, (rank, score) in enumerate(zip(outcome.ranks, outcome.scores, strict=True)):
@@ -47,9 +47,9 @@ def match_result(
 
 
 def rank_by_departure(seats: int, out: Sequence[int]) -> Outcome:
-    """Rank an unfinished play: the seats that stayed share the first place.
+    """Rank an unfinished match: the remaining seats share first place.
 
-    `out` names the seats that dropped out; the first to leave ranks last.
+    `out` lists the seats that dropped out; the first to leave ranks last.
     """
     ranks = [1] * seats
     for place, seat in enumerate(out):
@@ -60,7 +60,7 @@ def rank_by_departure(seats: int, out: Sequence[int]) -> Outcome:
 
 
 def tie(outcome: Outcome, together: Iterable[int]) -> Outcome:
-    """Return `outcome` with the seats of `together` on one rank, the best any of them had."""
+    """Return `outcome` with the seats in `together` tied at the best rank among them."""
     seats = tuple(together)
     rank = min(outcome.ranks[seat] for seat in seats)
     score = sum(outcome.scores[seat] for seat in seats) / len(seats)

@@ -1,22 +1,22 @@
-"""The runner of one match: its engine, its log, its clock, the players' connections, spectators.
+"""Runs one match: its engine, log, clock, players' connections and spectators.
 
-Everything that a match produces goes to the store first, and into the pending queue. When the store
-reports an entry durable, the items waiting for it are released in order: events to all who see the
-match, the answer to the requester, and finally the next turn. So nothing is announced that a crash
-could take back. The clock of a turn starts when the turn is sent, so it does not include writing
-the move before it.
+Everything that a match produces first goes to the store and into the pending queue. When the store
+reports an entry as durable, the queue releases what waits for it in order: events to everybody who
+sees the match, the answer to the requester, and finally the next turn. So a crash cannot undo
+anything announced. A turn's clock starts when the turn is sent, so it excludes the time for writing
+the previous move.
 
     request --> engine.handle --> effects --Append--> store ...commit... durable --> released
                   (events; answers and refusals, which depend on the entries before them; turns)
 
-A seat is answered on its present connection only. A newer connection of the seat's player
-replaces the older one, which is closed, once the claim was found valid.
+A seat is answered only on its current connection. Once a newer connection of the seat's player is
+validated, it replaces the older one, which is closed.
 
-When something in here raises, the match ends or is reloaded from its log, and nothing else is
+After an exception in this code, the match ends or is reloaded from its log, and nothing else is
 affected (`match/recovery.py`). If the log cannot be written, this runner is closed and the match is
-reloaded from the disk (`directory/reload.py`). Lost entries were never announced: their requests
-are refused as `unavailable`, and another runner takes the connections over. A request in which
-something raised is refused as `internal`.
+reloaded from disk (`directory/reload.py`). Lost entries were never announced: their requests are
+refused as `unavailable`, and another runner takes over the connections. A request that raised an
+exception is refused as `internal`.
 """
 
 from __future__ import annotations
@@ -60,43 +60,44 @@ from kibitz_server.storage.streams import Stream, Waiter
 
 LOG = logging.getLogger("kibitz.match")
 CRASH_NOTICE_S = 0.5
-"""Seconds that a house bot's lost connection waits for news that its process has crashed: only the
-first reason for a seat's absence counts."""
+"""Seconds to wait, after a house bot's connection is lost, for a report that its process has
+crashed, because only the first reason for a seat's absence counts.
+"""
 NO_SEAT_HERE = "no seat at this match on this connection"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchContext:
-    """The services that the runners of a server's matches share."""
+    """The services shared by all match runners of a server."""
 
     loop: AbstractEventLoop
     clock: Callable[[], int]
-    """Monotonic milliseconds."""
+    """A monotonic clock, in milliseconds."""
     lag: Callable[[], int]
-    """The milliseconds that the clock has left out so far."""
+    """The milliseconds that the clock has omitted so far."""
     store: Store
     metrics: Metrics
     checkpoints: Checkpoints
     checkpoint_interval: Callable[[], int]
-    """The number of entries that a match may have beyond its checkpoint."""
+    """The number of entries that a match may have after its checkpoint."""
     rate: Callable[[Setup, Result], None]
-    """Counts a match on the rating list, in the batch that closes its log."""
+    """Rates a match, in the batch that closes its log."""
     want_substitute: Callable[[MatchRunner, WantSubstitute], None]
-    """Finds a house bot; then the seat is given to it, or forfeited."""
+    """Finds a house bot, and gives it the seat or forfeits the seat."""
     over: Callable[[MatchRunner], None]
-    """Called when the match is over, durably, and the end was announced."""
+    """Called when the end of the match is durable and announced."""
     log_lost: Callable[[MatchRunner, StoreError], None]
-    """Reloads a match whose log could not be written; this runner is no longer usable."""
+    """Reloads a match whose log could not be written; this runner can no longer be used."""
     recover: Callable[[str], None]
-    """Continues after something has raised in a match.
+    """Handles an exception in a match.
 
-    It takes the match's key. If a runner and its queue referred to each other, they would stay in
+    It takes the match's key, because a reference cycle between runner and queue would keep both in
     memory until a garbage collection.
     """
 
 
 class MatchRunner(WatchedMatch):
-    """The runner of one match: carries out commands and announces what has become durable."""
+    """Runs one match: carries out commands and announces durable entries."""
 
     __slots__ = (
         "_checkpoint_at",
@@ -124,25 +125,25 @@ class MatchRunner(WatchedMatch):
         listed: bool,
         checkpointed: int = 0,
     ) -> None:
-        """`checkpointed` is the entry that the stored checkpoint was made after, 0 without one."""
+        """`checkpointed` is the last entry in the stored checkpoint, 0 without a checkpoint."""
         setup = engine.state.setup
         self.context = context
         self.engine = engine
         self.listed = listed
-        """Whether lists show the match to everybody."""
+        """Whether public lists include the match."""
         self.closed = False
-        """Whether this runner carries out nothing any more."""
+        """Whether this runner has stopped carrying out commands."""
         self.broken = False
-        """Whether an error means that the match must be reloaded from its log."""
+        """Whether an exception requires reloading the match from its log."""
         self.deferred: list[Command] = []
-        """Commands of the server itself that came while this runner was closed."""
+        """The server's own commands that arrived while this runner was closed."""
         self.pending = PendingQueue(
             f"match {setup.match}", stream, partial(context.recover, setup.match)
         )
         self._checkpoint_at = next_checkpoint(setup.match, engine.state.seq)
         """The entry at which to check whether a checkpoint is due."""
         self._checkpointed = checkpointed
-        """The entry that the last checkpoint was made after."""
+        """The last entry in the last checkpoint."""
         self._sent_turn = -1
         """The newest turn that was sent and opened."""
         self._deadline: int | None = None
@@ -157,9 +158,9 @@ class MatchRunner(WatchedMatch):
         self.news = MatchNews(engine.views, self.seats, self.shown, spectators, context.metrics)
 
     def await_all(self) -> None:
-        """Open no turn until its player reconnects: the server is about to disconnect everybody.
+        """Open no turn until its player reconnects; the server is about to disconnect everybody.
 
-        The open turn then starts anew, as after a restart.
+        The open turn will then start again, as after a restart.
         """
         self.seats.unclaim()
         self._sent_turn = -1
@@ -172,7 +173,7 @@ class MatchRunner(WatchedMatch):
     # --- commands ---------------------------------------------------------------------------
 
     def move(self, peer: Peer, move: Move) -> bool:
-        """Carry out a move; return whether it was a new one and accepted."""
+        """Carry out a move; return whether it was new and accepted."""
         if self.closed:
             self.pending.turn_away(peer, move.id)
             return False
@@ -189,7 +190,7 @@ class MatchRunner(WatchedMatch):
         return state.ply > before
 
     def command(self, command: Command, peer: Peer | None = None, request: int = 0) -> None:
-        """Let the engine carry out a command, and perform its effects."""
+        """Pass a command to the engine, and carry out its effects."""
         if self.closed:
             if peer is None:
                 self.deferred.append(command)
@@ -207,21 +208,24 @@ class MatchRunner(WatchedMatch):
         self.schedule()
 
     def _recover_from(self, peer: Peer | None, request: int) -> None:
-        """Continue after a command has raised, and answer its request."""
+        """Recover from an exception in a command, and answer its request."""
         self.context.recover(self.key)
         self.pending.fail(peer, request)
 
     def carry_out(self, command: Command) -> Refuse | None:
-        """Carry out a command; return its refusal. Raises the errors of engine and store."""
+        """Carry out a command; return its refusal, if any.
+
+        Raises the errors of the engine and the store.
+        """
         effects = self.engine.handle(command, self._arrival_time(), self.context.lag())
         self._deadline = self.engine.deadline
         self._apply([effect for effect in effects if not isinstance(effect, Refuse)])
         return next((effect for effect in effects if isinstance(effect, Refuse)), None)
 
-    # --- what the directory and the lobby do --------------------------------------------------
+    # --- for the directory and the lobby --------------------------------------------------
 
     def disconnected(self, peer: Peer) -> None:
-        """Handle a closed connection; the seat's grace begins."""
+        """Handle a closed connection; the seat's grace period begins."""
         super().disconnected(peer)
         for seat in self.seats.release(peer):
             if self.engine.state.players[seat].kind == "house":
@@ -238,22 +242,22 @@ class MatchRunner(WatchedMatch):
         self.closed = True
         self._cancel_timer()
 
-    # --- what others ask --------------------------------------------------------------------
+    # --- queries --------------------------------------------------------------------
 
     def peers(self) -> list[Peer]:
-        """Return the connections that are seated here or watch."""
+        """Return the connections that play or watch the match."""
         return [peer for peer in self.seats.peers if peer is not None] + list(self.watchers)
 
     # --- effects ------------------------------------------------------------------------------
 
     def durable(self, seq: int) -> None:
-        """Announce everything up to entry `seq`, which the store has made durable."""
+        """Announce everything up to entry `seq`, which is now durable."""
         now = self.news.durable_at = self.context.clock()
         if self.pending.durable(seq):
             self.send_turn(now)
 
     def lost(self, error: StoreError) -> None:
-        """Handle lost entries: they are not on the disk, were never announced, and do not count."""
+        """Handle lost entries, which are not on disk, were never announced, and do not count."""
         self.suspend()
         self.pending.lost()
         self.context.log_lost(self, error)
@@ -261,7 +265,7 @@ class MatchRunner(WatchedMatch):
     def _apply(
         self, effects: list[Effect], peer: Peer | None = None, request: int = 0, now: int = 0
     ) -> None:
-        """Perform the engine's effects; `now` is when the request of a peer arrived."""
+        """Carry out the engine's effects; `now` is the arrival time of the peer's request."""
         for effect in effects:
             match effect:
                 case Append():
@@ -270,7 +274,7 @@ class MatchRunner(WatchedMatch):
                     answer = partial(answer_move, peer, id, seq)
                     self.pending.hold_answer(seq, peer, id, answer)
                 case Refuse() if peer is not None:
-                    # It speaks of the match as it is, which may not be on the disk yet.
+                    # It describes the current match, which may not be on disk yet.
                     refuse = partial(self.news.refuse, peer, request, effect)
                     self.pending.hold_answer(self.engine.state.seq, peer, request, refuse)
                 case Accepted() | Refuse():
@@ -285,7 +289,7 @@ class MatchRunner(WatchedMatch):
             self._consider_checkpoint()
 
     def _append(self, append: Append, peer: Peer | None, request: int, now: int) -> None:
-        """Write an entry, and hold back its announcement."""
+        """Write an entry, and hold its announcement until it is durable."""
         entry, view, answered = append
         line = encode_entry(entry)
         self.context.store.append(self.stream, entry.seq, line, self)
@@ -300,10 +304,7 @@ class MatchRunner(WatchedMatch):
             self.pending.hold(entry.seq, shown)
 
     def _consider_checkpoint(self) -> None:
-        """Write a checkpoint if one is due.
-
-        It only saves time at the next start.
-        """
+        """Write a checkpoint if one is due; it only speeds up the next start."""
         seq = self.engine.state.seq
         if self.stream.tail != seq:
             return
@@ -320,7 +321,7 @@ class MatchRunner(WatchedMatch):
     # --- turns and seats ----------------------------------------------------------------------
 
     def send_turn(self, now: int) -> None:
-        """Send the turn and start its clock, now that everything before it is durable and sent."""
+        """Send the turn and start its clock; everything before it must be durable and sent."""
         if self.broken:
             return
         engine, state = self.engine, self.engine.state
@@ -337,12 +338,12 @@ class MatchRunner(WatchedMatch):
         self.schedule()
 
     def give_seat(self, seat: int, peer: Peer, why: Literal["started", "rejoined"]) -> None:
-        """Give a seat to a connection, and show it the match when all of it is durable."""
+        """Give a seat to a connection, and show it the match once all of it is durable."""
         self.seats.peers[seat] = peer
         self.pending.when_settled(partial(self.admit, seat, peer, why))
 
     def admit(self, seat: int, peer: Peer, why: Literal["started", "rejoined"]) -> None:
-        """Show a seat's connection the match from now on: a snapshot first, then the news."""
+        """Send a seat's connection a snapshot of the match, and from now on its news."""
         if self.seats.peers[seat] is not peer:
             return
         self.seats.subscribers[seat] = peer
@@ -358,7 +359,7 @@ class MatchRunner(WatchedMatch):
                 self.send_turn(now)
 
     def refuse_unseated(self, peer: Peer, request: int, message: str) -> None:
-        """Refuse a request from a connection without a seat, once the players are on the disk."""
+        """Refuse a request from a connection without a seat, once the players are on disk."""
         if self.closed and self.shown.result is None:
             self.pending.turn_away(peer, request)
         else:
@@ -366,14 +367,14 @@ class MatchRunner(WatchedMatch):
             self.pending.hold_answer(self.stream.tail, peer, request, refuse)
 
     def put_on_wall(self, peer: Peer) -> None:
-        """Show the match to a connection that begins to watch many: each in its turn."""
+        """Add the match to a connection that watches many; it gets their snapshots in turn."""
         self.watchers[peer] = None
 
         def show() -> None:
             if peer in self.watchers and not peer.leaving:
                 self.news.show_on_wall(peer)
 
-        if not self.closed:  # else the runner that takes over shows it
+        if not self.closed:  # otherwise the runner that takes over shows it
             self.pending.when_settled(show)
 
     # --- the end ----------------------------------------------------------------------------
@@ -381,7 +382,7 @@ class MatchRunner(WatchedMatch):
     def close_log(self, result: Result, waiter: Waiter | None = None) -> None:
         """Close the log in the batch of its last entry, then announce the end.
 
-        If that entry is on the disk already, the runner itself waits for the end to be durable.
+        If that entry is already on disk, the runner itself waits for the end to become durable.
         """
         sent = [*self.engine.state.sent] or None
         footer = footer_line(self.stream.chain, result, sent)
@@ -395,24 +396,24 @@ class MatchRunner(WatchedMatch):
         self.shown.result = self.engine.state.result
         try:
             self.news.send_end()
-        finally:  # whatever raises there, the match is over, and its lobby continues
+        finally:  # even after an exception the match is over, and its lobby continues
             self._cancel_timer()
             self.context.over(self)
 
     # --- the timer --------------------------------------------------------------------------
 
     def _arrival_time(self) -> int:
-        """Return the arrival time of a command that is read now, for the match to judge.
+        """Return the arrival time of a command that is read now.
 
-        A passed deadline is not carried out before its timer has had the sockets read. Commands
-        read until then come before it: those moves were in time, though not read in time.
+        After a deadline has passed, the server reads all pending input before the deadline's timer
+        fires. Commands read until then are dated before the deadline: they arrived in time, but
+        were read late.
         """
         now, due = self.context.clock(), self._deadline
         return now if due is None or now < due else due - 1
 
     def schedule(self) -> None:
-        """Have the timer fire by the next deadline; firing too early is cheaper than
-        rescheduling."""
+        """Set the timer to the next deadline or earlier; firing early is cheaper than a reset."""
         due = self._deadline
         if self.spectators.delayed is not None:
             late = self.spectators.deadline()

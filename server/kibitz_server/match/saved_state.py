@@ -1,4 +1,4 @@
-"""The part of a match that a checkpoint keeps: state that pydantic reads and writes."""
+"""The part of a match's state that checkpoints contain, serialized by pydantic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kibitz_server.match.result import Departure
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """The start of a seat's absence and the end of its grace, in the match's time."""
+    """The start of a seat's absence and the end of its grace period, in the match's time."""
 
     reason: AbsenceReason
     since_ms: int
@@ -21,7 +21,7 @@ class Absence:
 
 @dataclass(frozen=True, slots=True)
 class SavedState:
-    """The values of a `MatchState` after the entries so far, without the game's state."""
+    """The fields of a `MatchState` after the entries so far, without the game's state."""
 
     seq: int
     at_ms: int

@@ -1,4 +1,4 @@
-"""The connections of a match's seats: whose commands count, and who receives news."""
+"""The connections of a match's seats: which ones may send commands, and which receive news."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from kibitz_server.net.peer import Peer
 
 
 class SeatPeers:
-    """The connection of each seat's player; a newer one replaces an older one."""
+    """The connection of each seat's player; newer connections replace older ones."""
 
     __slots__ = ("peers", "subscribers", "unclaimed")
 
     def __init__(self, seats: int) -> None:
         self.peers: list[Peer | None] = [None] * seats
-        """The connections whose commands count."""
+        """The connections that may send commands."""
         self.subscribers: list[Peer | None] = [None] * seats
-        """The connections that receive news: those of `peers` that have had their snapshot."""
+        """The connections that receive news: those in `peers` that already got their snapshot."""
         self.unclaimed: frozenset[int] = NO_SEATS
         """Seats whose players have not reconnected since the server started or disconnected
-        everybody: no turn is opened for them."""
+        everybody. Their turns are not opened."""
 
     def seat_of(self, peer: Peer) -> int | None:
-        """Return the seat whose commands come on this connection."""
+        """Return the seat that sends its commands on this connection."""
         for seat, held in enumerate(self.peers):
             if held is peer:
                 return seat
         return None
 
     def claim(self, seat: int, peer: Peer) -> Peer | None:
-        """Give a seat to a connection, and return the former one if it is still open."""
+        """Give a seat to a connection, and return the previous connection if it is still open."""
         former = self.peers[seat]
         self.peers[seat] = peer
         self.subscribers[seat] = None
@@ -36,20 +36,20 @@ class SeatPeers:
         return None if former is None or former.leaving else former
 
     def unclaim(self) -> None:
-        """Mark all seats as unclaimed: no turn is opened before its player reconnects."""
+        """Mark all seats as unclaimed, so that no turn is opened before its player reconnects."""
         self.unclaimed = frozenset(range(len(self.peers)))
 
     def await_absent(self) -> None:
-        """Open no turn of a seat without a connection until its player reconnects."""
+        """Mark seats without a connection as unclaimed, until their players reconnect."""
         self.unclaimed = frozenset(seat for seat, peer in enumerate(self.peers) if peer is None)
 
     def mark_claimed(self, seat: int) -> None:
-        """Mark a seat as claimed: its turns are opened."""
+        """Mark a seat as claimed, so that its turns are opened."""
         if seat in self.unclaimed:
             self.unclaimed -= {seat}
 
     def release(self, peer: Peer) -> list[int]:
-        """Take the seats from a closed connection, and return them."""
+        """Remove a closed connection from its seats, and return the seats."""
         seats = [seat for seat, held in enumerate(self.peers) if held is peer]
         for seat in seats:
             self.peers[seat] = self.subscribers[seat] = None

@@ -1,4 +1,4 @@
-"""The part of a match that the disk has, which is all that lists, the hall and other nodes see."""
+"""The part of a match that is on disk; lists, the hall and other nodes only see this part."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kibitz_server.storage.streams import Stream
 
 
 class ShownMatch:
-    """Holds what may be shown of a match; commits advance it."""
+    """The data about a match that may be shown; commits advance it."""
 
     __slots__ = ("_setup", "_spectators", "_stream", "announced_ply", "players", "result")
 
@@ -23,7 +23,7 @@ class ShownMatch:
         self._stream = stream
         self._spectators = spectators
         self.announced_ply = state.ply
-        """The ply that the players were told of: the state is ahead of the disk."""
+        """The last announced ply; the match's state may be ahead of the disk."""
         self.players = state.players
         """The players of the seats."""
         self.result = state.result if stream.closed else None
@@ -31,7 +31,7 @@ class ShownMatch:
 
     @property
     def stored(self) -> bool:
-        """Whether the disk has the match at all."""
+        """Whether the match is on disk at all."""
         return self._stream.durable >= 0
 
     @property
@@ -41,7 +41,7 @@ class ShownMatch:
         return self.announced_ply if delayed is None else delayed.ply
 
     def show_players(self, players: tuple[Player, ...]) -> None:
-        """Show other players: a substitute has taken a seat."""
+        """Update the shown players after a substitute has taken a seat."""
         self.players = players
 
     def seat_of(self, player: str) -> int | None:

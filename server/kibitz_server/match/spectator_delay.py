@@ -1,4 +1,4 @@
-"""Spectator delay: the moment that spectators of a delayed match see, behind the present."""
+"""Spectator delay: the past moment that spectators of a delayed match see."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class DelayedView:
         self._viewer = viewer
         self._waiting: deque[tuple[int, EntryView]] = deque()
         self._current_ply = start.ply
-        """The ply of the present."""
+        """The current ply."""
         self.seq = 0
         self.ply = start.ply
         self.away: frozenset[int] = frozenset()
         self.seats: tuple[Player, ...] = tuple(setup.seats)
         self.shown = MatchViews(start).present()
-        """The views of the moment that is shown."""
-        self.shown.of(viewer)  # looked at now: the match goes on
+        """The views of the shown moment."""
+        self.shown.of(viewer)  # computed now, before the match continues
         self._shown: dict[str, object] = {"to_act": start.to_act, "clocks": start.clocks}
 
     def restore(self, views: Iterable[EntryView], now: int) -> None:
@@ -53,12 +53,12 @@ class DelayedView:
         self.take_due(now)
 
     def add(self, view: EntryView, now: int) -> None:
-        view.view(self._viewer)  # looked at now: the match goes on while it waits
+        view.view(self._viewer)  # computed now: the match continues while it waits
         self._current_ply = view.ply
         self._waiting.append((now + self._spectating.delay_ms, view))
 
     def take_due(self, now: int) -> list[EntryView]:
-        """Return the entries that may be shown now, the moment moving on with them."""
+        """Return the entries that may be shown now, and advance the shown moment."""
         shown: list[EntryView] = []
         plies = self._spectating.delay_plies
         while self._waiting:
@@ -83,7 +83,7 @@ class DelayedView:
         return due if view.ply <= self._current_ply - plies else None
 
     def rewind(self, snapshot: Snapshot) -> Snapshot:
-        """Return a snapshot of the present as one of the moment that is shown."""
+        """Turn a snapshot of the present into one of the shown moment."""
         moment = {
             "seq": self.seq,
             "ply": self.ply,

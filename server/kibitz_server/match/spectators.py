@@ -1,9 +1,9 @@
-"""The spectators of one match: what they may see, and how late.
+"""The spectators of one match: what they may see, and when.
 
-Without a delay they receive each entry together with the players. With one, entries wait here until
-the match has gone on by so many plies and so many milliseconds. New spectators get a snapshot of
-the moment that is shown, and nothing later reaches any spectator. All is revealed when the match is
-over.
+Without a delay they receive each entry together with the players. With a delay, entries wait here
+until the match has advanced by the configured number of plies and milliseconds. New spectators get
+a snapshot of the shown moment, and nothing later reaches any spectator. Everything is revealed when
+the match is over.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from kibitz_server.match.visibility import EntryView, MatchViews
 from kibitz_server.net.send_queue import SendQueue
 
 WhenSettled: TypeAlias = Callable[[Callable[[], None]], None]
-"""Calls back once nothing of the match waits for the disk."""
+"""Calls the callback once nothing of the match waits for the disk."""
 SnapshotReason: TypeAlias = Literal["watching", "lagged"]
 
 
 class Spectators:
     """Spectators of a match.
 
-    As long as `delayed` is None the runner sends them each durable entry with the players' frames;
-    otherwise it hands every entry to `delay`.
+    If `delayed` is None, the runner sends them each durable entry with the players' frames;
+    otherwise it passes every entry to `delay`.
     """
 
     __slots__ = ("_left_ms", "_new", "_views", "_when_settled", "delayed", "queues", "viewer")
@@ -34,7 +34,7 @@ class Spectators:
     def __init__(
         self, views: MatchViews, when_settled: WhenSettled, left_ms: Callable[[], int | None]
     ) -> None:
-        """`left_ms` returns how much of its time the seat to act has left, None without a clock."""
+        """`left_ms` returns the time left of the seat to act; None without a clock."""
         self._views = views
         self._when_settled = when_settled
         self._left_ms = left_ms
@@ -45,10 +45,10 @@ class Spectators:
         self.delayed = (
             DelayedView(views.state, self.viewer) if late and self.viewer is not None else None
         )
-        """The view of delayed spectators; None without a delay and when the match is over."""
+        """The view of delayed spectators; None without a delay or when the match is over."""
         self.queues: dict[SendQueue, WantedViews] = {}
         self._new: set[SendQueue] | None = None
-        """The queues that wait for their first snapshot."""
+        """The queues waiting for their first snapshot."""
 
     @property
     def open(self) -> bool:
@@ -61,13 +61,13 @@ class Spectators:
         return self._views.state.seq if self.delayed is None else self.delayed.seq
 
     def add(self, queue: SendQueue, wanted: WantedViews) -> None:
-        """Show the match from now on, beginning with a snapshot; nothing may wait for the disk."""
+        """Show the match from now on, starting with a snapshot; nothing may wait for the disk."""
         self.queues[queue] = wanted
         queue.caught_up(self)
         queue.send(self._snapshot("watching", wanted))
 
     def add_waiting(self, queue: SendQueue, wanted: WantedViews) -> None:
-        """Show the match from the snapshot on that the queue asks for in its turn."""
+        """Show the match, starting with a snapshot when it is the queue's turn to get one."""
         self.queues[queue] = wanted
         if wanted == "drawn":
             self._views.drawn = True
@@ -82,7 +82,7 @@ class Spectators:
         queue.caught_up(self)
 
     def send_snapshot(self, queue: SendQueue) -> None:
-        """Send the present position to a spectator who was too slow, or waits for its turn."""
+        """Send the current position to a spectator that was too slow, or has no snapshot yet."""
         self._when_settled(lambda: self._resend_snapshot(queue))
 
     def _resend_snapshot(self, queue: SendQueue) -> None:
@@ -95,7 +95,7 @@ class Spectators:
             queue.send(self._snapshot(why, wanted))
 
     def _take_new(self, queue: SendQueue) -> bool:
-        """Forget that a queue waits for its first snapshot; return whether it did."""
+        """Remove a queue from those waiting for a first snapshot; return whether it was waiting."""
         if self._new is None or queue not in self._new:
             return False
         self._new.remove(queue)
@@ -103,10 +103,11 @@ class Spectators:
         return True
 
     def take_over(self, former: Spectators) -> None:
-        """Show the match from now on to the spectators of another `Spectators` of it.
+        """Take over the spectators of another `Spectators` of the same match.
 
-        Both stand at the same entry, everything before it was published there, and nobody watches
-        here yet. So no spectator receives anything twice, and slow spectators keep their place.
+        Both must be at the same entry, `former` must have published everything before it, and this
+        one must have no spectators yet. So no spectator receives anything twice, and slow
+        spectators keep their positions.
         """
         self.delayed = former.delayed
         self.queues, former.queues = former.queues, {}
@@ -119,47 +120,47 @@ class Spectators:
                 queue.catch_up()
 
     def restore_delay(self, views: Iterable[EntryView], now: int) -> None:
-        """Restore, after a restart, the moment that was shown and the entries that were waiting."""
+        """Restore the shown moment and the waiting entries after a restart."""
         if self.delayed is not None:
             self.delayed.restore(views, now)
 
     def publish(self, view: EntryView, now: int) -> None:
-        """Show a durable entry, or hold it until it is due."""
+        """Send a durable entry, or hold it until it is due."""
         if self.delayed is None:
             self._send_event(view)
         else:
             self.delay(view, now)
 
     def delay(self, view: EntryView, now: int) -> None:
-        """Take a durable entry, and show what is due."""
+        """Add a durable entry, and send all that are due."""
         if self.delayed is not None:
             self.delayed.add(view, now)
             self.publish_due(now)
 
     def publish_due(self, now: int) -> None:
-        """Show the waiting entries that are due."""
+        """Send the waiting entries that are due."""
         if self.delayed is not None:
             for view in self.delayed.take_due(now):
                 self._send_event(view)
 
     def publish_rest(self) -> None:
-        """Show everything: the match is over."""
+        """Send all waiting entries, because the match is over."""
         if self.delayed is not None:
             for view in self.delayed.take_rest():
                 self._send_event(view)
             self.delayed = None
 
     def deadline(self) -> int | None:
-        """The time at which `publish_due` has something to show, if the match stands still."""
+        """The time at which `publish_due` must be called if no more moves are played."""
         return None if self.delayed is None else self.delayed.deadline()
 
     def finish(
         self, frame: Callable[[WantedViews], bytes], queues: Sequence[SendQueue] | None = None
     ) -> None:
-        """Send the durable end to `queues`, or everybody, by the views that each wants.
+        """Send the durable end to `queues`, or to everybody, with the views that each wants.
 
-        A slow spectator gets the last position and the end in its turn. Otherwise the ends of many
-        matches would fill the queue of a peer that watches all of them.
+        A slow spectator gets the last position and the end when its queue has drained. Otherwise
+        the ends of many matches would fill the queue of a peer that watches all of them.
         """
         last: dict[tuple[SnapshotReason, WantedViews], LastNews] = {}
         for queue in list(self.queues) if queues is None else queues:
@@ -172,7 +173,7 @@ class Spectators:
                 snapshot = partial(self._snapshot, why, wanted)
                 position = self._views.shown_at_end(snapshot, b"")
                 last[why, wanted] = LastNews(position + frame(wanted))
-            # A snapshot that was asked for already, and waits for the disk, would come too late.
+            # A snapshot that was already requested, and waits for the disk, would arrive too late.
             self.remove(queue)
             queue.skip(last[why, wanted])
             queue.catch_up()
@@ -196,7 +197,7 @@ class Spectators:
 class LastNews:
     """The last snapshot of a match and its end, for spectators who were behind when it ended.
 
-    Spectators with the same view share one, and it keeps nothing of the match alive.
+    Spectators with the same view share one; it holds no references to the match.
     """
 
     __slots__ = ("_frames",)

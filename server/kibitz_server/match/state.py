@@ -1,8 +1,8 @@
-"""The state of a match, determined by its log: setup and entries, folded (event sourcing).
+"""The state of a match, computed from its log of setup and entries (event sourcing).
 
-The game's state, the clocks, who is away, who has dropped out and the result change in
-`MatchState.apply` and nowhere else, one entry at a time. New entries of commands and old entries of
-a log both pass through it, so a restored match equals the live one.
+Only `MatchState.apply` changes the game's state, the clocks, absences, departures and the result,
+one entry at a time. It handles both new entries from commands and old entries from a log, so a
+restored match equals the live one.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ from kibitz_server.match.result import Departure, match_result, rank_by_departur
 from kibitz_server.match.saved_state import Absence, SavedState
 
 NO_SEATS: Final[frozenset[int]] = frozenset()
-"""One for all: an empty set takes 216 bytes, and few matches ever put a seat into one of theirs."""
+"""Shared by all: an empty set takes 216 bytes, and few matches ever need a nonempty one."""
 
 
 class BrokenLog(ValueError):
-    """Setup and entries that do not belong together; the message names the entry."""
+    """The entries do not fit the setup or each other; the message names the entry."""
 
 
 class MatchState:
@@ -94,7 +94,7 @@ class MatchState:
     )
 
     def __init__(self, game: Game, setup: Setup, game_state: State | None = None) -> None:
-        """Begin with the first state of the game, or with one that is known already."""
+        """Start with the game's initial state, or with a given one."""
         game = _rules_of(game, setup)
         seats = len(setup.seats)
         control = setup.time_control
@@ -108,46 +108,47 @@ class MatchState:
         self.game_state: State = game_state
         self.seq = 0
         self.at_ms = 0
-        """The time of the last entry, in milliseconds of the match."""
+        """The time of the last entry, in milliseconds of match time."""
         self.ply = 0
         self.to_act = game.to_act(self.game_state)
         self.turn = 0
-        """The entry that began the present turn; a new number means a new `your_turn`."""
+        """The entry that began the current turn; a new number means a new `your_turn`."""
         self.began = 0
-        """The entry with which the seat to act began to think; a new number means a new clock."""
+        """The entry at which the seat to act began to think; a new number restarts its clock."""
         self.clocks: list[Clock] | None = [full_clock(control)] * seats if control.limited else None
-        """The clock of each seat; every change makes a new list, so that views keep their
-        values."""
+        """The clock of each seat; every change creates a new list, because views keep references.
+        """
         self.players: tuple[Player, ...] = tuple(setup.seats)
         self.away: dict[int, Absence] = {}
         self.departed: dict[int, Departure] = {}
-        """The seats that dropped out, in that order."""
+        """The seats that dropped out, in order."""
         self.taken_over: frozenset[int] = NO_SEATS
-        """The seats that another connection took while their own was open."""
+        """The seats that another connection took over while the previous one was open."""
         self.flagged = False
-        """Whether the flag of the seat to act has fallen and its consequence is not logged yet.
-        Always false in games that skip: there a fallen flag passes the turn."""
+        """Whether the flag of the seat to act has fallen but the consequence is not logged yet.
+        Always false in games that skip, where a fallen flag passes the turn.
+        """
         self.result: Result | None = None
         self.answered = bytearray()
-        """The moves by their requests, to recognize resent ones (`answered_moves`)."""
+        """The moves by request id, to recognize resent ones (`answered_moves`)."""
         self.turn_at = 0
-        """The time at which the present turn began, in the match's time."""
+        """The start of the current turn, in the match's time."""
         self.comments = 0
         """The number of comments."""
         lag = self.setup.lag
         self.lag_left: tuple[int, ...] = (lag.bank_ms if lag else ALLOWANCE_CAP_MS,) * seats
-        """The rest of each seat's lag bank."""
+        """Each seat's remaining lag bank."""
         self.standstill_ms = 0
-        """The milliseconds forgiven so far for standstills of the server and for its restarts."""
+        """The milliseconds forgiven so far for the server's standstills and restarts."""
         self.used: dict[str, int] = {}
-        """The amounts that seats have used of their allowances (`budget`)."""
+        """The amounts of their allowances that seats have used (`budget`)."""
         self.sent: tuple[str, ...] = ("",) * seats if game.info.hidden else ()
-        """The digest of the data sent to each seat (`sent_digest`); empty if the game hides nothing
-        or if they are not known."""
+        """The digest of the data sent to each seat (`sent_digest`); empty if the game has no hidden
+        information or the digests are unknown."""
 
     @classmethod
     def restore(cls, game: Game, setup: Setup, entries: Iterable[Entry]) -> Self:
-        """Return the match that `entries` lead to; call `tick` once before anything else."""
+        """Return the match after `entries`."""
         match = cls(game, setup)
         for entry in entries:
             match.apply(entry)
@@ -157,9 +158,9 @@ class MatchState:
     def resume(
         cls, game: Game, setup: Setup, kept: SavedState, state: State, entries: Iterable[Entry]
     ) -> Self:
-        """Return the match that `entries` lead to from `kept` and `state`.
+        """Return the match after `entries`, starting from `kept` and `state`.
 
-        The same as `restore` with all entries; the match owns `state` from now on.
+        Equal to `restore` with all entries; the match owns `state` from then on.
         """
         match = cls(game, setup, state)
         match._load(kept)
@@ -172,7 +173,7 @@ class MatchState:
         return self.resume(self.game, self.setup, self.save(), self.game_state.copy(), ())
 
     def save(self) -> SavedState:
-        """Return all that the entries so far determine, except `state`."""
+        """Return everything computed from the entries so far, except the game's state."""
         return SavedState(
             seq=self.seq,
             at_ms=self.at_ms,
@@ -217,10 +218,10 @@ class MatchState:
         self.lag_left, self.standstill_ms = kept.lag_left, kept.standstill_ms
         self.used = dict(kept.used)
 
-    # --- one entry after the other ----------------------------------------------------------
+    # --- applying entries ----------------------------------------------------------
 
     def apply(self, entry: Entry, action: int | None = None) -> None:
-        """Change the match by one entry; `action` is the entry's own, if already decoded."""
+        """Apply one entry; `action` is its decoded action, if available."""
         seq, at = entry.seq, entry.at_ms
         if seq != self.seq + 1 or at < self.at_ms or self.result is not None:
             raise BrokenLog(f"entry {seq} does not follow entry {self.seq}")
@@ -232,7 +233,9 @@ class MatchState:
             else:
                 self._apply_change(entry, action)
         except BaseException:
-            self.seq, self.at_ms = before  # the number is free for the entry that aborts
+            self.seq, self.at_ms = (
+                before  # the number is then free for the entry that aborts the match
+            )
             raise
 
     def _apply_change(self, entry: Entry, action: int | None) -> None:
@@ -265,7 +268,7 @@ class MatchState:
                 if entry.refused is None:
                     self._use(NOTES, entry.seat, len(entry.text))
             case Hidden():
-                pass  # a published record hides notes; a hidden move is missed by the next one
+                pass  # published records hide notes; a hidden move would make the next one fail
             case _:
                 assert_never(entry)
 
@@ -290,7 +293,7 @@ class MatchState:
         self.used[key] = self.used.get(key, 0) + amount
 
     def left_of(self, allowance: Allowance, seat: int, at_ms: int) -> int:
-        """Return how much a seat has left of an allowance at a time of the match."""
+        """Return a seat's remaining allowance at a time of the match."""
         return allowance.left(self.used.get(allowance.key(seat), 0), at_ms)
 
     def _make_move(self, action: int) -> None:
@@ -369,10 +372,10 @@ class MatchState:
         elif acting == seat or self.to_act != acting:
             self._begin_turn(self.to_act)
         else:
-            self.turn = self.seq  # the same seat, but it sees and may do something else now
+            self.turn = self.seq  # the same seat, but its view and legal actions have changed
 
     def _abandon(self) -> None:
-        """Abandon the match: everybody is gone; unfinished seats tie for the best rank left."""
+        """Abandon the match, as everybody is gone; unfinished seats tie for the best free rank."""
         playing = [seat for seat in range(len(self.players)) if self.still_plays(seat)]
         for seat in playing:
             self.departed[seat] = Departure(Cause.ABANDONED)
@@ -398,21 +401,20 @@ class MatchState:
         self.result = match_result(outcome, self.departed, cause, self.ply, self.taken_over)
         self._begin_turn(TERMINAL)
 
-    # --- what others ask ---------------------------------------------------------------------
+    # --- queries ---------------------------------------------------------------------
 
     @property
     def left_ms(self) -> int | None:
-        """Return all the time the seat to act has at the start of its turn, None without a
-        clock."""
+        """The time of the seat to act at the start of its turn; None without a clock."""
         if self.clocks is None or self.result is not None:
             return None
         clock = self.clocks[self.to_act]
         return until_flag(self.control, clock)
 
     def forgives(self, standstill_ms: int, at_ms: int) -> bool:
-        """Return whether the match forgives `standstill_ms` more of standstill by the time `at_ms`.
+        """Return whether the match forgives another `standstill_ms` of standstill by `at_ms`.
 
-        A match without clocks forgives all of it, since nobody gains by it.
+        A match without clocks forgives any standstill, since nobody benefits from it.
         """
         lag = self.setup.lag
         if lag is None or self.clocks is None:
@@ -420,9 +422,9 @@ class MatchState:
         return self.standstill_ms + standstill_ms <= standstill_cap(lag, at_ms)
 
     def still_plays(self, seat: int) -> bool:
-        """Return whether `seat` still takes part: it has neither dropped out nor finished.
+        """Return whether `seat` is still playing: it has neither dropped out nor finished.
 
-        Dropping a seat that has finished changes nothing in a game, so a trial drop tells.
+        Dropping a finished seat does not change the game's state, so this tries dropping the seat.
         """
         if self.result is not None or seat in self.departed:
             return False
@@ -447,12 +449,12 @@ class MatchState:
 
 @functools.lru_cache(maxsize=4096)
 def _read_move(model: type[Model], text: bytes) -> Model:
-    """Read a move, with a cache: moves are frozen, and a game's few moves recur all the time."""
+    """Parse a move; cached, because moves are immutable and the same few moves recur."""
     return model.from_wire(without_nulls(from_json(text)))
 
 
 def read_options(game: Game, sent: Mapping[str, Any]) -> Model:
-    """Return the options of a match as the game's model, which matches share.
+    """Return a match's options as the game's model, shared between matches.
 
     Raises `ValidationError`.
     """
@@ -462,12 +464,12 @@ def read_options(game: Game, sent: Mapping[str, Any]) -> Model:
 
 @functools.lru_cache(maxsize=256)
 def _read_options(model: type[Model], text: bytes) -> Model:
-    """Read options, with a cache: they are frozen, and all matches of a programme share them."""
+    """Parse options; cached, because they are immutable and all matches of a program share them."""
     return model.from_wire(from_json(text))
 
 
 def _rules_of(game: Game, setup: Setup) -> Game:
-    """Return the rules under which a match began and will end."""
+    """Return the rules of the version with which a match began."""
     played = f"a match of {setup.game} with rules version {setup.rules_version}"
     if setup.game != game.info.name:
         raise BrokenLog(f"{played}, not of {game.info.name}")

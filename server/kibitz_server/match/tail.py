@@ -1,17 +1,17 @@
-"""A match that another node plays, followed by its log for spectators of this one.
+"""Follows a match of another node through its log, for this node's spectators.
 
-The log in the database is authoritative, and a match is computed from it. Entries read from there
-are durable, so any node may show them. A tail folds the entries with the same `MatchState`, and
-shows them with the same `EntryView` and `Spectators` as the runner of the node that plays. For the
-same entries, its spectators receive byte for byte the same frames as those of the runner, including
-delays and hidden information. `directory.tails` reads the entries and gives them to `take`; time is
-an argument here, except for snapshots.
+The log in the database is authoritative, and determines the match. Entries read from there are
+durable, so any node may show them. A tail applies the entries to the same `MatchState`, and shows
+them through the same `EntryView` and `Spectators` as the runner on the playing node. For the same
+entries, its spectators receive exactly the same frames as the runner's, also in matches with delays
+or hidden information. `directory.tails` reads the entries and passes them to `take`; time is an
+argument here, except for snapshots.
 
     log of another node --lines--> take --> MatchState --> EntryView --> Spectators
 
-A tail takes no commands, opens no turns and lets no flag fall. It counts the time of an open turn
-from when it read the turn's beginning. For a turn that was open already when reading began, it
-shows the seat's time at the start of the turn.
+A tail takes no commands, opens no turns and never makes a flag fall. It counts the time of an open
+turn from the moment it read the start of the turn. If a turn was already open when reading began,
+the tail shows the seat's time at the start of the turn.
 """
 
 from __future__ import annotations
@@ -51,26 +51,27 @@ class MatchTail(WatchedMatch):
         *,
         lobby_shown: bool,
     ) -> None:
-        """Begin before the first entry. Raises the errors of `MatchState`.
+        """Start before the first entry.
 
-        `stream` is the reading end: how far the log was read.
+        Raises the errors of `MatchState`. `stream` records how far the log was read.
         """
         state = MatchState(game, setup)
         self.views = MatchViews(state)
         spectators = Spectators(self.views, _at_once, lambda: self.left_ms(clock()))
         super().__init__(state, stream, spectators)
         self.lobby_shown = lobby_shown
-        """Whether its lobby lets anybody watch; otherwise only its own node can tell who may."""
+        """Whether its lobby lets anybody watch; otherwise only the playing node can decide who may.
+        """
         self.caught_up = False
-        """Whether the log was read to its end once; before that nobody is let in."""
+        """Whether the log was read to its end once; before that no spectators are admitted."""
         self._past: list[EntryView] = []
-        """The entries before `caught_up` that have yet to be shown with a delay."""
+        """The entries read before `caught_up` that must still be shown with a delay."""
         self._turn_read = (-1, 0)
-        """The newest turn whose beginning was read as it came, and the time of reading."""
+        """The newest turn whose start was read live, and the time when it was read."""
 
     @property
     def over(self) -> bool:
-        """Whether the match is over and its log closed, and all of it was read."""
+        """Whether the match is over, its log is closed, and all of it was read."""
         return self.stream.closed
 
     # --- the log ----------------------------------------------------------------------------
@@ -82,7 +83,7 @@ class MatchTail(WatchedMatch):
             if self.caught_up:
                 self._show(entry, now)
             elif self.spectators.delayed is not None:
-                self.views.drawn = True  # a new spectator may want to draw the waiting entries
+                self.views.drawn = True  # a new spectator may want drawings of the waiting entries
                 self._past.append(self.views.advance(entry))
             else:
                 self.state.apply(entry)
@@ -95,9 +96,9 @@ class MatchTail(WatchedMatch):
         self.views.release()
 
     def catch_up(self, now: int) -> None:
-        """Let spectators in from now on: the existing log has been read.
+        """Admit spectators from now on, since the existing log has been read.
 
-        The newest entry counts as made now, so nothing is shown earlier than at its own node.
+        The newest entry counts as made now, so nothing is shown earlier than on the playing node.
         """
         if not self.caught_up:
             self.caught_up = True
@@ -114,15 +115,15 @@ class MatchTail(WatchedMatch):
         spectators.publish(view, now)
 
     def announce_end(self) -> None:
-        """Send everybody the end; the match is `over`."""
+        """Send everybody the end of the match, which must be `over`."""
         self.spectators.publish_rest()
         written = partial(self.views.finished_frame, f"/records/{self.key}.jsonl")
         self.spectators.finish(cache(written))
 
-    # --- what others ask --------------------------------------------------------------------
+    # --- queries --------------------------------------------------------------------
 
     def left_ms(self, now: int) -> int | None:
-        """Return the approximate time that the seat to act has left."""
+        """Return the approximate time left of the seat to act."""
         total, (turn, since) = self.state.left_ms, self._turn_read
         if total is None or turn != self.state.turn:
             return total
@@ -131,7 +132,7 @@ class MatchTail(WatchedMatch):
     # --- spectators -------------------------------------------------------------------------
 
     def put_on_wall(self, peer: Peer) -> None:
-        """Show the match to a connection that begins to watch many: each in its turn."""
+        """Add the match to a connection that watches many; it gets their snapshots in turn."""
         if not peer.leaving:
             self.watchers[peer] = None
             self.spectators.add_waiting(peer.send_queue, peer.views)
@@ -139,5 +140,5 @@ class MatchTail(WatchedMatch):
 
 
 def _at_once(call: Callable[[], None]) -> None:
-    """Call back at once: everything that a tail has read is on the disk."""
+    """Call the callback at once, because everything a tail has read is on disk."""
     call()

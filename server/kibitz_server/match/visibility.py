@@ -1,24 +1,24 @@
-"""The gate of information: everything that viewers receive of a match is built here.
+"""The information gate: builds everything that viewers receive about a match.
 
 A viewer is a seat, `PUBLIC` or `REFEREE`. The game's `view` decides what a viewer may know of a
 state. The rules of `kibitz_protocol.wire.visibility`, which are the same for every game, decide
-what it may know of an entry. When the match is over everybody is a referee. Only then, a forensic
-report (`match/report.py`) shows the player of a seat everything about that seat, including notes
-and refused moves. It shows the host of the lobby every seat, because organizers have to find out
-what went wrong in their events. Nobody else gets reports.
+what the viewer may know of an entry. When the match is over, everybody is a referee. Only then a
+forensic report (`match/report.py`) shows a player everything about its own seat, including notes
+and refused moves. It shows the lobby's host every seat, because organizers have to find out what
+went wrong in their events. Nobody else gets reports.
 
-A move is sent as an `event` to everybody and a `your_turn` to the next player. Each connection
-chooses in `hello` how much of the view they contain (`WantedViews`). In open games an event is the
-entry, and the view is computed for the next turn only. In games with hidden information the event
-has the changes between two views of one viewer, so it reveals no more than the views do. Both
-messages are assembled from JSON that is made once: the entry's line was just written for the log. A
-frame that several receivers share is encoded once. The bytes equal those of `codec.encode` for the
-same message, as `tests/server/match/test_visibility.py` checks.
+A move is sent as an `event` to everybody and as a `your_turn` to the next player. Each connection
+chooses in `hello` how much of the view these contain (`WantedViews`). In open games an event is the
+entry, and the view is computed only for the next turn. In games with hidden information the event
+contains the difference between two views of one viewer, so it reveals no more than the views do.
+Both messages are assembled from JSON that is encoded only once; the entry's line, for example, was
+just written to the log. A frame for several receivers is encoded once. The bytes equal those of
+`codec.encode` for the same message, as `tests/server/match/test_visibility.py` checks.
 
     state before --advance(entry)--> EntryView: the entry, and the states around it
-                                       |  StateViews: the view of each viewer, when it is asked for
-                                       |  (advance: the next state has others; these keep a copy,
-                                       v   unless `release` has said that nobody will ask)
+                                       |  StateViews: the view of each viewer, computed on request
+                                       |  (the next `advance` replaces them; they keep a copy of the
+                                       v   state unless `release` has declared them unused)
                                      event, frame
 """
 
@@ -62,19 +62,20 @@ from kibitz_server.match.state import MatchState
 LOG = logging.getLogger("kibitz.match")
 _T = TypeVar("_T")
 MAX_LEGAL_LISTED: Final = 512
-"""The longest list of legal actions that `your_turn` carries; their count is always given.
+"""The longest list of legal actions that `your_turn` contains; it always gives their number.
 
-A game that describes its legal actions in words (`GameInfo.legal_rule`) has no list."""
+A game that describes its legal actions in words (`GameInfo.legal_rule`) has no list.
+"""
 
 _NO_SCENE: Final = Scene("square", (), text=("this cannot be drawn",))
 
 
 @dataclass(slots=True)
 class _Viewpoint:
-    """The view of one viewer of one state, in each form that was asked for."""
+    """One viewer's view of one state, in each form requested so far."""
 
     model: Model | None = None
-    """The view as a model of the game, which shares nothing with the state."""
+    """The view as the game's model, which shares no data with the state."""
     view: Fields | None = None
     """The view in wire form."""
     json: bytes | None = None
@@ -84,9 +85,9 @@ class _Viewpoint:
 
 @dataclass(slots=True)
 class StateViews:
-    """The views of one state, each computed on first use and kept.
+    """The views of one state, each computed on first use and cached.
 
-    The state belongs to a match that goes on: call `freeze` before it changes.
+    The state belongs to a running match: call `freeze` before it changes.
     """
 
     game: Game
@@ -94,9 +95,9 @@ class StateViews:
     _open: _Viewpoint | None = None
     """The view of every viewer, if nothing is hidden ..."""
     _seen: dict[Viewer, _Viewpoint] | None = None
-    """... and the view of each, otherwise."""
+    """... and otherwise the view of each."""
     _clocks: tuple[Sequence[Clock] | None, bytes] = (None, b"")
-    """The clocks that were written last and their JSON, which two messages of a move share."""
+    """The last encoded clocks and their JSON, which two messages per move share."""
 
     def of(self, viewer: Viewer) -> Fields:
         """Return the view of `viewer` in wire form."""
@@ -106,7 +107,7 @@ class StateViews:
         return seen.view
 
     def scene(self, viewer: Viewer) -> Scene:
-        """Return the view of `viewer` drawn; if the game raises, a scene that says so."""
+        """Return the view of `viewer` as a scene; if the game raises, a scene that says so."""
         seen = self._viewpoint(viewer)
         if seen.scene is None:
             seen.scene = self._draw(viewer, seen)
@@ -117,7 +118,7 @@ class StateViews:
         return cast(Stage, stage_of(self.scene(viewer)))
 
     def stage_json(self, viewer: Viewer) -> bytes:
-        """Return the drawing of the view of `viewer` as JSON, which many new spectators share."""
+        """Return the drawing of the view of `viewer` as JSON; cached for many new spectators."""
         seen = self._viewpoint(viewer)
         if seen.stage_json is None:
             seen.stage_json = to_json(self.stage(viewer))
@@ -136,13 +137,13 @@ class StateViews:
         return seen.json
 
     def json_of_clocks(self, clocks: Sequence[Clock]) -> bytes:
-        """Return clocks as JSON; a list of clocks is never changed (`MatchState.clocks`)."""
+        """Return clocks as JSON; cached, as lists of clocks never change (`MatchState.clocks`)."""
         if clocks is not self._clocks[0]:
             self._clocks = clocks, clocks_json(clocks)
         return self._clocks[1]
 
     def freeze(self) -> None:
-        """Make sure that views asked for later still show this state."""
+        """Make sure that views requested later still show this state."""
         open_view = self._open
         if open_view is None or open_view.model is None:
             self.state = self.state.copy()
@@ -164,7 +165,7 @@ class StateViews:
     def _draw(self, viewer: Viewer, seen: _Viewpoint) -> Scene:
         try:
             return self.game.scene(self._model(viewer, seen))
-        except Exception:  # a match does not end because somebody wants to see it
+        except Exception:  # failing to draw a view must not end the match
             LOG.exception("a view of %s cannot be drawn", self.game.info.name)
             return _NO_SCENE
 
@@ -190,29 +191,30 @@ class EntryView:
     to_act: int
     clocks: Sequence[Clock] | None
     after: StateViews | None
-    """The views right after it; None if the entry did not change the game's state."""
+    """The views right after the entry; None if it did not change the game's state."""
     before: StateViews | None
-    """The views right before it; None if they are not needed: nothing is hidden and nobody draws,
-    or nothing was changed."""
+    """The views right before the entry; None if not needed, because nothing is hidden and nobody
+    wants drawings, or nothing changed.
+    """
     hidden: bool
     """Whether the game has hidden information."""
     alike: bool
-    """Whether it looks the same to every viewer."""
+    """Whether the entry is the same for every viewer."""
     live: bool
     """Whether spectators see comments at once (`comments_are_live`)."""
     _without_comments: EntryView | None = None
-    """The same entry without the comments that spectators are not shown."""
+    """The entry without the comments that spectators may not see."""
     _frames: dict[object, bytes] | None = None
-    """The frames by the part of the view in the event, and also by viewer unless `alike`."""
+    """The frames, by the part of the view that they contain and, unless `alike`, by viewer."""
 
     def view(self, viewer: Viewer) -> Fields | None:
-        """Return the view of `viewer` right after the entry, or None if it changed nothing."""
+        """Return the view of `viewer` right after the entry; None if the entry changed nothing."""
         return None if self.after is None else self.after.of(viewer)
 
     def patch(self, viewer: Viewer, wanted: WantedViews) -> Fields | None:
-        """Return the merge patch of what `viewer` sees, or None if nothing seen has changed.
+        """Return the merge patch for what `viewer` sees, or None if nothing visible has changed.
 
-        It patches the stage for a viewer who wants drawings, and the view for others.
+        It applies to the stage for viewers that want drawings, and to the view for others.
         """
         if self.before is None or self.after is None:
             assert self.after is None, "nobody drew when the entry came"
@@ -244,13 +246,13 @@ class EntryView:
     def spectator_event(self, viewer: Viewer, wanted: WantedViews = "turn") -> Event:
         """Return the event for spectators with the view of `viewer`.
 
-        They get no notes, but comments that seats do not get.
+        Spectators get no notes, but they get comments that seats do not get.
         """
         shown = self._for_spectators(viewer)
         return shown.event(spectators_see_as(shown.entry, viewer), wanted)
 
     def frame(self, viewer: Viewer, wanted: WantedViews = "turn", line: bytes = b"") -> bytes:
-        """Return the event for `viewer` framed; `line` is the entry's own line, if available."""
+        """Return the event for `viewer` as a frame; `line` is the entry's line, if available."""
         shape = event_field(wanted, self.hidden)
         part = wanted if shape == "patch" else shape
         key: object = part if self.alike else (viewer, part)
@@ -265,8 +267,7 @@ class EntryView:
     def spectator_frames(
         self, viewer: Viewer | None, wanted: Collection[WantedViews], line: bytes = b""
     ) -> dict[WantedViews, bytes]:
-        """Return the frames for spectators with the view of `viewer`, by the views that they
-        want."""
+        """Return the frames for spectators with the view of `viewer`, by wanted views."""
         if viewer is None or not wanted:
             return {}
         shown = self._for_spectators(viewer)
@@ -288,7 +289,7 @@ class EntryView:
         return shown
 
     def _json(self, viewer: Viewer, wanted: WantedViews, line: bytes) -> bytes:
-        # An entry that looks alike to all is the one that was written (`depends_on_viewer`).
+        # An entry that is the same for all equals the written one (`depends_on_viewer`).
         entry = self.entry if self.alike else redact(self.entry, viewer, self.hidden)
         if not line or entry is not self.entry:
             line = encode_entry(entry)
@@ -312,31 +313,31 @@ class EntryView:
 
 
 class MatchViews:
-    """The views of a match: its entries as they come, and its present state."""
+    """The views of a match: of each new entry, and of the current state."""
 
     __slots__ = ("_live", "_present", "_rule", "_turn", "drawn", "state")
 
     def __init__(self, state: MatchState, *, drawn: bool = False) -> None:
         self.state = state
-        """Changed by `advance` alone."""
+        """Only `advance` changes it."""
         self.drawn = drawn
-        """Whether patches of drawings may be asked for; `begin_drawing` sets it."""
+        """Whether patches of drawings may be requested; `begin_drawing` sets it."""
         self._present: StateViews | None = None
-        """The views of the present state, once they were asked for."""
+        """The views of the current state, once requested."""
         setup, rule = state.setup, state.game.info.legal_rule
         self._live = comments_are_live(setup)
         self._turn = b'{"type":"your_turn","match":"%b","game":"%b","seat":' % (
             setup.match.encode(),
             setup.game.encode(),
         )
-        """The beginning of each turn ..."""
+        """The encoded start of each `your_turn` ..."""
         self._rule = _rule_field(rule) if rule else b""
-        """... and its field for a rule in words."""
+        """... and its field for a rule in words, if any."""
 
     def advance(self, entry: Entry, action: int | None = None) -> EntryView:
         """Apply an entry and return its views; unused views cost nothing.
 
-        `action` is the entry's own, if it was decoded already. Raises `BrokenLog`.
+        `action` is its decoded action, if available. Raises `BrokenLog`.
         """
         state = self.state
         game = state.game
@@ -364,32 +365,33 @@ class MatchViews:
         )
 
     def present(self) -> StateViews:
-        """Return the views of the present state."""
+        """Return the views of the current state."""
         if self._present is None:
             self._present = StateViews(self.state.game, self.state.game_state)
         return self._present
 
     def release(self) -> None:
-        """Discard the present views at the next change: everybody has received them.
+        """Discard the current views, because everybody has received them.
 
-        Without this call, views that are asked for later still show their old state, which may cost
-        a copy of it. Call it only if nobody will ask for them. With hidden information or drawings
-        the views are still computed once more, to compare the next state to them.
+        Without this call, these views keep showing the old state when requested after the next
+        change, which may cost a copy of the state. Call it only if nobody will request them. With
+        hidden information or drawings the views are kept anyway, to compare them with the next
+        state.
         """
         if not (self.state.game.info.hidden or self.drawn):
             self._present = None
 
     def view(self, viewer: Viewer) -> Fields:
-        """Return what `viewer` sees of the present state; everything once the match is over."""
+        """Return what `viewer` sees of the current state: everything, if the match is over."""
         return self.present().of(self._viewpoint(viewer))
 
     def begin_drawing(self, viewer: Viewer) -> Stage:
-        """Return the drawing of what `viewer` sees now; from now on there are patches."""
+        """Return the drawing of what `viewer` sees now, and provide patches from now on."""
         self.drawn = True
         return self.present().stage(self._viewpoint(viewer))
 
     def _viewpoint(self, viewer: Viewer) -> Viewer:
-        """Return the viewer to use for the present state: a referee once the match is over."""
+        """Return the viewer to use for the current state: a referee once the match is over."""
         return viewer if self.state.result is None else REFEREE
 
     # --- messages -----------------------------------------------------------------------------
@@ -443,7 +445,7 @@ class MatchViews:
         wanted: WantedViews,
         shown: StateViews | None = None,
     ) -> bytes:
-        """Return a snapshot framed, with its drawing if it is wanted.
+        """Return a snapshot as a frame, with its drawing if wanted.
 
         `shown` is the moment of the snapshot, None for the present.
         """
@@ -456,7 +458,7 @@ class MatchViews:
         return text_frame(written)
 
     def your_turn(self, left_ms: int | None = None, wanted: WantedViews = "turn") -> YourTurn:
-        """Return all that the seat to act needs; `left_ms` is the time left of an open turn."""
+        """Return the `your_turn` of the seat to act; `left_ms` is the time left of an open turn."""
         state = self.state
         game = state.game
         rule = game.info.legal_rule or None
@@ -480,9 +482,9 @@ class MatchViews:
         return construct(YourTurn, values)
 
     def _legal(self, drawn: bool) -> tuple[list[int] | None, int]:
-        """Return the legal actions and their number; None if a rule in words describes them.
+        """Return the legal actions, or None if a rule in words describes them, and their number.
 
-        Clients that draw get the full list even then.
+        Clients that want drawings always get the full list.
         """
         game, state = self.state.game, self.state.game_state
         if game.info.legal_rule and not drawn:
@@ -501,18 +503,18 @@ class MatchViews:
             return [
                 {"cells": [*game.notation.cells(move)], "action": move.to_wire()} for move in moves
             ]
-        except Exception:  # as with the drawing: it is this player's loss alone
+        except Exception:  # as with drawings, only this player is affected
             LOG.exception("the picks of %s cannot be told", game.info.name)
             return None
 
     def _picks_field(self) -> tuple[bytes, int]:
-        """Return the field with the legal actions of a turn that is drawn, and their number."""
+        """Return the field with the legal actions of a turn with drawings, and their number."""
         legal, count = self._legal(drawn=True)
         picks = None if legal is None else self._picks(legal)
         return b"" if picks is None else b',"picks":' + to_json(picks), count
 
     def turn_frame(self, left_ms: int | None = None, wanted: WantedViews = "turn") -> bytes:
-        """Return `your_turn` framed."""
+        """Return `your_turn` as a frame."""
         state, views = self.state, self.present()
         game, seat, clocks = state.game, state.to_act, state.clocks
         if left_ms is None and clocks is not None and state.result is None:
@@ -542,7 +544,7 @@ class MatchViews:
         )
 
     def finished(self, record: str, wanted: WantedViews = "turn") -> Finished:
-        """Return the news of the end; `record` is the path of the record on the server."""
+        """Return the `finished` message; `record` is the path of the record on the server."""
         state = self.state
         assert state.result is not None, "the match goes on"
         revealing = wanted == "drawn" and state.game.info.hidden
@@ -572,7 +574,7 @@ class MatchViews:
             return nothing
 
     def finished_frame(self, record: str, wanted: WantedViews = "turn") -> bytes:
-        """Return `finished` framed; an open game's view is written without its model."""
+        """Return `finished` as a frame; an open game's view is encoded without its model."""
         state = self.state
         if state.game.info.hidden or state.result is None:
             return text_frame(encode(self.finished(record, wanted)))
@@ -592,7 +594,7 @@ class MatchViews:
         )
 
 
-@lru_cache(maxsize=256)  # one for all matches of a game
+@lru_cache(maxsize=256)  # shared by all matches of a game
 def _rule_field(rule: str) -> bytes:
     return b',"legal_rule":' + to_json(rule)
 

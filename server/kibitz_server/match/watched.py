@@ -1,7 +1,7 @@
-"""Matches that can be watched here: played by this server, or by another node.
+"""Matches that can be watched on this server, whether it or another node plays them.
 
 `runner.MatchRunner` and `tail.MatchTail` share this base. Both show a match through `Spectators`
-and the same gate.
+and the same information gate.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class WatchedMatch(ABC):
         self.shown = ShownMatch(state, stream, spectators)
         self.stream = stream
         self.seats = SeatPeers(seats)
-        """The connections of the seats, none at a match of another node."""
+        """The connections of the seats; empty for a match of another node."""
         self.spectators = spectators
         self.watchers: dict[Peer, None] = {}
-        """The connections that watch."""
+        """The connections that watch the match."""
 
     def viewer_of(self, peer: Peer) -> Viewer | None:
-        """Return a connection's viewer: a seat, the spectators' view, or None."""
+        """Return what a connection sees the match as: a seat, the spectators' viewer, or None."""
         seat = self.seats.seat_of(peer)
         if seat is not None:
             return seat
@@ -52,7 +52,7 @@ class WatchedMatch(ABC):
 
     @abstractmethod
     def put_on_wall(self, peer: Peer) -> None:
-        """Show the match to a connection that begins to watch many: each in its turn."""
+        """Add the match to a connection that watches many; it gets their snapshots in turn."""
 
     def unwatch(self, peer: Peer) -> None:
         """Stop showing the match to a connection."""
