@@ -68,7 +68,7 @@ BOUNDS: Final[Mapping[type[Entry], Allowance | str]] = MappingProxyType(
         records.Hidden: "is in no log",
     }
 )
-"""What limits each kind of entry in the log of one match.
+"""The limit of each kind of entry in the log of one match.
 
 The rules limit moves, and `Conduct.max_illegal` limits notes about illegal ones.
 """
