@@ -16,8 +16,8 @@ from kibitz_server.match.state import MatchState
 
 DEPARTURE_TEXTS: Final = {
     "left": "left the match",
-    "disconnect": "disconnected and did not come back",
-    "crash": "crashed and did not come back",
+    "disconnect": "disconnected and did not reconnect",
+    "crash": "crashed and did not reconnect",
     "kicked": "was removed by the host",
 }
 """The text in the result for a seat that was given up, by reason."""

@@ -58,21 +58,21 @@ BOUNDS: Final[Mapping[type[Entry], Allowance | str]] = MappingProxyType(
         records.Moved: MOVE_COMMENTS,
         records.Noted: NOTES,
         records.Returned: RETURNS,
-        records.Left: "follows the start or an entry `return`",
-        records.Commented: "`MAX_COMMENTS` of a match, and the rate limit on comments",
-        records.Flagged: "one of a turn, and the rules bound the turns",
-        records.Resigned: "one of a seat",
-        records.Forfeited: "one of a seat",
-        records.Replaced: "follows an entry `leave`",
-        records.Aborted: "one of a match",
-        records.Hidden: "is in no log",
+        records.Left: "only after the start or an entry `return`",
+        records.Commented: "`MAX_COMMENTS` per match, and the rate limit on comments",
+        records.Flagged: "one per turn, and the rules limit the turns",
+        records.Resigned: "one per seat",
+        records.Forfeited: "one per seat",
+        records.Replaced: "only after an entry `leave`",
+        records.Aborted: "one per match",
+        records.Hidden: "never in a log",
     }
 )
 """The limit of each kind of entry in the log of one match.
 
 The rules limit moves, and `Conduct.max_illegal` limits notes about illegal ones.
 """
-CUT_COMMENT: Final = "cut: the comments of this seat have used up their budget"
+CUT_COMMENT: Final = "omitted: this seat has used up its budget for comments"
 """The notice that replaces the line and text of a comment over budget."""
 
 

@@ -124,7 +124,7 @@ def _replace(state: MatchState, command: Replace, at: int) -> Replaced | Refuse:
     if state.result is not None or seat in state.departed:
         return refuse_over(state, seat)
     if seat not in state.away:
-        message = f"the player of seat {seat + 1} is there"
+        message = f"the player of seat {seat + 1} is connected"
         return Refuse(seat, None, Code.WRONG_STATE, message, state.ply)
     return Replaced(
         seq=state.seq + 1, at_ms=at, seat=seat, player=command.player, cause=command.cause
@@ -139,7 +139,7 @@ def _note(state: MatchState, command: Note, at: int) -> Noted | Refuse:
     if command.is_own and len(command.text) > left:
         message = (
             f"the notes of this seat have {left} characters left: {NOTES.at_once} at once and"
-            f" {NOTES.per_hour} more an hour, at most {NOTES.most} in a match"
+            f" {NOTES.per_hour} more per hour, at most {NOTES.most} in a match"
         )
         hint = "write less, or keep the notes in a file of your own"
         return Refuse(seat, None, Code.LIMIT, message, state.ply, hint)
@@ -152,10 +152,10 @@ def _comment(state: MatchState, command: AddComment, at: int) -> Commented | Ref
         return refuse_over(state, seat)
     audience = comment_audience(state.setup, command.seat, state.game.info.hidden)
     if audience is None:
-        message = "the host lets nobody comment on this match"
+        message = "the host has disabled comments on this match"
         return Refuse(seat, None, Code.NO_COMMENTS, message, state.ply)
     if state.comments >= MAX_COMMENTS:
-        message = f"the match has {MAX_COMMENTS} comments, and takes no more"
+        message = f"the match has reached the limit of {MAX_COMMENTS} comments"
         return Refuse(seat, None, Code.LIMIT, message, state.ply)
     return Commented(
         seq=state.seq + 1,

@@ -121,7 +121,7 @@ class MatchClock:
 
     def to_caller(self, at: int) -> int:
         """Convert a time of the match to the caller's time."""
-        assert self._origin is not None, "the clock is read before anything else"
+        assert self._origin is not None, "the clock must be read before it is used"
         return at + self._origin
 
     def open_turn(self, at: int) -> None:
@@ -404,7 +404,7 @@ class MatchEngine:
         """Forfeit the seat whose grace period has ended, or request a substitute."""
         state = self.state
         absence = absences.next_due(state, self._substitutes_wanted)
-        assert absence is not None, "a deadline is a flag's or an absent seat's"
+        assert absence is not None, "a deadline must come from a flag or an absent seat"
         seat, cause = absence.seat, absence.cause
         conduct = state.setup.conduct
         if cause is not Cause.ABANDONED and conduct.on_leave == "replace" and conduct.stand_in:

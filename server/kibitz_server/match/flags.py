@@ -24,7 +24,7 @@ def after_flag(state: MatchState, at: int) -> Moved | Forfeited:
                 action=state.encode(_random_action(state)),
             )
         case "skip":
-            raise AssertionError("a turn that is skipped is over with its flag")
+            raise AssertionError("a skipped turn ends with its flag")
 
 
 def _late_cause(state: MatchState) -> tuple[Cause, str]:

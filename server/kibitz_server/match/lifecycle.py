@@ -121,5 +121,5 @@ def _finish_interrupted(match: MatchRunner) -> None:
         try:
             match.close_log(result, match)
         except Exception:
-            LOG.exception("match %s cannot go on", match.key)
+            LOG.exception("match %s failed", match.key)
             recover(match)

@@ -18,7 +18,7 @@ from kibitz_server.net.peer import Peer
 from kibitz_server.net.send_queue import SendQueue
 from kibitz_server.storage.pending import HeldAnswer
 
-SEAT_IS_OUT = "the match goes on without this seat, and its end is told to it too"
+SEAT_IS_OUT = "the match continues without this seat; you will still receive its end"
 """The message to a seat that has dropped out, in place of the end."""
 
 

@@ -44,7 +44,7 @@ def restore(game: Game, lines: Iterable[bytes]) -> MatchState:
     rest = iter(lines)
     first = next(rest, None)
     if first is None:
-        raise BrokenLog("expected a setup, found no line at all")
+        raise BrokenLog("expected a setup, found no lines")
     setup = read_setup(first)
     _check_seed(setup)
     link = chain_hash(EMPTY_CHAIN, first)
@@ -74,14 +74,16 @@ def _footer(data: bytes) -> Footer | None:
 
 def _check_seed(setup: Setup) -> None:
     if seed_commitment(setup.seed, setup.nonce) != setup.commitment:
-        raise BrokenLog(f"seed {setup.seed!r} is not the one of commitment {setup.commitment!r}")
+        raise BrokenLog(f"seed {setup.seed!r} does not match commitment {setup.commitment!r}")
 
 
 def _check_footer(footer: Footer, match: MatchState, expected: str) -> None:
     if footer.result != match.result:
-        raise BrokenLog("the footer's result is not the one that the entries lead to")
+        raise BrokenLog("the footer's result differs from the result of the entries")
     if footer.hash != expected:
-        raise BrokenLog(f"the footer's hash {footer.hash!r} is not the end of the chain")
+        raise BrokenLog(
+            f"the footer's hash {footer.hash!r} differs from the last hash of the chain"
+        )
 
 
 def _broken(part: str, error: ValidationError) -> BrokenLog:

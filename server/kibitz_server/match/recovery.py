@@ -38,7 +38,7 @@ def recover(runner: MatchRunner) -> None:
     try:
         runner.carry_out(Abort("internal error"))
     except Exception:
-        LOG.exception("match %s cannot even be aborted", runner.key)
+        LOG.exception("cannot abort match %s", runner.key)
         _end_in_log(runner)
 
 
@@ -61,7 +61,7 @@ def _end_in_log(runner: MatchRunner) -> None:
         runner.context.store.append(runner.stream, seq, encode(entry), runner)
         runner.close_log(result)
     except Exception:
-        LOG.exception("match %s cannot be ended", runner.key)
+        LOG.exception("cannot end match %s", runner.key)
         _abandon(runner)
 
 
@@ -74,11 +74,11 @@ def _reload(runner: MatchRunner) -> None:
 
 def _abandon(runner: MatchRunner) -> None:
     """Leave the match as it is in its log, for the next start."""
-    LOG.error("match %s is given up; the next start takes it up", runner.key)
+    LOG.error("match %s is abandoned; the next start resumes it", runner.key)
     runner.suspend()
-    runner.pending.lost("the match cannot go on")
+    runner.pending.lost("the server cannot continue this match")
     runner.shown.result = runner.engine.state.result
     peers = runner.peers()
     runner.context.over(runner)
     for peer in peers:
-        peer.close(Standard.INTERNAL_ERROR, "the match cannot go on")
+        peer.close(Standard.INTERNAL_ERROR, "the server cannot continue this match")

@@ -25,7 +25,7 @@ _NOTE_CHARS: Final = 2000
 
 def refuse_over(state: MatchState, seat: int, request: int | None = None) -> Refuse:
     """Refuse a command after the end of the match, or after the seat dropped out."""
-    message = "the match is over" if state.result else f"seat {seat + 1} is out of the play"
+    message = "the match is over" if state.result else f"seat {seat + 1} has dropped out"
     return Refuse(seat, request, Code.OVER, message, state.ply)
 
 
@@ -46,7 +46,7 @@ def answer_out_of_turn(state: MatchState, play: Play) -> Accepted | Refuse:
 def refuse_late(state: MatchState, play: Play) -> Refuse:
     """Refuse a move that arrived after its flag fell."""
     over = state.result is not None or play.seat in state.departed
-    message = "the time of this turn was up before the move came"
+    message = "the move arrived after the time of this turn ran out"
     return Refuse(play.seat, play.id, Code.OVER if over else Code.STALE, message, state.ply)
 
 

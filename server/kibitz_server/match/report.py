@@ -98,7 +98,7 @@ def replay_turn(
     chosen = [seq for seq, at in last if ply is None or at == ply]
     if not chosen:
         plies = sorted({at for _, at in last})
-        had = f"its turns were at plies {_listed_plies(plies)}" if plies else "it never was to act"
+        had = f"its turns were at plies {_listed_plies(plies)}" if plies else "it never had a turn"
         raise NoSuchTurnError(
             f"seat {seat + 1} had no turn{'' if ply is None else f' at ply {ply}'}; {had}"
         )

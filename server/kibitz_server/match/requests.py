@@ -41,7 +41,7 @@ def answer_late_move(runner: MatchRunner, peer: Peer, move: Move) -> None:
     player = peer.identity
     seat = None if player is None else seat_in(runner.engine.state.players, player.key)
     if seat is None:
-        runner.refuse_unseated(peer, move.id, "you had no seat at this match")
+        runner.refuse_unseated(peer, move.id, "you had no seat in this match")
     else:
         play = Play(seat, move.id, move.ply, move.action, move.comment)
         runner.command(play, peer, move.id)
@@ -50,7 +50,7 @@ def answer_late_move(runner: MatchRunner, peer: Peer, move: Move) -> None:
 def resign(runner: MatchRunner, peer: Peer, request: ResignRequest) -> None:
     """Resign the player's seat, by choice or because its program failed."""
     if runner.seats.seat_of(peer) in runner.engine.state.taken_over:
-        cause, detail = Cause.TAKEOVER, "resigned by a connection that had taken the seat over"
+        cause, detail = Cause.TAKEOVER, "resigned by a connection that had taken over the seat"
     elif request.fault is not None:
         cause, detail = Cause(request.fault), request.detail
     else:
@@ -75,7 +75,7 @@ def comment(runner: MatchRunner, peer: Peer, request: int, author: Player, text:
     def command(runner: MatchRunner) -> Command | None:
         seat = runner.seats.seat_of(peer)
         if seat is None and peer not in runner.watchers:
-            message = "you neither watch nor play this match on this connection"
+            message = "you neither play nor watch this match on this connection"
             peer.refuse(request, Code.WRONG_STATE, message, hint="watch the match first")
             return None
         ply = runner.shown.ply if seat is None else runner.engine.state.ply
@@ -121,9 +121,9 @@ def _carry_out(
     try:
         refusal = runner.carry_out(command)
     except Exception:
-        LOG.exception("match %s cannot go on", runner.key)
+        LOG.exception("match %s failed", runner.key)
         recover(runner)
-        peer.refuse(request, Code.INTERNAL, "the match cannot go on")
+        peer.refuse(request, Code.INTERNAL, "the match failed and is being recovered")
         return
     finally:
         runner.schedule()
@@ -145,7 +145,7 @@ def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> Non
 
     seat = seat_in(runner.engine.state.players, player)
     if seat is None:
-        runner.refuse_unseated(peer, request.id, "you have no seat at this match")
+        runner.refuse_unseated(peer, request.id, "you have no seat in this match")
         return
     if runner.closed:
         runner.pending.turn_away(peer, request.id)
@@ -174,10 +174,10 @@ def _may_return(runner: MatchRunner, seat: int, peer: Peer, request: int) -> boo
     """Return whether a seat may return again; otherwise refuse the request."""
     wait_ms = runner.engine.return_wait_ms(seat, runner.context.clock())
     if wait_ms is None:
-        message = f"this seat has come back {RETURNS.most} times, which is the most in a match"
+        message = f"this seat has reached the limit of {RETURNS.most} reconnects per match"
         peer.refuse(request, Code.LIMIT, message, hint="")
     elif wait_ms:
-        message = f"this seat has come back too often, wait {wait_ms} ms"
+        message = f"this seat has reconnected too often; wait {wait_ms} ms"
         peer.refuse(request, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
     return wait_ms == 0
 

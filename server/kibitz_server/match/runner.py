@@ -63,7 +63,7 @@ CRASH_NOTICE_S = 0.5
 """Seconds to wait, after a house bot's connection is lost, for a report that its process has
 crashed, because only the first reason for a seat's absence counts.
 """
-NO_SEAT_HERE = "no seat at this match on this connection"
+NO_SEAT_HERE = "this connection has no seat in this match"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +167,7 @@ class MatchRunner(WatchedMatch):
         try:
             self._deadline = self.engine.close_turn(self.context.clock(), self.context.lag())
         except Exception:
-            LOG.exception("the turn of match %s cannot be closed", self.key)
+            LOG.exception("cannot close the turn of match %s", self.key)
             self.context.recover(self.key)
 
     # --- commands ---------------------------------------------------------------------------
@@ -203,7 +203,7 @@ class MatchRunner(WatchedMatch):
             self._deadline = self.engine.deadline
             self._apply(effects, peer, request, now)
         except Exception:
-            LOG.exception("match %s cannot go on", self.key)
+            LOG.exception("match %s failed", self.key)
             self._recover_from(peer, request)
         self.schedule()
 
@@ -316,7 +316,7 @@ class MatchRunner(WatchedMatch):
             data = self.context.checkpoints.write(self.engine.state, self.stream.chain)
             self.context.store.write_checkpoint(self.stream, data)
         except Exception:
-            LOG.exception("match %s gets no checkpoint", self.key)
+            LOG.exception("cannot write a checkpoint of match %s", self.key)
 
     # --- turns and seats ----------------------------------------------------------------------
 
@@ -333,7 +333,7 @@ class MatchRunner(WatchedMatch):
                 self._deadline = engine.open_turn(now, self.context.lag())
             engine.views.release()
         except Exception:
-            LOG.exception("the turn of match %s cannot be sent", self.key)
+            LOG.exception("cannot send the turn of match %s", self.key)
             self.context.recover(self.key)
         self.schedule()
 
@@ -441,6 +441,6 @@ class MatchRunner(WatchedMatch):
             self._deadline = self.engine.deadline
             self._apply(effects)
         except Exception:
-            LOG.exception("match %s cannot go on", self.key)
+            LOG.exception("match %s failed", self.key)
             self.context.recover(self.key)
         self.schedule()

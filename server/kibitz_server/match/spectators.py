@@ -185,7 +185,7 @@ class Spectators:
 
     def _snapshot(self, why: SnapshotReason, wanted: WantedViews) -> bytes:
         if self.viewer is None:
-            raise AssertionError("nobody watches a match that is not shown")
+            raise AssertionError("a match that is not shown has no spectators")
         left = self._left_ms()
         views, shown = self._views, None
         snapshot = views.snapshot(self.viewer, why, left_ms=left)

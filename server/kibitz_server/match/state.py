@@ -336,7 +336,7 @@ class MatchState:
             self.flagged = True
 
     def _set_clock(self, seat: int, clock: Clock) -> None:
-        assert self.clocks is not None, "only a match with clocks has one to set"
+        assert self.clocks is not None, "only a match with clocks can set a clock"
         clocks = self.clocks.copy()
         clocks[seat] = clock
         self.clocks = clocks

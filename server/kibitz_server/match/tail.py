@@ -91,7 +91,7 @@ class MatchTail(WatchedMatch):
         self.stream.tail = self.stream.durable = self.state.seq
         self.stream.chain = new.chain
         if new.closed and self.state.result is None:
-            raise BrokenLog("the log is closed, and the match has no end")
+            raise BrokenLog("the log is closed, but the match has not ended")
         self.stream.closed = new.closed
         self.views.release()
 

@@ -67,7 +67,7 @@ MAX_LEGAL_LISTED: Final = 512
 A game that describes its legal actions in words (`GameInfo.legal_rule`) has no list.
 """
 
-_NO_SCENE: Final = Scene("square", (), text=("this cannot be drawn",))
+_NO_SCENE: Final = Scene("square", (), text=("the position cannot be drawn",))
 
 
 @dataclass(slots=True)
@@ -166,7 +166,7 @@ class StateViews:
         try:
             return self.game.scene(self._model(viewer, seen))
         except Exception:  # failing to draw a view must not end the match
-            LOG.exception("a view of %s cannot be drawn", self.game.info.name)
+            LOG.exception("cannot draw a view of %s", self.game.info.name)
             return _NO_SCENE
 
     def _model(self, viewer: Viewer, seen: _Viewpoint) -> Model:
@@ -217,7 +217,7 @@ class EntryView:
         It applies to the stage for viewers that want drawings, and to the view for others.
         """
         if self.before is None or self.after is None:
-            assert self.after is None, "nobody drew when the entry came"
+            assert self.after is None, "no view was drawn before the entry"
             return None
         if wanted == "drawn":
             scenes = self.before.scene(viewer), self.after.scene(viewer)
@@ -504,7 +504,7 @@ class MatchViews:
                 {"cells": [*game.notation.cells(move)], "action": move.to_wire()} for move in moves
             ]
         except Exception:  # as with drawings, only this player is affected
-            LOG.exception("the picks of %s cannot be told", game.info.name)
+            LOG.exception("cannot list the picks of %s", game.info.name)
             return None
 
     def _picks_field(self) -> tuple[bytes, int]:
@@ -546,7 +546,7 @@ class MatchViews:
     def finished(self, record: str, wanted: WantedViews = "turn") -> Finished:
         """Return the `finished` message; `record` is the path of the record on the server."""
         state = self.state
-        assert state.result is not None, "the match goes on"
+        assert state.result is not None, "the match is not over"
         revealing = wanted == "drawn" and state.game.info.hidden
         nothing: Fields = {}
         values = {
@@ -570,7 +570,7 @@ class MatchViews:
         try:
             return show()
         except Exception:
-            LOG.exception("the end of match %s cannot be shown", self.state.setup.match)
+            LOG.exception("cannot show the end of match %s", self.state.setup.match)
             return nothing
 
     def finished_frame(self, record: str, wanted: WantedViews = "turn") -> bytes:

@@ -69,7 +69,7 @@ def test_the_clock_of_an_absent_seat_runs_on() -> None:
     assert kinds(shell.tick(1_100)) == ["flag", "forfeit", "MatchOver"]
     seat = shell.finished[0].seats[0]
     assert (seat.cause, shell.finished[0].cause) == (Cause.DISCONNECT, Cause.DISCONNECT)
-    assert seat.detail == "disconnected and did not come back before the flag fell"
+    assert seat.detail == "disconnected and did not reconnect before the flag fell"
 
 
 def test_the_earlier_of_flag_and_grace_decides() -> None:

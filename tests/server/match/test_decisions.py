@@ -64,7 +64,7 @@ def test_the_seats_that_drop_out_rank_last_first() -> None:
 def test_a_seat_that_is_out_is_refused() -> None:
     shell = race()
     shell.do(Resign(0))
-    assert refusal(shell.do(Resign(0))).message == "seat 1 is out of the play"
+    assert refusal(shell.do(Resign(0))).message == "seat 1 has dropped out"
     assert refusal(shell.do(Play(0, 9, 0, {"steps": 1}))).code is Code.OVER
     assert refusal(shell.do(Return(0))).code is Code.OVER
 

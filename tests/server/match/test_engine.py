@@ -555,7 +555,7 @@ def test_options_that_the_game_does_not_offer_are_refused() -> None:
 
 def test_matches_without_an_end_show_no_result() -> None:
     shell = grid()
-    with pytest.raises(AssertionError, match="goes on"):
+    with pytest.raises(AssertionError, match="is not over"):
         shell.match.views.finished("x")
     assert MatchOver not in map(type, shell.play(x=0, y=0))
 

@@ -132,14 +132,14 @@ Spoil = Callable[[list[bytes]], list[bytes]]
         (lambda lines: [lines[0], b'{"seq":1}'], "entry"),
         (lambda lines: [lines[0], b"{"], "entry: Invalid JSON"),
         (lambda lines: [*lines[:-1], b'{"kind":"end"}'], "footer.result: Field required"),
-        (lambda lines: [*lines[:-2], lines[-1]], "result is not the one that the entries lead to"),
+        (lambda lines: [*lines[:-2], lines[-1]], "result differs from the result of the entries"),
         (
             lambda lines: [lines[0].replace(SEED.encode(), b"f" * 16), *lines[1:]],
-            "seed '[0f]+' is not the one of commitment",
+            "seed '[0f]+' does not match commitment",
         ),
         (
             lambda lines: [lines[0], lines[1].replace(b'"id":1', b'"id":2'), *lines[2:]],
-            "is not the end of the chain",
+            "differs from the last hash of the chain",
         ),
     ],
 )

@@ -678,7 +678,7 @@ def test_a_game_that_raises_ends_its_match_and_nothing_else(
     assert play.match.state.result.cause is Cause.INFRASTRUCTURE
     assert play.received(1)[-1]["result"]["cause"] == "infrastructure"
     assert play.context.ended == [play.runner]
-    assert "cannot go on" in caplog.text
+    assert "match m1 failed" in caplog.text
     assert other.move(0)
 
 
@@ -697,7 +697,7 @@ def test_an_end_that_its_game_cannot_show_is_told_without_its_view(
         assert (heard["finished"]["view"], heard["event"]["entry"]["kind"]) == ({}, "resign")
         assert heard["finished"]["result"]["cause"] == "resignation"
     assert play.context.ended == [play.runner]
-    assert "the end of match m1 cannot be shown" in caplog.messages
+    assert "cannot show the end of match m1" in caplog.messages
 
 
 def test_a_match_whose_end_cannot_be_told_is_over_all_the_same(
@@ -721,7 +721,7 @@ def test_a_match_that_cannot_even_be_aborted_is_ended_all_the_same(
     play.log_store.commit()
     assert play.context.ended == [play.runner]
     assert json.loads(play.log_store.lines["m1"][-1])["kind"] == "abort"
-    assert "cannot even be aborted" in caplog.text
+    assert "cannot abort match" in caplog.text
 
 
 def test_a_log_that_cannot_be_written_is_told_to_nobody() -> None:
@@ -945,7 +945,7 @@ def test_a_checkpoint_that_cannot_be_written_hurts_nobody(
         play.log_store.commit()
     assert len(asked) == 2
     assert play.match.state.result is None
-    assert "match m1 gets no checkpoint" in caplog.messages
+    assert "cannot write a checkpoint of match m1" in caplog.messages
 
 
 # --- a restart --------------------------------------------------------------------------------

@@ -198,7 +198,7 @@ def test_entries_that_do_not_follow_break_a_tail(wrong: Any) -> None:
 
 def test_a_log_that_is_closed_without_an_end_breaks_a_tail() -> None:
     followed = Followed()
-    with pytest.raises(BrokenLog, match="no end"):
+    with pytest.raises(BrokenLog, match="has not ended"):
         followed.tail.take(NewEntries([], "", more=False, closed=True), 0)
 
 

@@ -273,7 +273,7 @@ def test_a_drawing_that_raises_is_its_drawers_loss_alone(kind: type[Game]) -> No
             play.move(seat)
             play.log_store.commit()
     [snapshot, *events] = [each for each in watcher.received() if each["type"] != "your_turn"]
-    assert snapshot["stage"]["text"] == ["this cannot be drawn"]
+    assert snapshot["stage"]["text"] == ["the position cannot be drawn"]
     assert [event["ply"] for event in events] == [1, 2]
     turns = [each for each in play.received(1) if each["type"] == "your_turn"]
     assert [turn.get("picks") for turn in turns] == [None]
