@@ -130,8 +130,8 @@ class Accepted(NamedTuple):
 class Refuse:
     """Answer a refused command, which had no effect.
 
-    `id` is None if the command had none, and `seat` is -1 if the sender has no seat. `hint` suggests
-    a fix; None if the code says it all.
+    `id` is None if the command had none, and `seat` is -1 if the sender has no seat. `hint`
+    suggests a fix; None if the code says it all.
     """
 
     seat: int
