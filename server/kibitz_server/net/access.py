@@ -1,26 +1,26 @@
-"""Decides by their headers which HTTP requests are served, handshakes included. Pure.
+"""Decides by their headers which HTTP requests and handshakes to serve. Pure.
 
-Three checks come before a request costs anything.
+Three checks precede all other processing of a request.
 
-**Host.** An attacker can point a web page's name at this server (DNS rebinding). Browsers then
-treat the page as one of this server's, and let it read everything served here. Its requests carry
-the page's own name in `Host`. So `Host` has to be one of this server's names, or an address: a page
-can let its name point anywhere, but cannot be called 127.0.0.1.
+**Host.** An attacker can point a web page's host name at this server (DNS rebinding). Browsers then
+treat the page as one of this server's, and let it read everything served here. Its requests have
+the page's own name in `Host`. So `Host` must be one of this server's names or an IP address: an
+attacker can point a name at any address, but a page's name cannot be 127.0.0.1.
 
-**Origin.** Browsers send `Origin` with every websocket handshake (RFC 6455, section 4.1). It has to
+**Origin.** Browsers send `Origin` with every websocket handshake (RFC 6455, section 4.1). It must
 be the server's own, or one that the operator listed. The server's own origin is the one in `Host`,
-if that is one of the server's names: if any name were accepted, a page whose name points here would
-have such an origin. The scheme may be either, as TLS may end at a proxy. `null`, the origin of
-sandboxed pages and files, is always refused. Programs other than browsers send no origin, and are
-accepted. A request without an origin but with headers that only browsers send is treated as `null`.
-`Sec-Fetch-Mode` alone proves no browser: the WebSocket of Node sends it, and no `Origin`. Scripts
-of other sites cannot read a plain page, but links to it work.
+provided that it is one of the server's names; otherwise any page whose name points here would
+qualify. Both schemes are accepted, because TLS may end at a proxy. `null`, the origin of sandboxed
+pages and files, is always refused. Programs other than browsers send no origin, and are accepted. A
+request without an origin but with headers that only browsers send is treated as `null`.
+`Sec-Fetch-Mode` alone does not identify a browser: Node's WebSocket sends it, without `Origin`.
+Scripts of other sites cannot read a plain page, but links to it work.
 
 **Client address.** Behind a proxy every connection comes from the proxy's address. If the operator
 trusts the proxy, the client's address is the rightmost one in `X-Forwarded-For` or `Forwarded` (RFC
-7239) that is not a trusted proxy's own. The client may have written everything to the left of it.
-From other senders these headers only show that a connection from this machine was not made by
-somebody on it.
+7239) that is not a trusted proxy's own. The client may have forged everything to the left of it.
+From other senders these headers only show that a connection from this machine was not made by a
+program on it.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 NULL_ORIGIN: Final = "null"
 ANY_HOST: Final = "*"
 _DEFAULT_PORTS: Final = {"http": ":80", "https": ":443"}
-"""The ports that a browser leaves out of a page's origin, and of `Host`."""
+"""The ports that browsers omit from a page's origin and from `Host`."""
 _BROWSERS_ONLY: Final = ("Sec-Fetch-Site", "Sec-Fetch-Dest", "Sec-CH-UA", "Cookie", "Referer")
-"""Headers that scripts cannot suppress and other programs have no reason to send."""
+"""Headers that scripts cannot suppress, and that programs other than browsers do not send."""
 _HOST: Final = re.compile(
     r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<name>[^:\[\]/?#@\s]+))(?::[0-9]{1,5})?"
 )
@@ -54,7 +54,7 @@ class ClientAddress:
 
     address: str
     local: bool
-    """Whether it was made on this machine."""
+    """Whether the request was made on this machine."""
 
 
 class BadHeader(ValueError):
@@ -71,24 +71,27 @@ def origin_of(url: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessPolicy:
-    """Names, origins and proxies of one server."""
+    """The names, origins and proxies of one server."""
 
     hosts: frozenset[str] | None = None
-    """Names of the server, in lower case; None for any."""
+    """The server's names, in lower case; None accepts any."""
     origins: frozenset[str] = frozenset()
-    """Origins whose pages browsers may connect from."""
+    """Origins of pages that may open websockets here."""
     proxies: tuple[Network, ...] = ()
     """Proxies whose forwarding headers are trusted."""
 
     # --- host -------------------------------------------------------------------------------
 
     def knows_host(self, headers: Headers) -> bool:
-        """Return whether `Host` names this server. Raises `BadHeader` unless there is one name."""
+        """Return whether `Host` names this server.
+
+        Raises `BadHeader` unless it has exactly one name.
+        """
         host = _host(headers)
         return self.hosts is None or self._is_named(host)
 
     def _is_named(self, host: str) -> bool:
-        """Return whether a host is an address or one of the server's names, if it has any."""
+        """Return whether a host is an IP address or an accepted name of the server."""
         if parse_address(host) is not None or host in (self.hosts or ()):
             return True
         return host == "localhost" or host.endswith(".localhost")
@@ -98,7 +101,7 @@ class AccessPolicy:
     def allows_handshake(self, headers: Headers, servers: Sequence[str] = ()) -> bool:
         """Return whether a websocket may be opened. Raises `BadHeader`.
 
-        `servers` are the websocket addresses of other servers whose pages may open one too.
+        `servers` are websocket URLs of other servers whose pages may open websockets too.
         """
         origin = _origin(headers)
         if origin is None and _is_browser(headers):
@@ -121,7 +124,7 @@ class AccessPolicy:
         return origin in self.origins or self._is_own(origin, headers)
 
     def _is_own(self, origin: str, headers: Headers) -> bool:
-        """Return whether an origin is that of this server's pages, by comparing the text."""
+        """Return whether an origin is that of this server's pages; compares the text."""
         scheme, _, authority = origin.partition("://")
         port = _DEFAULT_PORTS.get(scheme)
         if port is None or not self._is_named(_host(headers)):
@@ -134,7 +137,7 @@ class AccessPolicy:
         return self._trusts(parse_address(address))
 
     def client_address(self, headers: Headers, address: str) -> ClientAddress:
-        """Return the client's address of a request that arrived from `address`."""
+        """Return the address of the client whose request arrived from `address`."""
         local = is_loopback(address)
         if not self.is_proxy(address):
             return ClientAddress(address, local and not is_forwarded(headers))
@@ -142,7 +145,7 @@ class AccessPolicy:
         clients = {self._client(hops, address) for hops in ways if hops}
         if not clients:
             return ClientAddress(address, local and not is_forwarded(headers))
-        if len(clients) > 1:  # the proxy wrote one of the headers, and the client the other one
+        if len(clients) > 1:  # the proxy wrote one of the headers, and the client the other
             return ClientAddress(address, False)
         client = clients.pop()
         return ClientAddress(client, local and client != address and is_loopback(client))
@@ -166,10 +169,10 @@ class AccessPolicy:
 def access_policy(
     *, host: str, names: Iterable[str], origins: Iterable[str], proxies: Iterable[str], machine: str
 ) -> AccessPolicy:
-    """Return the policy that an operator has chosen, or raise `ValueError` if it is invalid.
+    """Return the policy for an operator's settings; raise `ValueError` if they are invalid.
 
-    `host` is the address or name to listen on, `names` are other names of the server, `machine` is
-    the machine's own name.
+    `host` is the address or name to listen on, `names` are other names of the server, and `machine`
+    is the name of the machine.
     """
     known = {name.lower().rstrip(".") for name in (*names, host, machine, f"{machine}.local")}
     listed = frozenset(map(listed_origin, origins))
@@ -233,7 +236,7 @@ def _x_forwarded_for(headers: Headers) -> list[str]:
 
 
 def _forwarded(headers: Headers) -> list[str]:
-    """Return the `for` of each element; an element without it is an unknown hop."""
+    """Return the `for` of each element, or an unknown hop for an element without it."""
     whole = ",".join(headers.get_all("Forwarded"))
     hops = []
     for element in filter(str.strip, whole.split(",")):

@@ -1,8 +1,8 @@
-"""Network addresses: different spellings of one address, and addresses of one customer.
+"""Network addresses: normalizes their spelling, and groups those of one customer.
 
 A household or a rented server has a whole /64 of IPv6 addresses, so all limits on an address apply
-to its /64. An IPv4 address that came through an IPv6 socket is that IPv4 address
-(``::ffff:192.0.2.1``).
+to its /64. An IPv4-mapped address from an IPv6 socket (``::ffff:192.0.2.1``) counts as the IPv4
+address.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import TypeAlias
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 CUSTOMER_PREFIX_BITS = 64
-"""The length of the prefix of IPv6 addresses that one customer has."""
+"""The prefix length of the IPv6 network of one customer."""
 
 
-@lru_cache(maxsize=1024)  # a connection looks its address up several times
+@lru_cache(maxsize=1024)  # each connection looks up its address several times
 def parse_address(text: str) -> Address | None:
-    """Parse an address, ignoring the zone of a socket's address; return None if it is none."""
+    """Parse an address without its zone; return None if it is invalid."""
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
@@ -34,7 +34,7 @@ def is_loopback(text: str) -> bool:
 
 
 def address_group(text: str) -> str:
-    """Return the name under which an address is counted; other text is returned unchanged."""
+    """Return the network that an address counts toward; return other text unchanged."""
     address = parse_address(text)
     if address is None:
         return text

@@ -1,19 +1,19 @@
 """The input of one connection: an asyncio protocol, without coroutines or tasks.
 
-It begins with HTTP (`http_exchange`): the handshake, with limits on its headers and its origin. A
-plain HTTP request gets its page and the connection is closed. The input of a websocket takes one
-way, and a request ends in a synchronous call of its handler:
+A connection begins with HTTP (`http_exchange`): the handshake, with limits on its headers and its
+origin. A plain HTTP request is answered with a page, and the connection is closed. The input of a
+websocket passes through these stages, up to a synchronous call of the request's handler:
 
-    frames          cuts bytes into messages of at most 16 KiB; websockets refuses what the RFC
-                    forbids
-    wire.codec      validates a message; before hello only hello
-    turn_budget     how much is done before the loop looks at its sockets again
-    rate_limit      the peer pays for the request
-    handlers        `requests` asks `rights`, then calls the handler of this type of request
-    Peer.answer     to the output queue (`send_queue`), now or once the disk has it
+    frames          splits bytes into messages of at most 16 KiB; the websockets library refuses
+                    what the RFC forbids
+    wire.codec      validates a message; before hello only hello is accepted
+    turn_budget     limits the work done before the event loop polls its sockets again
+    rate_limit      charges the request to the peer
+    handlers        `requests` checks `rights`, then calls the handler for this type of request
+    Peer.answer     adds the answer to the output queue (`send_queue`), now or once it is durable
 
-A move skips the budget of the turn, and pays only if it is refused. `timeouts` has every deadline,
-and `round_trip` measures with pings.
+Moves bypass `turn_budget`, and are charged only if they are refused. `timeouts` manages all
+deadlines, and `round_trip` measures round trips with pings.
 
     handshake --101--> open --close(), protocol error, close frame--> leaving --> lost
         |                 \\--connection lost--------------------------------------^
@@ -22,7 +22,7 @@ and `round_trip` measures with pings.
 Violations by a peer, and the responses:
 
     no handshake in time       aborted              binary frame          closed 1003
-    headers too long, too many 431                  text that is no UTF-8 closed 1007
+    headers too long, too many 431                  text not in UTF-8     closed 1007
     foreign origin             403                  message over 16 KiB   closed 1009
     another server's name      421                  broken framing        closed 1002
     token in the URL           400                  flood                 closed 1008
@@ -56,22 +56,22 @@ LOG = logging.getLogger("kibitz.net")
 
 
 class Connection(asyncio.Protocol):
-    """Reads what one peer sends."""
+    """Reads the input of one peer."""
 
     __slots__ = ("_context", "_exchange", "_frames", "_malformed", "_plays", "peer")
 
     def __init__(self, context: PeerContext) -> None:
         self._context = context
         self.peer: Peer
-        """The other side, from `connection_made` on."""
+        """The other side, set by `connection_made`."""
         self._exchange: HttpExchange | None = None
-        """Reads the input before there is a websocket."""
+        """Reads the input before the websocket is open."""
         self._frames: FrameReader | None = None
         """Reads the input of the websocket."""
         self._malformed: Bucket | None = None
         """The allowance for malformed frames, once one has arrived."""
         self._plays = False
-        """Whether the peer has come to play, so that its round trip matters."""
+        """Whether the peer plays, so that its round trip matters."""
 
     # --- the transport's callbacks ----------------------------------------------------------
 
@@ -106,7 +106,7 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> bool:
         if self._exchange is not None and self._exchange.eof_received():
             return True
-        # No writes are allowed after our end of file, and the transport closes only soon.
+        # Writing is not allowed after our end of file, but the transport closes only later.
         self.peer.send_queue.close()
         self.peer.leave()  # output still in the queue may never be read
         return False
@@ -130,10 +130,10 @@ class Connection(asyncio.Protocol):
     # --- turns of the loop, and the handshake (http_exchange.HttpReader) --------------------
 
     def in_turn(self, call: Callable[[], None]) -> None:
-        """Call a function now, or in a later turn of the loop, and read nothing until then.
+        """Call a function now, or in a later turn of the event loop; read no input until then.
 
-        If it raises, later input is handled all the same. A connection that is not a websocket yet
-        would never be answered, so it is dropped.
+        If it raises, later input is still handled. A connection that is not a websocket yet would
+        never be answered, so it is dropped.
         """
         peer, turns = self.peer, self._context.turns
         if turns.is_spent:
@@ -150,7 +150,7 @@ class Connection(asyncio.Protocol):
                 peer.abort()
 
     def _go_on(self, call: Callable[[], None]) -> None:
-        """Make the call that waited for this turn of the loop, and read on."""
+        """Make the call that waited for this turn of the event loop, and resume reading."""
         peer = self.peer
         peer.is_unread = False
         try:
@@ -163,7 +163,7 @@ class Connection(asyncio.Protocol):
                 peer.transport.resume_reading()
 
     def open_websocket(self, bearer: str | None, response: bytes, rest: bytes) -> None:
-        """Answer, and read frames from now on, beginning with `rest`."""
+        """Answer the handshake, and read frames from now on, starting with `rest`."""
         peer = self.peer
         self._exchange = None
         self._frames = FrameReader()
@@ -177,7 +177,7 @@ class Connection(asyncio.Protocol):
     # --- frames -----------------------------------------------------------------------------
 
     def _read_frames(self, frames: FrameReader, more: bytes = b"") -> None:
-        """Handle frames until one has to wait for its turn; `more` has just arrived."""
+        """Handle frames until one has to wait for its turn; `more` is new input."""
         peer = self.peer
         frame = frames.next(more)
         while frame is not None:
@@ -201,7 +201,7 @@ class Connection(asyncio.Protocol):
                 self._handle_other(frames, data)
 
     def _handle_charged(self, frames: FrameReader, data: bytes | bytearray) -> None:
-        """Handle a control frame, a fragment, a binary frame, or a violation of the protocol."""
+        """Handle and charge a control frame, a fragment, a binary frame or a violation."""
         if self.peer.charge(self._context.rate_limits.control, 0):
             self._handle_other(frames, data)
 
@@ -250,9 +250,9 @@ class Connection(asyncio.Protocol):
             self._context.handler.move(peer, message)
 
     def _decode(self, payload: bytes | bytearray) -> tuple[ClientMessage, tuple[str, ...]]:
-        """Return a request, and the names of its fields that are ignored."""
+        """Return a request, and the names of its ignored fields."""
         try:
-            # Before hello nothing else is validated, so strangers cost little.
+            # Before hello nothing else is validated, so unknown peers cost little.
             decode = decode_hello if self.peer.identity is None else decode_request
             return decode(payload), ()
         except DecodeError as error:

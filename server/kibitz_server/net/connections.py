@@ -1,4 +1,4 @@
-"""Every connection of a server: its address, its player, and the limits on their number."""
+"""All connections of a server, by address and player, with limits on their number."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from kibitz_server.net.peer import Peer
 from kibitz_server.net.rate_limit import Rate, RateLimits, SharedBuckets
 
 CONNECTIONS_A_PERSON = 8
-"""Connections of one address in a guest network, for each of its people: bots and open pages."""
+"""Connections allowed per person from an address of a guest network: bots and open pages."""
 LEAST_REQUESTS = 30.0
-"""The least burst of a player's bucket, however many nodes share it: any request fits."""
+"""The minimum burst of a player's bucket, however many nodes share it; enough for any request."""
 LEAST_COMMENTS = 1.0
-"""The same for comments."""
+"""The minimum burst for comments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,37 +27,37 @@ class Quotas:
 
     connections: int = 10_000
     connections_an_address: int = 200
-    """This machine is exempt from all limits on an address."""
+    """Connections from one address. This machine is exempt from all limits on an address."""
     lobbies: int = 8
-    """Open lobbies that one player may host ..."""
+    """Open lobbies hosted by one player."""
     lobbies_an_address: int = 32
-    """... that may be opened from one address ..."""
+    """Open lobbies opened from one address."""
     lobbies_in_all: int = 1000
-    """... and that the server has at most."""
+    """Open lobbies in total."""
     house_bots: int = 32
-    """House seats in the open lobbies of one player ..."""
+    """House bots in the open lobbies of one player."""
     house_bots_an_address: int = 32
-    """... in those that were opened from one address ..."""
+    """House bots in the lobbies opened from one address."""
     house_bots_in_all: int = 64
-    """... and in all, substitutes included; each is a process."""
+    """House bots in total, including substitutes; each is a process."""
     matches_a_lobby: int = 100
-    """Matches that run at the same time in one lobby ..."""
+    """Matches running at the same time in one lobby; further matches begin when others end."""
     matches_a_player: int = 100
-    """... those that one player plays, in all lobbies of the server ..."""
+    """Matches running with one player, in all lobbies of the server."""
     matches_in_all: int = 2000
-    """... and those that run on the server; matches beyond that begin when others have ended."""
+    """Matches running on the server in total."""
     matches_elsewhere: int = 500
     """Matches of other nodes that a node follows for its own spectators. Spectators of further ones
     are redirected to the node that owns the match."""
 
 
 def counted_address(peer: Peer) -> str | None:
-    """Return the address that a connection counts toward; None for this machine."""
+    """Return the address that a connection counts toward, or None for this machine."""
     return None if peer.local else address_group(peer.address)
 
 
 def same_program(one: Peer, other: Peer) -> bool:
-    """Return whether two connections of a player are one program's, which has reconnected."""
+    """Return whether two connections of a player belong to one program, which has reconnected."""
     return one is other or (one.instance is not None and one.instance == other.instance)
 
 
@@ -75,7 +75,7 @@ class Connections:
         self.quotas = quotas
         self.guest_networks = guest_networks or GuestNetworks()
         self._guests: dict[GuestNetwork, Counter[str]] = {}
-        """The connected guests of each network, with the number of their connections."""
+        """By network, the connected guests and the number of their connections."""
         self._loop = loop
         self._peers: dict[Peer, None] = {}
         """All connections, in order of arrival."""
@@ -94,13 +94,13 @@ class Connections:
         """The number of other nodes that each player is connected to."""
         self._all_closed: asyncio.Future[None] | None = None
 
-    # --- rates of players -------------------------------------------------------------------
+    # --- player rates -------------------------------------------------------------------
 
     def spenders(self) -> set[str]:
-        """Return the players who use a part of their rates here.
+        """Return the players whose rates are partly used here.
 
-        These are connected players, and those whose bucket has not refilled yet. So switching nodes
-        does not restore a spent rate.
+        These are connected players, and those whose bucket has not refilled yet. So players cannot
+        restore a used rate by switching nodes.
         """
         now = self._loop.time()
         commenting = self._player_comments.in_use_or_missing(now)
@@ -127,7 +127,7 @@ class Connections:
     def charge_comment(self, peer: Peer, identity: Identity) -> int:
         """Charge a player and an address for a comment.
 
-        Return 0 or, if one of them has exceeded its rate, the milliseconds until it may comment.
+        Return 0 or, if either has exceeded its rate, the milliseconds until a comment is allowed.
         """
         now = self._loop.time()
         player = identity.key
@@ -173,19 +173,19 @@ class Connections:
         return self._count(peer) and room
 
     def relocate(self, peer: Peer) -> bool:
-        """Count a connection toward the address that it turned out to come from.
+        """Count a connection toward its actual address, which does not change afterwards.
 
-        That address is final. Before, the connection counted toward none, or toward one that is
-        not a proxy's.
+        Before this call, the connection counted toward no address, or toward one that is not a
+        proxy's.
         """
         self._discount(peer)
         return peer.local or self._count(peer)
 
     def may_stay(self, peer: Peer) -> bool:
-        """Return whether a connection that has its page may be kept for another request.
+        """Return whether a connection may be kept for another request after its page.
 
-        None is kept while more than half of the server's or the address's connections are in use:
-        the rest is for new ones.
+        Connections are not kept while more than half of those allowed for the server or the address
+        are in use; the rest are reserved for new ones.
         """
         if 2 * len(self._peers) > self.quotas.connections:
             return False
@@ -194,7 +194,7 @@ class Connections:
         return 2 * users <= self.quotas.connections_an_address
 
     def _count(self, peer: Peer) -> bool:
-        """Count a connection toward its address, which pays for it; return whether it may stay."""
+        """Count and charge a connection to its address; return whether it may stay."""
         address = self._counted[peer] = address_group(peer.address)
         limits, people = self.rate_limits, self.guest_networks.people(peer.address)
         rate = rate_of_people(limits.address, limits.socket, people)
@@ -223,7 +223,7 @@ class Connections:
         return self.guest_networks.network_of(peer.address) is not None
 
     def room_for_guests(self, peer: Peer) -> int | None:
-        """Return how many more guests may come from the peer's network; None for any number."""
+        """Return how many more guests the peer's network admits; None for any number."""
         network = self.guest_networks.network_of(peer.address)
         return None if network is None else network.people - len(self._guests.get(network, ()))
 
@@ -242,16 +242,16 @@ class Connections:
             self._address_buckets.release(address, self._loop.time())
 
     def socket_closed(self, peer: Peer) -> None:
-        """Note that a socket is closed."""
+        """Handle the end of a socket."""
         self._peers.pop(peer, None)
         if not self._peers and self._all_closed is not None and not self._all_closed.done():
             self._all_closed.set_result(None)
         self._discount(peer)
 
     def greeted(self, peer: Peer, identity: Identity) -> None:
-        """Note the identity of a connection."""
+        """Record the identity of a connection."""
         peer.greeted(identity)
-        if identity.viewer:  # nothing can ask for it as a player, and its address pays
+        if identity.viewer:  # never looked up as a player; only its address is charged
             return
         now, rate = self._loop.time(), self._account_rate(identity.key)
         peer.rate_limiter.share(self._account_buckets.acquire(identity.key, now, rate))
@@ -259,7 +259,7 @@ class Connections:
         self._count_guest(peer, identity, 1)
 
     def left(self, peer: Peer, identity: Identity) -> bool:
-        """Note that a connection is gone; return whether it was the player's last one."""
+        """Handle the end of a connection; return whether it was the player's last one."""
         peers = self._by_player.get(identity.key, [])
         if peer in peers:
             peers.remove(peer)

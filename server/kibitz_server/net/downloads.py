@@ -1,8 +1,8 @@
-"""Downloads: limits on how many records are sent at a time, and on their bytes in memory.
+"""Limits on simultaneous downloads of records, and on their bytes in memory.
 
-A record is read from the database a piece at a time, and the next piece only when the transport has
-room again. So a download holds one piece, however long the record is and however slow its reader.
-While all downloads together hold too much memory, no other one starts.
+A record is read from the database piece by piece, each when the transport has room again. So a
+download keeps only one piece in memory, however long the record and however slow its reader. No
+download starts while all together use too much memory.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ class DownloadLimits:
     """Limits on the share of the server that downloads may use."""
 
     at_once: int = 200
-    """Records that are sent at the same time."""
+    """The number of records sent at the same time."""
     an_address: int = 8
-    """Records that are sent to one address, or one for each person that it counts as, if those are
-    more; this machine is exempt."""
+    """Records sent to one address at the same time, but at least one for each person that the
+    address counts as. This machine is exempt.
+    """
     held_bytes: int = 16 * 1024 * 1024
-    """Bytes of records in memory; a download that has begun may exceed it by one piece."""
+    """Bytes of records in memory; a running download may exceed the limit by one piece."""
     piece_s: float = 10
-    """Seconds in which a reader has to take a piece."""
+    """Seconds that a reader has to receive a piece."""
     retry_after_s: int = 5
     """Seconds after which a refused client should retry."""
 
 
 class Download:
-    """One record on its way. `end` must be called."""
+    """A record that is being sent. The caller must call `end`."""
 
     def __init__(self, downloads: Downloads, address: str | None) -> None:
         self._downloads = downloads
@@ -40,7 +41,7 @@ class Download:
         self._held_bytes = 0
 
     def hold(self, size: int) -> None:
-        """Set how many bytes of it are in memory now."""
+        """Set the number of its bytes that are in memory now."""
         self._downloads.held_bytes += size - self._held_bytes
         self._held_bytes = size
 
@@ -56,23 +57,23 @@ class Downloads:
         self.limits = limits or DownloadLimits()
         self.count = 0
         self.held_bytes = 0
-        """Bytes that downloads have in memory."""
+        """The bytes of all downloads in memory."""
         self._by_address: Counter[str] = Counter()
 
     def full(self) -> bool:
-        """Return whether no download may start, for any address."""
+        """Return whether downloads are blocked for all addresses."""
         return self.count >= self.limits.at_once or self.held_bytes >= self.limits.held_bytes
 
     def address_is_full(self, address: str | None, people: int = 0) -> bool:
-        """Return whether an address has as many downloads as it may; None is this machine.
+        """Return whether an address has reached its limit of downloads; None is this machine.
 
-        `people` is how many people the address counts as, 0 if it counts as itself.
+        `people` is the number of people that the address counts as, 0 for an ordinary address.
         """
         most = max(self.limits.an_address, people)
         return address is not None and self._by_address[address] >= most
 
     def begin(self, address: str | None) -> Download:
-        """Count a download, after the caller has checked `full` and `address_is_full`."""
+        """Start counting a download; the caller must have checked `full` and `address_is_full`."""
         self.count += 1
         if address is not None:
             self._by_address[address] += 1

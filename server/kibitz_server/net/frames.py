@@ -1,9 +1,9 @@
 """Cuts the input of an open websocket into messages (RFC 6455, section 5). Sans-I/O.
 
-Nearly every frame is a whole masked text message. These are unmasked here, and so are pongs. Every
-other frame goes, whole, to the sans-I/O layer of websockets, which answers pings, joins fragments
-and refuses what the RFC forbids. That layer is created on first use; most connections never need
-it. Like this module, it is always at the beginning of a frame.
+Nearly every frame is a whole masked text message. This module unmasks these and pongs itself. It
+passes every other frame, complete, to the sans-I/O layer of websockets, which answers pings, joins
+fragments and refuses what the RFC forbids. That layer is created on first use; most connections
+never need it. Like this module, it is always at a frame boundary.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from kibitz_protocol.wire.values import MAX_FRAME
 
 try:
     from websockets.speedups import apply_mask
-except ImportError:  # websockets was installed without its compiled part
+except ImportError:  # websockets was installed without its C extension
     from websockets.utils import apply_mask
 
 _PONG = 0x8A
-"""First byte of an unfragmented pong."""
+"""The first byte of an unfragmented pong."""
 _MAX_CONTROL = 125
 """The longest payload of a control frame, in bytes."""
 
@@ -50,7 +50,7 @@ class FrameReader:
         self._start = 0
         """The start of the next frame in `_data`."""
         self._parts: list[bytes] | None = None
-        """The fragments so far of a fragmented message."""
+        """The fragments received so far of a fragmented message."""
         self._protocol: Protocol | None = None
 
     def feed(self, data: bytes) -> None:
@@ -59,10 +59,10 @@ class FrameReader:
         self._start = 0
 
     def whole_text(self, data: bytes) -> bytes | None:
-        """Return the payload if `data` is one whole text message and nothing came before it.
+        """Return the payload if `data` is exactly one whole text message and no input is pending.
 
-        Otherwise return None and consume nothing; `next` reads it then. Nearly every move arrives
-        like this.
+        Otherwise return None and consume nothing; call `next` then. Nearly every move arrives like
+        this.
         """
         size = len(data)
         if self._data or self._parts is not None or size < 8 or data[0] != TEXT:
@@ -70,7 +70,7 @@ class FrameReader:
         length, body = data[1] - MASKED, 6
         if length == 126:
             length, body = data[2] << 8 | data[3], 8
-        elif length == 127:  # eight bytes of length: longer than the limit
+        elif length == 127:  # an eight-byte length exceeds the limit
             return None
         if length != size - body or length > MAX_FRAME:
             return None
@@ -91,7 +91,7 @@ class FrameReader:
         body, end = bounds
         if data[start + 1] < MASKED or end - body > MAX_FRAME:
             self._data = b""
-            return Kind.BROKEN, data[start:]  # refused for its header alone
+            return Kind.BROKEN, data[start:]  # its header is enough to refuse it
         if end > len(data):
             self._keep()
             return None
@@ -108,9 +108,9 @@ class FrameReader:
         self._start = 0
 
     def receive_other(self, data: bytes | bytearray) -> list[Frame]:
-        """Have the library read a frame; return the resulting frames, fragments of text joined.
+        """Pass a frame to the library; return the resulting frames, with text fragments joined.
 
-        The replies to it are in `replies`; `is_over` says whether it was the last one.
+        `replies` returns the replies to it; `is_over` tells whether it was the last one.
         """
         protocol = self._protocol
         if protocol is None:
@@ -125,7 +125,7 @@ class FrameReader:
 
     @property
     def is_over(self) -> bool:
-        """Whether the other side has closed the websocket, or has violated the protocol."""
+        """Whether the other side has closed the websocket or violated the protocol."""
         return self._protocol is not None and self._protocol.state is not State.OPEN
 
     def _join(self, frame: Frame) -> Frame | None:
@@ -144,6 +144,6 @@ def ping_frame(payload: bytes) -> bytes:
 
 
 def close_frame(code: int, reason: str) -> bytes:
-    """Return a close frame, with the reason cut to fit (RFC 6455, section 5.5)."""
+    """Return a close frame, with the reason truncated to fit (RFC 6455, section 5.5)."""
     clipped = reason.encode()[: _MAX_CONTROL - 5].decode(errors="ignore")
     return Frame(Opcode.CLOSE, Close(code, clipped).serialize()).serialize(mask=False)

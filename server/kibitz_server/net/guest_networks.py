@@ -1,9 +1,9 @@
-"""Networks that admit guests, such as that of a classroom: many people, one address.
+"""Networks that admit guests, such as a classroom where many people share one address.
 
-A school, a firm or a hall often reaches the server from one address. The limits on an address are
-made for one household, and a server may refuse guests altogether. So an operator lists such a
-network with its number of people: ``192.0.2.7=40``. It admits that many guests at a time, and each
-of its addresses gets the limits of that many players. Pure.
+A school, a company or an event often reaches the server from a single address. The limits on an
+address are meant for one household, and a server may refuse guests altogether. So an operator can
+list such a network with its number of people: ``192.0.2.7=40``. The network admits that many guests
+at a time, and each of its addresses gets the limits of that many players. Pure.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class GuestNetwork:
 
 
 def guest_network(text: str) -> GuestNetwork:
-    """Parse an address or a network and a number (``10.0.0.0/8=40``), or raise `ValueError`."""
+    """Parse an address or network with a number (``10.0.0.0/8=40``), or raise `ValueError`."""
     where, _, number = text.rpartition("=")
     if not where or not number.isdecimal() or not 1 <= int(number) <= MAX_PEOPLE:
         form = "expected an address or a network and a number of guests, like 192.0.2.7=40"
@@ -40,11 +40,11 @@ class GuestNetworks:
     """The guest networks of one server."""
 
     def __init__(self, networks: Iterable[GuestNetwork] = ()) -> None:
-        # If networks are nested, the narrowest applies.
+        # The narrowest of nested networks applies.
         self._networks = sorted(networks, key=_prefix_length, reverse=True)
 
     def network_of(self, address: str) -> GuestNetwork | None:
-        """Return the network of guests from an address, or None."""
+        """Return the guest network of an address, or None."""
         if not self._networks:
             return None
         parsed = parse_address(address)
@@ -53,7 +53,7 @@ class GuestNetworks:
         return next((network for network in self._networks if parsed in network.network), None)
 
     def people(self, address: str) -> int:
-        """Return how many people an address counts as, 0 if it counts as itself."""
+        """Return how many people an address counts as; 0 for an ordinary address."""
         network = self.network_of(address)
         return 0 if network is None else network.people
 
@@ -63,7 +63,7 @@ def _prefix_length(network: GuestNetwork) -> int:
 
 
 def rate_of_people(rate: Rate, person: Rate, people: int) -> Rate:
-    """Return the rate of an address, at least `people` times the rate of a person."""
+    """Return an address's rate, at least `people` times the rate of a person."""
     return replace(
         rate,
         per_second=max(rate.per_second, person.per_second * people),

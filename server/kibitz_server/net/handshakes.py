@@ -10,11 +10,11 @@ from websockets.server import ServerProtocol
 
 LOG = logging.getLogger("kibitz.net")
 _NEGOTIATOR: Any = ServerProtocol(logger=LOG)
-"""The library's negotiator, which keeps no state between handshakes."""
+"""The library's negotiator, which is stateless between handshakes."""
 
 
 def handshake_response(request: Request) -> Response:
-    """Return the answer to a handshake: 101, or the reason for a refusal."""
+    """Return the response to a handshake: 101, or a refusal with its reason."""
     response: Response = _NEGOTIATOR.accept(request)
     return response
 

@@ -1,13 +1,13 @@
 """Plain HTTP on the server's port: liveness, readiness, metrics, finished records.
 
-    GET /healthz                  200 while the loop turns
+    GET /healthz                  200 while the event loop runs
     GET /readyz                   200 when matches may start, 503 while starting or draining
-    GET /metrics                  metrics for prometheus
+    GET /metrics                  metrics for Prometheus
     GET /records/<match>.jsonl    the record of a finished match
     GET /ws                       426 unless the request asks for a websocket
 
-Everything else is 404, and every method other than GET and HEAD is 405. Connections are not kept. A
-page is short and made at once; a record is made while it is sent (`StreamedPage`).
+Everything else gets 404, and every method other than GET and HEAD gets 405. Connections are not
+kept. A page is short and built at once; a record is read while it is sent (`StreamedPage`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TEXT = "text/plain; charset=utf-8"
 JSON_LINES = "application/jsonl; charset=utf-8"
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 WEBSOCKET_PATH = "/ws"
-"""The path of websockets, which serves nothing else."""
+"""The path for websockets only."""
 _RECORD = re.compile(r"/records/([A-Za-z0-9_-]{1,32})\.jsonl")
 
 _PATH = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*")
@@ -38,7 +38,7 @@ class PageSource:
     """The contents of the pages."""
 
     ready: Callable[[], bool]
-    """Returns whether matches may begin."""
+    """Returns whether new matches may start."""
     metrics: Callable[[], bytes]
     record: Callable[[str], Awaitable[AsyncIterator[bytes] | None]]
     """Returns the record of a finished match, piece by piece."""
@@ -72,17 +72,17 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class StreamedPage:
-    """A long page whose pieces are made one by one, as its reader takes them.
+    """A long page whose pieces are made one by one, as its reader receives them.
 
-    Its length is unknown when it begins. It is sent in chunks (RFC 9112, section 7.1), so readers
-    can tell whether they have all of it; a reader of HTTP/1.0 has to look at the last line.
+    Its length is unknown at the start. It is sent in chunks (RFC 9112, section 7.1), so readers can
+    tell whether it is complete; HTTP/1.0 clients have to check the last line.
     """
 
     pieces: AsyncIterator[bytes]
     content_type: str
 
     def head(self, *, chunked: bool) -> bytes:
-        """Return everything before the first piece."""
+        """Return the response up to the first piece."""
         headers = _headers(self.content_type)
         if chunked:
             headers["Transfer-Encoding"] = "chunked"
@@ -93,7 +93,7 @@ LAST_CHUNK = b"0\r\n\r\n"
 
 
 def chunk(piece: bytes) -> bytes:
-    """Frame a piece, which must not be empty: an empty chunk is the end."""
+    """Encode a piece as a chunk. It must not be empty, because an empty chunk marks the end."""
     return b"%x\r\n%b\r\n" % (len(piece), piece)
 
 
@@ -160,27 +160,28 @@ def too_many_requests(retry_after_s: int) -> Page:
 
 
 def split_target(target: str) -> tuple[str, str] | None:
-    """Return path and query of a request's target; None if it is not one of this server's.
+    """Return the path and query of a request's target, or None if it is invalid.
 
     A target is an absolute path of valid characters (RFC 9112, section 3.2.1, and RFC 3986, section
-    3.3); `origin_form` makes such targets of URLs. It is not parsed as a URL that has a host.
+    3.3); `origin_form` converts URLs to such targets. A path that starts with two slashes is not
+    parsed as a URL with a host.
     """
     path, _, query = target.partition("?")
     return (path, query) if _PATH.fullmatch(path) and "#" not in query else None
 
 
 def origin_form(request: Request) -> Request:
-    """Return a request for a whole URL as a request for its path, and any other unchanged.
+    """Convert a request for a full URL to one for its path; return any other request unchanged.
 
-    Servers must accept URLs, which clients send to proxies, and must use the host of the URL rather
-    than that of the header (RFC 9112, section 3.2.2).
+    Servers must accept full URLs, which clients send to proxies, and must use the URL's host
+    instead of the header's (RFC 9112, section 3.2.2).
     """
     url = _URL.fullmatch(request.path)
     if url is None:
         return request
     headers = request.headers.copy()
     given = len(headers.get_all("Host"))
-    if given == 1:  # with two the request is refused, URL or not
+    if given == 1:  # a request with two is refused anyway
         del headers["Host"]
     if given == 1 or request.protocol == "HTTP/1.0":
         headers["Host"] = url["host"]

@@ -1,4 +1,4 @@
-"""Returns the pages that refuse an HTTP request, by its target and its headers."""
+"""Checks the target and headers of an HTTP request; returns the page that refuses it, if any."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _SECRET_PARAMETERS = re.compile(r"token|secret|resume|instance|auth|password|key
 
 
 def asks_for_websocket(request: Request) -> bool:
-    """Return whether a request offers to upgrade to a websocket.
+    """Return whether a request asks to upgrade to a websocket.
 
-    Any other offer is ignored, and so are those of HTTP/1.0 (RFC 9110, section 7.8): `curl --http2`
-    and the HTTP client of the JDK offer HTTP/2 with every request.
+    Other upgrades are ignored, and so are all in HTTP/1.0 (RFC 9110, section 7.8): `curl --http2`
+    and the JDK's HTTP client offer HTTP/2 with every request.
     """
     offered = ",".join(request.headers.get_all("Upgrade")).lower().split(",")
     return request.protocol == "HTTP/1.1" and "websocket" in map(str.strip, offered)
 
 
 def malformed_page(access: AccessPolicy, request: Request) -> http.Page | None:
-    """Return the page for a request that is malformed or for another server; else None.
+    """Return the refusal of a request that is malformed or for another server; otherwise None.
 
     Raises `BadHeader`.
     """
@@ -35,8 +35,8 @@ def malformed_page(access: AccessPolicy, request: Request) -> http.Page | None:
     if http.split_target(request.path) is None or len(headers.get_all("Authorization")) > 1:
         return http.BAD_REQUEST
     if request.protocol == "HTTP/1.0" and "Host" not in headers:
-        # Health checks send none, and need none. Browsers always send one, and in them the names of
-        # other sites may lead here (DNS rebinding).
+        # Health checks may omit it. Browsers always send it, and other sites' names may point here
+        # (DNS rebinding).
         return None
     return None if access.knows_host(headers) else http.wrong_host()
 
@@ -44,9 +44,9 @@ def malformed_page(access: AccessPolicy, request: Request) -> http.Page | None:
 def forbidden_page(
     access: AccessPolicy, request: Request, servers: Sequence[str] = ()
 ) -> http.Page | None:
-    """Return the page for a request that is not allowed; else None. Raises `BadHeader`.
+    """Return the refusal of a request that is not allowed; otherwise None.
 
-    Pages of `servers`, named by their websocket addresses, may open websockets here.
+    Raises `BadHeader`. Pages of `servers`, which are websocket URLs, may open websockets here.
     """
     headers = request.headers
     path, _, query = request.path.partition("?")

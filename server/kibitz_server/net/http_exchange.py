@@ -1,14 +1,14 @@
-"""The HTTP request that every connection begins with, and its answer: a websocket, or a page.
+"""The HTTP request at the start of every connection, and its answer: a websocket or a page.
 
-Nothing is done before all headers have arrived, at most 16 KiB of them. websockets parses the
+Processing starts when all headers have arrived, at most 16 KiB. The websockets library parses the
 request, `http_checks` and `access` may refuse it, and its address is charged. A page is written and
-the connection half-closed; a record is written as its reader takes it, a piece at a time
-(`page_sender`). A request for a websocket gets one, and this exchange is over.
+the connection half-closed; a record is written piece by piece, as fast as its reader receives it
+(`page_sender`). A request for a websocket opens one, which ends this exchange.
 
-After a file of the site the connection is kept for some seconds, as a page needs dozens of files.
-It is kept only if no other input has arrived (no pipelining), the request has no body and did not
-come through a proxy, and its address has connections to spare. The next request is read when the
-answer is on its way, so a slow reader never has more than one answer waiting.
+After a file of the site the connection is kept open for some seconds, because a page needs dozens
+of files. It is kept only if no other input has arrived (no pipelining), the request has no body and
+did not pass through a proxy, and its address has spare connections. The next request is read after
+the answer was written to the socket, so a slow reader never has more than one pending answer.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from kibitz_server.net.site import SiteFile, page_response, site_response
 
 LOG = logging.getLogger("kibitz.net")
 HEADER_BYTES = 16 * 1024
-"""The longest head of a request, in bytes."""
+"""The maximum length of a request's head, in bytes."""
 PAGE_TIMEOUT_S = 30.0
-"""Seconds that a reader has for a page."""
+"""Seconds that a client has to read a page."""
 KEEP_ALIVE_S = 5.0
 """Seconds that a connection may wait for its next request."""
 _END_OF_HEAD = b"\r\n\r\n"
@@ -47,10 +47,10 @@ class HttpReader(Protocol):
     """The reader of an exchange's input (`connection.Connection`)."""
 
     def in_turn(self, call: Callable[[], None]) -> None:
-        """Call a function now, or in a later turn of the loop, and read nothing until then."""
+        """Call a function now, or in a later turn of the event loop; read no input until then."""
 
     def open_websocket(self, bearer: str | None, response: bytes, rest: bytes) -> None:
-        """Answer, and read frames from now on, beginning with `rest`; `bearer` is the token."""
+        """Answer the handshake, and read frames from now on; `bearer` is the token."""
 
 
 class HttpExchange:
@@ -73,17 +73,17 @@ class HttpExchange:
         self._peer = peer
         self._reader = reader
         self._data = b""
-        """Input so far: the request's head, and what follows it."""
+        """The input so far: the request's head, and any bytes after it."""
         self._answered = False
-        """Whether a page was written, or is being read from the disk."""
+        """Whether a page was written, or is being read from disk."""
         self._kept = False
-        """Whether the connection was answered and waits for another request."""
+        """Whether the connection is kept open for another request after an answer."""
         self._relocated = False
-        """Whether a proxy made the connection, whose next request may be another client's."""
+        """Whether a proxy made the connection; its next request may come from another client."""
         self._sender: PageSender | None = None
-        """The sender of a record; further input is ignored."""
+        """The sender of a record; meanwhile input is ignored."""
         self._eof_received = False
-        """Whether the reader of a record has ended its output."""
+        """Whether the client that reads a record has closed its side."""
 
     def feed(self, data: bytes) -> None:
         """Collect the whole head, then answer; input after the head is already frames."""
@@ -92,11 +92,11 @@ class HttpExchange:
         self._data += data
         if not self._kept or not self._peer.send_queue.paused:
             self._read_head()
-        elif len(self._data) > HEADER_BYTES:  # the previous answer is not being read
+        elif len(self._data) > HEADER_BYTES:  # the client is not reading the previous answer
             self._peer.abort()
 
     def _read_head(self) -> None:
-        if self._peer.is_unread:  # the head is here, and waits for its turn
+        if self._peer.is_unread:  # the head is complete, and waits for its turn
             return
         data = self._data
         end = data.find(_END_OF_HEAD)
@@ -106,19 +106,19 @@ class HttpExchange:
             self._reader.in_turn(partial(self._answer, end + len(_END_OF_HEAD)))
 
     def eof_received(self) -> bool:
-        """Note the end of the other side's output; return whether it may still read."""
+        """Handle the end of the other side's output; return whether it may still read."""
         self._eof_received = True
         return self._sender is not None and not self._sender.done
 
     def wake(self) -> None:
-        """Go on sending, as the transport has room again or is lost."""
+        """Continue sending, because the transport has room again or is lost."""
         if self._sender is not None:
             self._sender.wake()
         elif self._kept and self._data and not self._answered and not self._is_lost():
             self._read_head()
 
     def overdue(self) -> None:
-        """End the connection, as its first request or another one did not come in time."""
+        """End the connection, because its first or next request did not arrive in time."""
         if not self._kept:
             self._peer.abort()
         elif not self._answered:
@@ -127,11 +127,11 @@ class HttpExchange:
 
     @property
     def is_streaming(self) -> bool:
-        """Whether a record is being sent, each piece of which has a deadline."""
+        """Whether a record is being sent; each of its pieces has a deadline."""
         return self._sender is not None
 
     def reply(self, page: http.Page, *, head: bool = False) -> None:
-        """Send a page and half-close, leaving the rest to the other side."""
+        """Send a page and half-close; the other side then closes the connection."""
         self._write(page.response(head=head))
 
     # --- answers ----------------------------------------------------------------------------
@@ -186,7 +186,7 @@ class HttpExchange:
         return forbidden or self._charge(request.path.partition("?")[0])
 
     def _locate(self, headers: Headers) -> bool:
-        """Find the client's address of a request; return whether there is room for it."""
+        """Determine the client's address; return whether its limits allow the connection."""
         here = self._peer
         place = self._context.access.client_address(headers, here.address)
         if (place.address, place.local) == (here.address, here.local) and not here.proxied:
@@ -268,7 +268,7 @@ class HttpExchange:
     async def _stream(
         self, page: http.StreamedPage, address: str | None, head: bool, chunked: bool
     ) -> None:
-        """Send a record and half-close; if reading it fails, its reader misses the end."""
+        """Send a record and half-close; after a read error the record is incomplete."""
         context, here = self._context, self._peer
         download = context.downloads.begin(address)
         piece_s = context.downloads.limits.piece_s
@@ -319,7 +319,7 @@ def parse_request(head: bytes) -> Request:
         if len(line) > limit:
             raise too_long(f"over {limit} bytes")
         return line
-        yield  # makes it the coroutine that the parser takes
+        yield  # makes it the coroutine that the parser expects
 
     try:
         next(Request.parse(read_line))
@@ -330,14 +330,14 @@ def parse_request(head: bytes) -> Request:
 
 
 def _too_large_page(data: bytes) -> http.Page:
-    """Return the page for a head that is too long, as a whole or in one endless line."""
+    """Return the page for a head that is too long, in total or because of one line."""
     if len(data.partition(b"\r\n")[0]) > MAX_LINE_LENGTH:
         return http.REQUEST_LINE_TOO_LONG
     return http.headers_too_large(f"the headers are longer than {HEADER_BYTES} bytes")
 
 
 def _wants_another(request: Request) -> bool:
-    """Return whether a request allows another one on its connection, and has no body."""
+    """Return whether another request may follow on the connection, and this one has no body."""
     headers = request.headers
     options = ",".join(headers.get_all("Connection")).lower().replace(" ", "").split(",")
     has_body = "Content-Length" in headers or "Transfer-Encoding" in headers

@@ -1,29 +1,31 @@
-"""The server's clock: monotonic time without the time during which the event loop did not run.
+"""The server's clock: monotonic time, excluding time when the event loop did not run.
 
-A server that was stopped (SIGSTOP, a debugger, a container without CPU time) or that is overloaded
-has not read its players' input. That time counts against no one: not against the clock of a turn,
-the grace of a seat, or a peer that owes a pong. All of these use this clock, which leaves it out.
+A server that was stopped (SIGSTOP, a debugger, a container without CPU time) or is overloaded
+cannot read its players' input. That time must not count: neither in a turn's clock, nor in a seat's
+grace period, nor for a peer that owes a pong. All of these use this clock, which excludes such
+time.
 
 A callback, the beat, is due every `BEAT_NS`. While it is overdue by more than `TOLERANCE_NS`, the
-loop is behind, and the clock stands: until the beat has run, every reading returns the time at
-which the beat was due. Then the clock goes on from there.
+loop is behind and the clock stands still: until the beat has run, every reading returns the time at
+which the beat was due. Then the clock continues from there.
 
     real time   0----25----50--(stopped for 5 s)-----------5050---5075
     beats       |     |     |                                |      |
     clock       0----25----50                               50-----75
 
-If nothing at all has run for `STANDSTILL_NS`, the clock goes on from its last reading instead,
-because the loop may have stopped at any time since. So input sent before a flag fell is in time,
-whenever the server was stopped. This favors the players by at most one beat, and not twice in a
-row. A permanently overloaded server has a slow clock, but it advances by at least a beat for every
-two callbacks, so every deadline comes.
+If nothing at all has run for `STANDSTILL_NS`, the clock continues from its last reading instead,
+because the loop may have stopped at any time since then. So input sent before a flag fell is in
+time, no matter when the server was stopped. This favors the players by at most one beat, and never
+twice in a row. The clock of a permanently overloaded server is slow, but it advances by at least
+one beat for every two callbacks, so every deadline is eventually reached.
 
-The clocks of all matches stand at the same time, and players to move may think meanwhile. The log
-has with a turn's entry how long the clock stood during the turn (`lag_ms`). A match forgives a
-limited total (`kibitz_protocol.wire.lag`), beyond which it is aborted.
+The clocks of all matches stand still together, while players to move may keep thinking. A turn's
+log entry records how long the clock stood still during the turn (`lag_ms`). A match forgives a
+limited total of such time (`kibitz_protocol.wire.lag`); beyond that it is aborted.
 
-When the machine is suspended, the monotonic clock of Linux and macOS stands by itself. That of
-Windows goes on, and the beat is as late as the machine slept. Neither time counts.
+While the machine is suspended, the monotonic clock of Linux and macOS stands still anyway. On
+Windows it continues, and the beat is late by the duration of the suspension. Either way that time
+does not count.
 """
 
 from __future__ import annotations
@@ -34,18 +36,18 @@ from collections.abc import Callable
 from typing import Final
 
 BEAT_NS: Final = 25_000_000
-"""Time between two beats; with the tolerance, the precision of a measured lag."""
+"""The time between two beats; together with the tolerance, the precision of a measured lag."""
 TOLERANCE_NS: Final = 5_000_000
-"""The lateness of a beat that does not count, as timers are that coarse."""
+"""The lateness of a beat that is ignored, because timers are no more precise."""
 STANDSTILL_NS: Final = 100_000_000
-"""A loop in which nothing has run for this long was stopped, whatever its beat shows."""
+"""If nothing has run in the loop for this long, it was stopped, even if the beat is not late."""
 _NEVER: Final = 1 << 62
 _POLLS: Final = 2
-"""Turns of the loop after which all input now in the sockets has been handled."""
+"""The number of turns of the event loop that handle all input now in the sockets."""
 
 
 class ServerClock:
-    """The clock of one server. It leaves nothing out before `start` or after `stop`."""
+    """The clock of one server. It excludes no time before `start` or after `stop`."""
 
     __slots__ = (
         "_beat_due",
@@ -92,11 +94,11 @@ class ServerClock:
         return (self._now() - self._excluded_ns) / 1e9
 
     def lag_ms(self) -> int:
-        """Return the time left out so far, as of the last reading."""
+        """Return the milliseconds excluded so far, as of the last reading."""
         return self._excluded_ns // 1_000_000
 
     def _now(self) -> int:
-        """Return real time, after updating how far it is ahead of the clock."""
+        """Return the real time, after updating the excluded time."""
         now = self._read()
         if now > self._beat_due:
             self._leave_out(now)
@@ -104,7 +106,7 @@ class ServerClock:
         return now
 
     def _leave_out(self, now: int) -> None:
-        """Leave out the time since the beat was due, or since the last reading."""
+        """Exclude the time since the beat was due, or since the last reading."""
         gap = now - self._last_read
         stopped = self._last_beat_on_time and gap >= STANDSTILL_NS
         self._excluded_ns += gap if stopped else min(gap, now - self._beat_due)
@@ -120,13 +122,13 @@ class ServerClock:
 
 
 class AfterInput:
-    """Calls `call` once all input that is in the sockets now was handled.
+    """Calls `call` once all input now in the sockets has been handled.
 
-    A loop may run a due timer without having polled its sockets since it became due: after a stop
-    its wait returns empty-handed. So a deadline with a penalty waits for a whole poll. A callback
-    scheduled now runs before the results of the next poll; one that this callback schedules in turn
-    runs after them. (That holds for asyncio's selector loops and for uvloop;
-    `tests/server/net/test_loop_clock.py` checks it.)
+    An event loop may run a due timer without having polled its sockets since the timer became due:
+    after a stop, its wait returns without events. So a deadline with a penalty waits for a complete
+    poll. A callback scheduled now runs before the results of the next poll are handled; a callback
+    that this one schedules runs after them. (This holds for asyncio's selector loops and for
+    uvloop; `tests/server/net/test_loop_clock.py` checks it.)
     """
 
     __slots__ = ("_call", "_handle", "_left", "_loop")
@@ -146,12 +148,14 @@ class AfterInput:
         if self._left:
             self._handle = self._loop.call_soon(self._turn)
         else:
-            self._handle = None  # breaks the reference cycle, which would wait for a collection
+            self._handle = (
+                None  # breaks a reference cycle that would last until a garbage collection
+            )
             self._call()
 
 
 class Deadline:
-    """Calls `call` when a server's clock reaches `due` and all earlier input was read."""
+    """Calls `call` when a server's clock has reached `due` and all earlier input was read."""
 
     __slots__ = ("_call", "_clock", "_due", "_handle", "_loop")
 
@@ -177,7 +181,7 @@ class Deadline:
 
     def _ring(self) -> None:
         now = self._clock()
-        if now < self._due:  # the clock stood for a while, but the loop's timers did not
+        if now < self._due:  # the clock stood still for a while, but the loop's timers did not
             self._wait(now)
         else:
             self._handle = AfterInput(self._loop, self._call)

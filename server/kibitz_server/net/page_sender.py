@@ -1,7 +1,7 @@
-"""Sends a long page on one connection, piece by piece, each when the transport has room for it.
+"""Sends a long page on one connection, piece by piece, as the transport has room.
 
-Each piece is read after the previous one was written out, so a slow reader costs the memory of one
-piece (`downloads`). A reader that does not take a piece in time is dropped.
+Each piece is read after the previous one was written out, so a slow client costs the memory of one
+piece (`downloads`). A client that does not receive a piece in time is dropped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kibitz_server.net.send_queue import SendQueue
 
 
 def download_refusal(downloads: Downloads, address: str | None, people: int) -> http.Page | None:
-    """Return the page that refuses a download for now; None if there is room."""
+    """Return the page that refuses a download for now; None if it may start."""
     if downloads.address_is_full(address, people):
         status, body = HTTPStatus.TOO_MANY_REQUESTS, http.TOO_MANY_DOWNLOADS
     elif downloads.full():
@@ -29,7 +29,7 @@ def download_refusal(downloads: Downloads, address: str | None, people: int) -> 
 
 
 class PageSender:
-    """The sending of one page."""
+    """Sends one page."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class PageSender:
         send_queue: SendQueue,
         expect_progress: Callable[[], None],
     ) -> None:
-        """`expect_progress` is called for each piece, and starts its deadline."""
+        """`expect_progress` is called for each piece, to start the piece's deadline."""
         self._loop = loop
         self._transport = transport
         self._send_queue = send_queue
@@ -59,7 +59,7 @@ class PageSender:
             return self.done
 
     def wake(self) -> None:
-        """Go on sending, as the transport has room again or is lost."""
+        """Continue sending, because the transport has room again or is lost."""
         writable, self._writable = self._writable, None
         if writable is not None and not writable.done():
             writable.set_result(None)
@@ -68,7 +68,7 @@ class PageSender:
         self, pieces: AsyncIterator[bytes], download: Download, chunked: bool
     ) -> bool:
         async for piece in pieces:
-            if self._lost:  # while the piece was being read from the disk
+            if self._lost:  # while the piece was being read from disk
                 return False
             download.hold(len(piece))
             self._expect_progress()

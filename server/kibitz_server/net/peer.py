@@ -1,11 +1,11 @@
-"""The other side of a connection, as the rest of the server sees it.
+"""The other side of a connection, as used by the rest of the server.
 
-It is who is there, what it subscribes to, what it has paid, and the way back to it: answers, news
-and the end. `connection.Connection` reads its input.
+It contains the player's identity, its subscriptions and its rate limits, and sends answers, news
+and the closing handshake. `connection.Connection` reads its input.
 
-To close, the server sends a close frame, then half-closes. It discards further input unread, which
-costs nothing, so that the other side can read the reason (a lingering close). If that takes too
-long, it aborts the connection.
+To close, the server sends a close frame, then half-closes. It discards further input unprocessed,
+so that the other side has time to read the reason (a lingering close). If that takes too long, the
+server aborts the connection.
 """
 
 from __future__ import annotations
@@ -49,32 +49,32 @@ from kibitz_server.net.turn_budget import TurnBudget
 
 LOG = logging.getLogger("kibitz.net")
 RETRY_AFTER_MS = 1000
-"""Milliseconds after which a client should retry a request that failed for the moment."""
+"""Milliseconds after which a client should retry a request that failed temporarily."""
 
 
 class PeerHandler(Protocol):
-    """The handler of events on a server's connections: `handlers.requests.RequestHandlers`."""
+    """Handles events on connections (see `handlers.requests.RequestHandlers`)."""
 
     def admit(self, peer: Peer) -> bool:
-        """Return whether there is room for another connection from this address."""
+        """Return whether another connection from this address is allowed."""
 
     def relocate(self, peer: Peer) -> bool:
-        """Return whether there is room, now that its headers name another address."""
+        """Return whether the connection is allowed from the address named in its headers."""
 
     def may_stay(self, peer: Peer) -> bool:
-        """Return whether there is room to keep this connection when it has its page."""
+        """Return whether this connection may be kept open after its page."""
 
     def move(self, peer: Peer, move: Move) -> None:
         """Carry out a move, or refuse it and call `peer.charge_unanswered`."""
 
     def request(self, peer: Peer, message: ClientMessage) -> None:
-        """Carry out a request that was paid for."""
+        """Carry out a request that was already charged."""
 
     def disconnected(self, peer: Peer) -> None:
-        """Note that the connection is lost or closing; no more input comes from it."""
+        """Handle a connection that is lost or closing; it sends no more input."""
 
     def socket_closed(self, peer: Peer) -> None:
-        """Note that the socket is closed."""
+        """Handle the end of the socket."""
 
 
 class Subscription(Protocol):
@@ -89,7 +89,7 @@ class PeerContext:
 
     loop: AbstractEventLoop
     clock: Callable[[], int]
-    """Monotonic milliseconds, for the arrival times of moves."""
+    """A monotonic clock in milliseconds, for the arrival times of moves."""
     handler: PeerHandler
     metrics: Metrics
     turns: TurnBudget
@@ -98,17 +98,17 @@ class PeerContext:
     send_limits: SendLimits
     rate_limits: RateLimits
     access: AccessPolicy = field(default_factory=AccessPolicy)
-    """Which requests are served, by their headers."""
+    """Decides which requests are served, by their headers."""
     guest_networks: GuestNetworks = field(default_factory=GuestNetworks)
-    """Addresses that count as many people."""
+    """Networks whose addresses count as many people."""
     pages: PageSource
     site: Site | None = None
-    """The files of the web pages, if there are any."""
+    """The files of the web pages, if any."""
     downloads: Downloads = field(default_factory=Downloads)
     servers: Callable[[], Sequence[str]] = list
-    """The websocket addresses of other servers, whose pages count as this server's."""
+    """Returns the websocket URLs of other servers whose pages count as this server's."""
     spawn: Callable[[Callable[[], Awaitable[None]]], None]
-    """Runs coroutines in the background; used only for pages that come from the disk."""
+    """Runs coroutines in the background; used only for pages that are read from disk."""
 
 
 class Peer:
@@ -148,18 +148,20 @@ class Peer:
         self.address = str(name[0]) if name else "?"
         self.local = is_loopback(self.address)
         self.proxied = context.access.is_proxy(self.address)
-        """Whether its address is known only from its headers."""
+        """Whether a proxy made the connection, so that only headers give the client's address."""
         self.send_queue = SendQueue(
             transport, context.batcher, context.send_limits, self._read_too_slowly
         )
         self.rate_limiter = RateLimiter(context.rate_limits.socket, context.loop.time())
         self.over_limit = False
-        """Whether the last charge was refused, so that even moves cost."""
+        """Whether the last charge was refused, so that even moves are charged."""
         self.round_trip = RoundTrip()
         self.speaks_websocket = False
-        """Whether the handshake is over."""
+        """Whether the handshake is complete."""
         self.is_unread = False
-        """Whether a request of it waits for a later turn of the loop; nothing is read meanwhile."""
+        """Whether one of its requests waits for a later turn of the event loop; no input is read
+        meanwhile.
+        """
         self.leaving = False
         """Whether the connection is being closed."""
         self._reported_gone = False
@@ -167,24 +169,23 @@ class Peer:
         self.identity: Identity | None = None
         """The player, once hello was answered."""
         self.entrant = False
-        """Whether it may do no more than play its seats (`handlers.rights`)."""
+        """Whether it may only play its seats (`handlers.rights`)."""
         self.bearer: str | None = None
         """The token of the handshake's Authorization header."""
         self.token: bytes | None = None
-        """The digest of the token that hello was answered for."""
+        """The digest of the token that hello was accepted with."""
         self.capabilities: Capabilities | None = None
-        """The bot's capabilities, from its hello."""
+        """The bot's capabilities, as stated in its hello."""
         self.instance: str | None = None
-        """The name of its program, a secret between it and the server."""
+        """An identifier of its program, a secret shared with the server."""
         self.newer = False
-        """Whether its hello announced a newer version of the protocol than the server's."""
+        """Whether its hello announced a newer protocol version than the server's."""
         self.views: WantedViews = "turn"
-        """The messages that carry the view of a match, from its hello."""
+        """Which messages contain the view of a match, as chosen in its hello."""
         self.subscriptions: dict[str, Subscription] = {}
-        """The matches and lobbies to notify when this connection is lost, by key."""
+        """The matches and lobbies to notify when the connection is lost, by key."""
         self.unanswered: dict[int, tuple[str, ...]] = {}
-        """The requests that the handler has and that are not answered yet, with the names of their
-        fields that were ignored."""
+        """The unanswered requests passed to the handler, with the names of their ignored fields."""
 
     # --- answers and news -------------------------------------------------------------------
 
@@ -209,7 +210,7 @@ class Peer:
         ply: int | None = None,
         redirect: Redirect | None = None,
     ) -> None:
-        """Answer that a request was not carried out."""
+        """Refuse a request."""
         self._context.metrics.refused(code)
         name = "a newcomer" if self.identity is None else self.identity.player.name
         LOG.info("refused %s: %s: %s", name, code, message)
@@ -232,7 +233,7 @@ class Peer:
         message: str = "the server failed to carry this out",
         retry_after_ms: int = RETRY_AFTER_MS,
     ) -> None:
-        """Refuse a request that failed, unless it was answered."""
+        """Refuse a request that failed, unless it was already answered."""
         if request in self.unanswered:
             after = retry_after_ms if code is Code.UNAVAILABLE else None
             self.refuse(request, code, message, retry_after_ms=after)
@@ -240,7 +241,7 @@ class Peer:
     # --- rate limits ------------------------------------------------------------------------
 
     def charge(self, cost: float, request: int) -> bool:
-        """Charge the peer; if it cannot pay, refuse the request or close, and return False."""
+        """Charge the peer; over its limits, refuse the request or close, and return False."""
         charged = self.charge_unanswered(cost)
         if charged is ChargeResult.REFUSED:
             wait_ms = self.rate_limiter.retry_after_ms(cost, self._context.loop.time())
@@ -249,7 +250,7 @@ class Peer:
         return charged is ChargeResult.GRANTED
 
     def charge_unanswered(self, cost: float) -> ChargeResult:
-        """Charge the peer for something that gets no answer, or has one; close it if it floods."""
+        """Charge the peer without refusing a request; close the connection if it floods."""
         self._context.turns.spend(cost)
         charged = self.rate_limiter.charge(cost, self._context.loop.time())
         self.over_limit = charged is not ChargeResult.GRANTED
@@ -261,12 +262,12 @@ class Peer:
     # --- its state --------------------------------------------------------------------------
 
     def greeted(self, identity: Identity) -> None:
-        """Let the peer stay, as hello was answered."""
+        """Accept the peer, after answering its hello."""
         self.identity = identity
         self._context.timeouts.greeted(self)
 
     def end_without_hello(self) -> None:
-        """Close the connection, as no hello came in time."""
+        """Close the connection, because no hello arrived in time."""
         if self.identity is None:
             self.close(CloseCode.NO_HELLO, "no hello in time")
 
@@ -294,13 +295,13 @@ class Peer:
         self.leave()
 
     def leave(self, patience_s: float | None = None) -> None:
-        """Ignore further input; the other side has some seconds to read the output."""
+        """Ignore further input; the other side has some seconds to read pending output."""
         self.leaving = True
         self._context.timeouts.leaving(self, patience_s)
         self._report_gone()
 
     def abort(self) -> None:
-        """Drop the connection without sending anything more."""
+        """Drop the connection without sending anything else."""
         if not self._aborted:
             self._aborted = True
             self._context.metrics.dropped("aborted")
@@ -309,7 +310,7 @@ class Peer:
             self.transport.abort()
 
     def lost(self) -> None:
-        """Note that the connection is lost."""
+        """Handle the loss of the connection."""
         self.leaving = True
         self.send_queue.close()
         self._context.timeouts.forget(self)
@@ -327,11 +328,11 @@ class Peer:
 
 
 def half_close(transport: Transport) -> None:
-    """End the output of a transport."""
+    """Close the sending side of a transport."""
     with contextlib.suppress(OSError, RuntimeError):
         transport.write_eof()
 
 
-@lru_cache(maxsize=1)  # all pings of one check have the same time
+@lru_cache(maxsize=1)  # all pings of one check are sent at the same time
 def _ping_frame(payload: bytes) -> bytes:
     return ping_frame(payload)

@@ -1,21 +1,20 @@
-"""Rate limits by token buckets, for the requests of a connection. Pure: `now` is in seconds.
+"""Rate limits for a connection's requests, by token buckets. Pure: `now` is in seconds.
 
-A connection has a bucket of its own and shares one with every connection of its account and one
-with every connection of its address. A request costs what its model says; a bucket fills at its
-rate up to its burst. A request that finds a bucket empty is refused, with the time after which to
-retry, and still costs something. A client that goes on regardless sinks into debt, and at the
-bottom of it the connection is closed.
+A connection has its own bucket, and shares one with all connections of its account and one with all
+connections of its address. A request's model defines its cost; a bucket fills at its rate up to its
+burst. A request that finds a bucket empty is refused, with the time after which to retry, and is
+still charged. A client that continues regardless goes into debt, until the connection is closed.
 
     full = burst ... 0      requests are carried out
          0 ... -burst       requests are refused, rate_limited
             below -burst    the connection is closed
 
-If nodes serve side by side, they divide a player's rates among the nodes where the player is
-connected, so that the limits hold over all of them. When a node hears that a player is elsewhere as
-well, only the rate of its bucket changes; no request costs more because of it.
+If nodes serve side by side, a player's rates are divided among the nodes where the player is
+connected, so that the limits apply to all of them together. When a node learns that a player is
+also connected elsewhere, only the rate of the bucket changes; the costs of requests do not.
 
-A move that answers a turn is free, as the server opens turns at its own pace: a bot in a hundred
-fast matches is no flood. The cost of a refused move is charged afterwards.
+A move that answers a turn is free, because the server sets the pace of turns: a bot in a hundred
+fast matches is not a flood. A refused move is charged afterwards.
 """
 
 from __future__ import annotations
@@ -49,44 +48,45 @@ class RateLimits:
     socket: Rate = Rate(20, 40)
     account: Rate = Rate(60, 240)
     address: Rate = Rate(200, 1000)
-    """Not applied to loopback, where one machine runs all the bots."""
+    """For one address. Not applied to loopback, where one machine runs all the bots."""
     comments: Rate = Rate(0.5, 5)
-    """Comments of a player, in all matches ..."""
+    """Comments by one player, in all matches."""
     comments_an_address: Rate = Rate(5, 50)
-    """... and of all players of an address. Each of them stays in a record for good."""
+    """Comments by all players of an address; each remains in a record permanently."""
     notes: Rate = Rate(100, 400_000)
-    """Characters of a player's notes, in all matches."""
+    """Characters in a player's notes, in all matches."""
     openings: Rate = Rate(180 / 3600, 60)
-    """Lobbies opened by a player ..."""
+    """Lobbies opened by one player."""
     openings_an_address: Rate = Rate(1800 / 3600, 600)
-    """... and by all players of an address."""
+    """Lobbies opened by all players of an address."""
     lobby_changes: Rate = Rate(1200 / 3600, 1200)
-    """Joins, ready flags and rematches in one lobby ..."""
+    """Joins, ready flags and rematches in one lobby."""
     lobby_changes_a_player: Rate = Rate(120 / 3600, 60)
-    """... and of one player in it."""
+    """Joins, ready flags and rematches by one player in one lobby."""
     lobby_matches: Rate = Rate(7200 / 3600, 2000)
-    """Matches that begin in one lobby; more begin later."""
+    """Matches that begin in one lobby; matches beyond this rate begin later."""
     arranged: Rate = Rate(4_000_000 / 3600, 4_000_000)
-    """Characters of what the host of one lobby arranges."""
+    """Characters in matches arranged by the host of one lobby."""
     garbage: float = 6
-    """The cost of a malformed frame ..."""
+    """The cost of a malformed frame."""
     malformed: Rate = Rate(0.1, 10)
-    """... and how many a connection may send until it is closed."""
+    """Malformed frames that a connection may send before it is closed."""
     size: float = 1
     """The extra cost of each whole 4 KiB of a request, for decoding and validation."""
     control: float = 0.5
     """The cost of a ping, a pong or a fragment."""
     http: float = 1
-    """The cost of an HTTP request or a handshake; the address pays it ..."""
+    """The cost of an HTTP request or a handshake, charged to the address."""
     static: float = 0.2
-    """The cost of a file of the web pages, low because a page needs dozens, and a classroom behind
-    one address thirty times as many ..."""
+    """The cost of a file of the web pages: low, because a page needs dozens, and a classroom behind
+    one address needs thirty times as many.
+    """
     record: float = 10
-    """... and the cost of a request for a record or the metrics."""
+    """The cost of a request for a record or the metrics."""
 
 
 class Bucket:
-    """A level that rises with time up to the burst of its rate, and sinks as it is charged."""
+    """A level that rises over time up to the burst of its rate, and falls with each charge."""
 
     __slots__ = ("_at", "_level", "rate")
 
@@ -103,28 +103,28 @@ class Bucket:
         return self._level
 
     def charge(self, cost: float, now: float) -> float:
-        """Take `cost` and return the level after it, which may be below zero."""
+        """Subtract `cost` and return the new level, which may be negative."""
         self._level = self.level(now) - cost
         return self._level
 
     def set_rate(self, rate: Rate, now: float) -> None:
-        """Change the rate; the amount spent and not yet refilled stays spent."""
+        """Change the rate; the amount spent and not yet refilled remains spent."""
         self._level = self.level(now) - self.rate.burst + rate.burst
         self.rate = rate
 
 
 class SharedBuckets(Generic[K]):
-    """Buckets that connections share, each kept while it is in use or not full again.
+    """Buckets that connections share, kept while they are in use or not yet full again.
 
-    A flooder that reconnects finds its bucket as empty as it left it. A full bucket is the same as
-    a new one, and is forgotten. So is the oldest unused bucket if there are more than `most`.
+    So a flooder that reconnects gets its emptied bucket back. A full bucket is equivalent to a new
+    one, and is dropped. So is the oldest unused bucket if there are more than `most`.
     """
 
     def __init__(self, rate: Rate, most: int = 10_000) -> None:
         self._rate = rate
         self._most = most
         self._used: dict[K, tuple[Bucket, int]] = {}
-        """Each bucket in use, and its number of users."""
+        """Buckets in use, each with its number of users."""
         self._idle: dict[K, Bucket] = {}
         """Buckets no longer in use that may not be full yet, the longest idle first."""
 
@@ -136,20 +136,20 @@ class SharedBuckets(Generic[K]):
         return 0 if used is None else used[1]
 
     def in_use_or_missing(self, now: float) -> set[K]:
-        """Return the keys of the buckets that are in use or not full again."""
+        """Return the keys of the buckets that are in use or not yet full again."""
         idle = (key for key, bucket in self._idle.items() if bucket.level(now) < bucket.rate.burst)
         return {*self._used, *idle}
 
     def set_rate(self, key: K, rate: Rate, now: float) -> None:
-        """Change the rate of the bucket of `key`, if there is one."""
+        """Change the rate of the bucket of `key`, if it exists."""
         bucket, _ = self._used.get(key, (self._idle.get(key), 0))
         if bucket is not None:
             bucket.set_rate(rate, now)
 
     def acquire(self, key: K, now: float, rate: Rate | None = None) -> Bucket:
-        """Return the bucket of `key`; it is in use until `release`.
+        """Return the bucket of `key`, which is in use until `release`.
 
-        `rate` is the key's own, if it has one. Pass the same rate each time, apart from changes by
+        `rate` is the key's own rate, if any. Always pass the same rate, apart from changes by
         `set_rate`.
         """
         bucket, users = self._used.get(key, (None, 0))
@@ -172,7 +172,7 @@ class SharedBuckets(Generic[K]):
     def charge(self, key: K, now: float, rate: Rate | None = None, cost: float = 1) -> int:
         """Take `cost` from the bucket of `key`, which need not be in use.
 
-        Return 0, or the milliseconds until there is enough; nothing is taken then.
+        Return 0, or take nothing and return the milliseconds until there is enough.
         """
         bucket = self.acquire(key, now, rate)
         missing = cost - bucket.level(now)
@@ -182,7 +182,7 @@ class SharedBuckets(Generic[K]):
         return 0 if missing <= 0 else max(1, round(missing / bucket.rate.per_second * 1000))
 
     def _evict(self, now: float) -> None:
-        """Forget full buckets at the front: a bucket fills in burst / rate seconds."""
+        """Drop full buckets at the front; a bucket fills in burst / rate seconds."""
         while self._idle:
             key, bucket = next(iter(self._idle.items()))
             if bucket.level(now) < bucket.rate.burst and len(self._idle) <= self._most:
@@ -197,7 +197,7 @@ class ChargeResult(Enum):
 
 
 class RateLimiter:
-    """The buckets that a connection pays from."""
+    """The buckets that a connection's requests are charged to."""
 
     __slots__ = ("_own", "_shared")
 
@@ -206,11 +206,11 @@ class RateLimiter:
         self._shared: tuple[Bucket, ...] = ()
 
     def share(self, bucket: Bucket) -> None:
-        """Pay from `bucket` too from now on: the account's or the address's."""
+        """Also charge `bucket`, the account's or the address's, from now on."""
         self._shared = (*self._shared, bucket)
 
     def charge(self, cost: float, now: float) -> ChargeResult:
-        """Pay for a request. Everything is charged, whatever the result."""
+        """Charge a request to all buckets, whatever the result."""
         left = self._own.charge(cost, now)
         paid = self.charge_shared(cost, now)
         if paid and left >= 0:
@@ -220,10 +220,11 @@ class RateLimiter:
         return ChargeResult.REFUSED
 
     def charge_shared(self, cost: float, now: float) -> bool:
-        """Pay from the shared buckets only; return whether each of them had enough."""
+        """Charge only the shared buckets; return whether each of them had enough."""
         paid = True
         for bucket in self._shared:
-            # A shared bucket never sinks far: the flooder's own closes it, not its siblings'.
+            # A shared bucket never goes into debt: a flooder's own bucket closes its connection,
+            # and its siblings' stay open.
             if bucket.level(now) < cost:
                 paid = False
             else:

@@ -1,9 +1,9 @@
-"""The round trip of a connection, as pings measure it. Pure: `now` is milliseconds, passed in."""
+"""The round trip of a connection, measured by pings. Pure: `now` is passed in, in milliseconds."""
 
 from __future__ import annotations
 
 SAMPLES = 8
-"""The number of measurements that a round trip is taken from."""
+"""The number of recent measurements to choose the round trip from."""
 
 
 class RoundTrip:
@@ -18,21 +18,22 @@ class RoundTrip:
         self.ms = 0
         """The round trip in milliseconds, 0 before the first pong.
 
-        It is the shortest of the last few, in which neither side was busy with anything else, such
-        as loading a bot: the clock filter of NTP (RFC 5905, section 10)."""
+        It is the shortest of the last few, in which neither side was busy with something else, such
+        as loading a bot. NTP's clock filter does the same (RFC 5905, section 10).
+        """
 
     @property
     def is_new(self) -> bool:
-        """Whether there are fewer measurements than are kept."""
+        """Whether the peer has too few measurements so far."""
         return len(self._samples) < SAMPLES
 
     def ping(self, now: int) -> bytes:
-        """Begin a measurement; return the ping's payload."""
+        """Start a measurement; return the ping's payload."""
         self._sent_at = now
         return now.to_bytes(8, "big")
 
     def pong(self, data: bytes | bytearray, now: int) -> bool:
-        """Take a pong; return whether it answers the last ping rather than being unsolicited."""
+        """Handle a pong; return whether it answers the last ping."""
         if not self._sent_at or data != self._sent_at.to_bytes(8, "big"):
             return False
         self._samples = (*self._samples, now - self._sent_at)[-SAMPLES:]

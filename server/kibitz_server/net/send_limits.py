@@ -1,4 +1,4 @@
-"""Limits on the output queued for a slow connection: a part of the configuration."""
+"""Limits on the output queued for a slow connection, part of the configuration."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ class SendLimits:
     """Limits on the output queued for a peer."""
 
     high_water: int = 32 * 1024
-    """Bytes in the transport at which it pauses."""
+    """Bytes in the transport's buffer at which it pauses."""
     frames_bytes: int = 256 * 1024
-    """Bytes of frames queued for a paused transport; beyond, the peer is too slow."""
+    """Bytes of frames queued for a paused transport; beyond this limit the peer is too slow."""

@@ -1,29 +1,31 @@
-"""The send queue of a connection, and its policies for slow readers.
+"""The send queue of a connection, with its policies for slow readers.
 
-Frames of one turn of the event loop are written together: the first one puts the queue on the
-server's list, and one callback at the end of the turn writes each queue's frames with one call.
-Droppable frames may also wait: each turn writes only some of the queues that have nothing else. So
-the news of a match with a thousand spectators delays no player by a thousand writes.
+Frames from one turn of the event loop are written together: the first frame adds the queue to the
+server's list, and a callback at the end of the turn writes each queue's frames with one call.
+Droppable frames may wait longer: each turn writes only some of the queues that have no other
+frames. So the news of a match with a thousand spectators does not delay players by a thousand
+writes.
 
-While the transport cannot take more (it is *paused*), nothing is written, and every kind of
-news has a policy of its own:
+While the transport cannot accept more (it is *paused*), nothing is written, and each kind of news
+has its own policy:
 
     answers, a player's news    kept, up to `SendLimits.frames_bytes`; then the peer is too slow
-    a match's news, spectator   dropped; when the peer reads again it gets a fresh snapshot, and
+    a match's news, spectator   dropped; when the peer reads again, it gets a new snapshot, and
                                 the end if the match has ended meanwhile
-    a lobby's changes           dropped; when the peer reads again it gets the whole lobby
-    changes of the hall         dropped; when the peer reads again it gets the whole hall
+    a lobby's changes           dropped; when the peer reads again, it gets the whole lobby
+    changes of the hall         dropped; when the peer reads again, it gets the whole hall
 
-Sending calls no callbacks. A queue that overflows takes no more frames and is reported at the end
-of the turn. So a sender may loop over its collection of peers: none of them leaves it meanwhile.
+Sending never calls callbacks. A queue that overflows accepts no more frames and is reported at the
+end of the turn. So a sender may iterate over its collection of peers without any of them leaving it
+meanwhile.
 
 A slow spectator costs a few references, a slow player a bounded queue. Neither blocks anyone else.
 `timeouts` aborts a transport that stays paused without any progress.
 
-A peer that is behind with many matches, or starts to watch many at once (`skip`), gets their
-snapshots one after the other. Each time it gets about as many as the transport takes without being
-paused, and the rest when those were written. So hundreds of snapshots reach a peer as fast as it
-reads them, and never wait in memory together.
+A peer that is behind in many matches, or starts to watch many at once (`skip`), gets their
+snapshots one after the other: about as many as the transport accepts without pausing, and more when
+these were written. So hundreds of snapshots reach a peer as fast as it reads them, and are never in
+memory all at once.
 """
 
 from __future__ import annotations
@@ -41,20 +43,20 @@ from kibitz_server.net.send_limits import SendLimits
 
 LOG = logging.getLogger("kibitz.net")
 PATIENT_AT_ONCE = 128
-"""Queues with nothing but droppable frames that one turn writes. Each is a system call, so this is
-about a millisecond. A count, unlike a clock, makes tests write the same every time."""
+"""The number of queues with only droppable frames that one turn writes. Each takes a system call,
+so this takes about a millisecond. It is a count, not a duration, to make tests deterministic."""
 MAX_AWAITED = 16
-"""Snapshots that a queue has requested and not received. A match that waits for the disk sends its
-own later, and one commit may release all of them."""
+"""The number of snapshots that a queue may have requested but not received. A match that waits for
+the disk sends its snapshot later, and one commit may release all of them."""
 
 
 class SnapshotSource(Protocol):
-    """A source of skipped news, which can send a peer the present state instead."""
+    """A source of skipped news, which can send a peer the current state instead."""
 
     def send_snapshot(self, queue: SendQueue) -> None:
-        """Send the present state, now or soon, after calling the queue's `caught_up`.
+        """Send the current state, now or soon, after calling the queue's `caught_up`.
 
-        A queue that is paused by then gets nothing: it asks again after it resumes.
+        If the queue is paused by then, send nothing: it asks again after it resumes.
         """
 
 
@@ -72,9 +74,9 @@ class WriteBatcher:
         self._loop = loop
         self._ready: list[SendQueue] = []
         self._patient: deque[SendQueue] = deque()
-        """Queues that may wait for a later turn."""
+        """The queues that may wait for a later turn."""
         self._overflowed: list[SendQueue] = []
-        """Queues whose peers are too slow and not reported yet."""
+        """The queues whose peers are too slow and were not reported yet."""
         self._scheduled = False
 
     def add(self, queue: SendQueue) -> None:
@@ -89,13 +91,13 @@ class WriteBatcher:
             self._schedule()
 
     def add_overflowed(self, queue: SendQueue) -> None:
-        """Report a queue at the end of this turn, as a loop over its peers may be running now."""
+        """Report a queue at the end of this turn; a sender may be iterating over peers now."""
         self._overflowed.append(queue)
         if not self._scheduled:
             self._schedule()
 
     def flush(self) -> None:
-        """Write all queues with urgent frames, and then some of the patient ones."""
+        """Write all queues with urgent frames, then some of the patient ones."""
         self._scheduled = False
         filled, self._ready = self._ready, []
         _write(filled)
@@ -126,7 +128,7 @@ def _write(queues: list[SendQueue]) -> None:
 
 
 def _ignore() -> None:
-    """Do nothing, as the queue is closed."""
+    """Do nothing, because the queue is closed."""
 
 
 class SendQueue:
@@ -162,12 +164,13 @@ class SendQueue:
         self._queued_bytes = 0
         """Bytes in `_frames` while the transport is paused."""
         self._skipped: dict[SnapshotSource, bool] | None = None
-        """Matches and lobbies whose news is dropped until the peer gets their present state, and
-        whether each was asked for it."""
+        """The matches and lobbies whose news is dropped until the peer gets their current state,
+        each with whether the state was requested.
+        """
         self._patient = False
-        """Whether all of `_frames` may wait for a later turn."""
+        """Whether all `_frames` may wait for a later turn."""
         self._overflowed = False
-        """Whether the limit was exceeded, so that the queue takes no more frames."""
+        """Whether the limit was exceeded, so that the queue accepts no more frames."""
         self.paused = False
         self.closed = False
 
@@ -185,7 +188,7 @@ class SendQueue:
         frames.append(frame)
 
     def send_droppable(self, frame: bytes, source: SnapshotSource) -> None:
-        """Send a spectator's news of a match, or a change of a lobby, unless the peer is behind."""
+        """Send a spectator's news of a match, or a lobby's change, unless the peer is behind."""
         if (self.paused or self._skipped is not None) and self.is_behind(source):
             self.skip(source)
         elif not self.closed:
@@ -203,7 +206,7 @@ class SendQueue:
         return self._skipped is not None and source in self._skipped
 
     def skip(self, source: SnapshotSource) -> None:
-        """Note that the peer lacks the state of a match or a lobby; `catch_up` requests it."""
+        """Record that the peer lacks the state of a match or a lobby; `catch_up` requests it."""
         if not self.closed:
             if self._skipped is None:
                 self._skipped = {}
@@ -221,23 +224,23 @@ class SendQueue:
             self.catch_up()
 
     def pause(self) -> None:
-        """Stop writing, as the transport is full."""
+        """Stop writing, because the transport is full."""
         self.paused = True
         self._queued_bytes = sum(map(len, self._frames))
 
     def resume(self) -> None:
-        """Send the queue, then catch up, as the transport has room again."""
+        """Send the queue, then catch up, because the transport has room again."""
         self.paused = False
         self._queued_bytes = 0
         if self._frames:
             self._batcher.add(self)
         if self._skipped is not None:
-            # Sources that were asked and have not answered may never: their match was reloaded.
+            # Sources that have not answered a request may never do so, if their match was reloaded.
             self._skipped = dict.fromkeys(self._skipped, False)
             self.catch_up()
 
     def catch_up(self) -> None:
-        """Request snapshots of what was skipped, as many as fill one write; `flush` goes on."""
+        """Request snapshots of skipped sources, enough to fill one write; `flush` continues."""
         skipped = self._skipped
         if skipped is None or self.paused or self.closed:
             return
@@ -254,17 +257,18 @@ class SendQueue:
             awaited += source in (self._skipped or ())
 
     def caught_up(self, source: SnapshotSource) -> None:
-        """Note that the peer gets the state of a match or a lobby now, and its later news again."""
+        """Record that the peer now gets the state of a match or a lobby, and its news again."""
         if self._skipped is not None:
             self._skipped.pop(source, None)
             self._skipped = self._skipped or None
 
     def close(self) -> None:
-        """Drop the queue and send nothing more."""
+        """Drop the queue and send nothing else."""
         self.closed = True
         self._frames = []
         self._skipped = None
-        # The owner refers to the queue. Without a reference back, both are freed at once.
+        # The owner refers to the queue. Dropping the reference back frees both without a garbage
+        # collection.
         self._on_overflow = _ignore
 
     def _enqueue(self, frame: bytes) -> None:
@@ -277,6 +281,6 @@ class SendQueue:
             self._batcher.add_overflowed(self)
 
     def report_overflow(self) -> None:
-        """Report to the owner that the peer is too slow, unless it is gone by now."""
+        """Report to the owner that the peer is too slow, unless it has left by now."""
         if not self.closed:
             self._on_overflow()

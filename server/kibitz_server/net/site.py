@@ -1,11 +1,10 @@
-"""Files of a web site on the server's port: conditional, compressed, with strict headers. Pure.
+"""Serves website files: conditional requests, compression, strict headers.
 
-The program that starts the server passes it a site (`Site`). Clients may cache a file forever if
-its path changes with its content. They revalidate any other file each time, and the answer is
-mostly 304 (RFC 9110, section 13). Text is compressed once, when a client first accepts that.
-
-Every file carries a content security policy that forbids foreign content and inline scripts and
-styles. So names and comments of others cannot become code, whatever a page does with them.
+Pure. The program that starts the server passes it a site (`Site`). Clients may cache a file forever if
+its path changes with its content. They revalidate any other file each time, which mostly results in
+304 (RFC 9110, section 13). Text is compressed once, when a client first accepts compression. Every
+file is sent with a content security policy that forbids foreign content and inline scripts and
+styles. So other people's names and comments cannot become code, whatever a page does with them.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ SECURITY_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
 }
 _WORTH_COMPRESSING = 256
-"""The size in bytes from which a file is compressed."""
+"""The size, in bytes, from which files are compressed."""
 _COMPRESSED_FILES = 256
-"""The number of compressed files that are kept; a site has some dozens."""
+"""The number of compressed files to cache; a site has some dozens."""
 
 
 class SiteFile(Protocol):
@@ -51,11 +50,11 @@ class SiteFile(Protocol):
 
     @property
     def immutable(self) -> bool:
-        """Whether its path is used for this content alone."""
+        """Whether its path is used only for this content."""
 
 
 Site: TypeAlias = Callable[[str], SiteFile | None]
-"""Returns the file at a path beside the server's own pages, or None."""
+"""Returns the file at a path other than those of the server's own pages, or None."""
 
 
 def site_response(
@@ -63,13 +62,13 @@ def site_response(
 ) -> Response:
     """Return the answer to a request for a file; `keep` the connection for another one.
 
-    `servers` are websocket addresses; pages may connect to their origins besides their own.
+    `servers` are websocket URLs; pages may connect to their origins and to their own.
     """
     headers = Headers(SECURITY_HEADERS)
     if servers:
         policy = headers.pop("Content-Security-Policy")
         own = "connect-src 'self'"
-        # A source with a path would allow that path alone, without the paths below it.
+        # A source with a path would allow only that path, without the paths below it.
         origins = sorted({"/".join(url.split("/")[:3]) for url in servers})
         headers["Content-Security-Policy"] = policy.replace(own, " ".join([own, *origins]))
     headers["Connection"] = "keep-alive" if keep else "close"
@@ -92,7 +91,7 @@ def site_response(
 
 
 def page_response(page: Page, *, head: bool) -> Response:
-    """Return another page, such as "not found", with the headers of the site's files."""
+    """Return any other page, such as "not found", with the headers of the site's files."""
     response = page.response(head=head)
     for name, value in SECURITY_HEADERS.items():
         if name not in response.headers:

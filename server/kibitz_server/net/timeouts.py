@@ -1,12 +1,12 @@
 """Timeouts of connections: late handshakes, hellos, pongs, closes and readers; one timer for all.
 
-One timer for every peer would cost too much. All peers get the same intervals, so the dictionaries
-below are queues in the order of their deadlines: a check looks at the front of each and at the few
-peers that are in trouble. A check pings only its share of the peers, so that a crowd that connected
-together does not answer together forever. If many are late together, such as a crowd of handshakes
-that never end, each turn of the loop ends a few of them (`turn_budget`). Input the server has not
-read yet never times out: neither while the server stood still (`loop_clock`) nor while a request of
-the peer waits for its turn.
+A timer per peer would cost too much. All peers get the same intervals, so the dictionaries below
+are queues ordered by deadline: a check looks at the front of each and at the few peers that are in
+trouble. A check pings only its share of the peers, so that peers that connected together do not
+keep answering together. If many are late together, such as a crowd of unfinished handshakes, each
+turn of the event loop ends a few of them (`turn_budget`). Input the server has not read yet never
+times out, neither while the server stood still (`loop_clock`) nor while a request of the peer waits
+for its turn.
 
     late with                 deadline           then
     handshake                 handshake_s        aborted
@@ -40,26 +40,28 @@ class TimeoutConfig:
     hello_s: float = 10
     ping_every_s: float = 10
     ping_soon_s: float = 0.5
-    """The time between the first pings of a peer that has come to play, which measure the round
-    trip before it matters."""
+    """The time between the first pings of a playing peer, which measure the round trip before it
+    matters.
+    """
     pong_s: float = 18
-    """Long, because a machine short of processors may let a healthy client wait for seconds. TCP
-    detects a host that is gone earlier (`app.server.USER_TIMEOUT_MS`)."""
+    """Long, because on a busy machine a healthy client may have to wait for seconds. TCP detects a
+    vanished host earlier (`app.server.USER_TIMEOUT_MS`).
+    """
     close_s: float = 3
     stuck_s: float = 3
     """The time for which a peer may read nothing from its full transport."""
     sweep_s: float = 0.25
     """The longest time between two checks."""
     pings_a_sweep: int = 10
-    """The average number of pings due at a check, before checks become more frequent: moves wait
-    while a crowd is pinged, and while its pongs are read."""
+    """The average number of pings per check above which checks become more frequent: moves have to
+    wait while many peers are pinged, and while their pongs are read."""
 
 
 class TimedPeer(Protocol):
     """A peer with deadlines."""
 
     is_unread: bool
-    """Whether the server does not read from it, so that its input may have arrived."""
+    """Whether the server is not reading from it, so that its input may be waiting."""
 
     def ping(self) -> None: ...
 
@@ -80,14 +82,14 @@ class Timeouts:
         observe_lag: Callable[[float], None] | None = None,
         seconds: Callable[[], float] | None = None,
     ) -> None:
-        """Measure deadlines in `seconds`, the server's own clock; the loop's by default."""
+        """Measure deadlines by `seconds`, the server's clock; by default the loop's clock."""
         self._loop = loop
         self._config = config
         self._turns = turns
         self._observe_lag = observe_lag
         self._seconds = loop.time if seconds is None else seconds
         self._awaited: dict[TimedPeer, tuple[float, Callable[[], None]]] = {}
-        """Peers that owe a request or a hello, and the call that ends each."""
+        """Peers that owe a request or a hello, each with the call that ends it."""
         self._to_ping: dict[TimedPeer, float] = {}
         self._to_ping_soon: dict[TimedPeer, float] = {}
         self._pinged: dict[TimedPeer, float] = {}
@@ -112,29 +114,29 @@ class Timeouts:
     def connected(
         self, peer: TimedPeer, overdue: Callable[[], None], patience_s: float | None = None
     ) -> None:
-        """Expect a request, the first one on the connection or another one.
+        """Expect a request, the first on the connection or a later one.
 
-        `overdue` is called if it does not come.
+        `overdue` is called if it does not arrive.
         """
         patience_s = self._config.handshake_s if patience_s is None else patience_s
         self._awaited[peer] = self._seconds() + patience_s, overdue
 
     def opened(self, peer: TimedPeer, overdue: Callable[[], None]) -> None:
-        """Note the end of the handshake, and expect a hello; `overdue` is called if none comes."""
+        """Handle a completed handshake, and expect a hello; `overdue` is called if none arrives."""
         self._awaited[peer] = self._seconds() + self._config.hello_s, overdue
 
     def greeted(self, peer: TimedPeer) -> None:
-        """Note that hello came."""
+        """Record that hello arrived."""
         self._awaited.pop(peer, None)
         self._to_ping[peer] = self._seconds() + self._config.ping_every_s
 
     def begin_measuring(self, peer: TimedPeer) -> None:
-        """Ping the peer at once, as its round trip matters from now on."""
+        """Ping the peer at once, because its round trip matters from now on."""
         if self._to_ping.pop(peer, None) is not None:
             self._ping(peer)
 
     def ponged(self, peer: TimedPeer, *, soon: bool = False) -> None:
-        """Note a pong and schedule the next ping, `soon` if there were few so far."""
+        """Handle a pong and schedule the next ping: `soon` if there were few so far."""
         if self._pinged.pop(peer, None) is None:
             return
         if soon:
@@ -187,7 +189,7 @@ class Timeouts:
             self._check_stalled(peer, since, backlog, now)
 
     def _next_interval_s(self) -> float:
-        """Return the time to the next check, which is short if many peers are pinged."""
+        """Return the time until the next check, which is short if many peers must be pinged."""
         config, often = self._config, len(self._to_ping_soon)
         seldom = len(self._to_ping) + len(self._pinged)
         pings_a_second = seldom / config.ping_every_s + often / config.ping_soon_s
@@ -209,7 +211,7 @@ class Timeouts:
         now = self._loop.time()
         if self._observe_lag is not None:
             self._observe_lag(max(0.0, now - self._due))
-        # A pong that came in time while the server was stopped is still in the socket.
+        # A pong that arrived in time while the server was stopped is still in the socket.
         self._timer = AfterInput(self._loop, self._check_and_rearm)
 
     def _check_and_rearm(self) -> None:
@@ -221,7 +223,7 @@ class Timeouts:
 
 
 def _expired(queue: dict[TimedPeer, float], now: float) -> list[TimedPeer]:
-    """Return the peers at the front of a queue whose deadline has come."""
+    """Return the peers at the front of a queue whose deadline has passed."""
     due: list[TimedPeer] = []
     for peer, deadline in queue.items():
         if deadline > now:

@@ -1,7 +1,7 @@
-"""Ends the connections of tokens that were revoked or have expired.
+"""Closes the connections of tokens that were revoked or have expired.
 
-The operator revokes a token in the database, beside the running server, which gets no notice. So
-the server checks the database regularly while any connection uses a token.
+The operator revokes tokens in the database while the server is running, which does not notify the
+server. So the server checks the database regularly while any connection uses a token.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from kibitz_server.net.peer import Peer
 
 LOG = logging.getLogger("kibitz.net")
 CHECK_INTERVAL_S: Final = 2.0
-"""Seconds for which a connection may outlive its token."""
+"""Seconds by which a connection may outlive its token."""
 SHARED_INTERVAL_S: Final = 0.4
-"""The same if several servers share the tokens, each with a copy in memory."""
+"""The same for servers that share the tokens, each with a copy in memory."""
 
 
 class TokenWatch:
-    """A check of all connections with a token, every `interval_s`."""
+    """Checks all connections with a token every `interval_s`."""
 
     def __init__(
         self,

@@ -1,14 +1,13 @@
-"""Limits the share of a turn of the event loop that requests may use; the rest waits.
+"""Limits the work of requests in one turn of the event loop; further requests wait.
 
-A crowd of strangers may ask for more at one moment than their rate limits allow in the long run:
-fifty connections that each spend their whole burst at once are seconds of work. A loop that did it
-all before it looked at its sockets again would delay every player. So all requests of one turn
-together are limited, in the units in which they are charged (`rate_limit`). The rest follow in the
-next turns, in order of arrival, and between two turns the loop reads its new input. Moves never
-wait: turns set their pace.
+Many clients together may briefly cause more work than their rate limits allow in the long run:
+fifty connections that each spend their whole burst at once cause seconds of work. An event loop
+that did all of it before polling its sockets again would delay every player. So the requests of one
+turn share a limit, in the units in which they are charged (`rate_limit`). Requests over the limit
+run in the next turns, in order of arrival, and the loop reads new input between turns.
 
-A connection whose request waits is not read from (`Connection`), so at most one request of each
-waits.
+Moves never wait, because the turns of matches limit their number. The server does not read from a
+connection whose request waits (`Connection`), so each has at most one waiting request.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from collections.abc import Callable
 
 LOG = logging.getLogger("kibitz.net")
 UNITS_A_TURN = 24.0
-"""The budget of a turn; a unit is 30 to 100 us of work."""
+"""The budget per turn; a unit is 30 to 100 us of work."""
 
 
 class TurnBudget:
-    """The rest of the budget of the present turn of an event loop, and the queue of calls."""
+    """The remaining budget of an event loop's current turn, and the queue of waiting calls."""
 
     __slots__ = ("_armed", "_loop", "_spent", "_units", "_waiting")
 
@@ -42,17 +41,17 @@ class TurnBudget:
         return self._spent >= self._units
 
     def spend(self, cost: float) -> None:
-        """Charge something done in this turn to the budget."""
+        """Charge work done in this turn to the budget."""
         self._spent += cost
         self._arm()
 
     def wait(self, call: Callable[[], None]) -> None:
-        """Call a function in a later turn, after all that are waiting."""
+        """Call a function in a later turn, after all waiting ones."""
         self._waiting.append(call)
         self._arm()
 
     def run(self, cost: float, call: Callable[[], None]) -> None:
-        """Call a function now, or in a later turn if this one is spent."""
+        """Call a function now, or in a later turn if this turn's budget is spent."""
         if self.is_spent:
             self.wait(lambda: self.run(cost, call))
         else:
