@@ -47,7 +47,7 @@ def answer_later(
             peer.fail(request, Code.UNAVAILABLE, str(error))
         except UnusableDatabase as error:
             LOG.warning("request %d cannot be answered now: %s", request, error)
-            peer.fail(request, Code.UNAVAILABLE, "the database cannot be read now")
+            peer.fail(request, Code.UNAVAILABLE, "the database cannot be read at the moment")
         except Exception:
             LOG.exception("request %d failed", request)
             peer.fail(request)

@@ -106,9 +106,9 @@ class Checkpoints:
     def __init__(self, code: str) -> None:
         self._code = code
         self._types: dict[str, str] = {}
-        """By game, a digest of the state dtype that was last used ..."""
+        """By game, a digest of the state dtype that was last used."""
         self._blanks: dict[str, State] = {}
-        """... and a state of that dtype, because copying one is cheaper than starting a game."""
+        """By game, a state of that dtype, because copying one is cheaper than starting a game."""
 
     def write(self, match: MatchState, link: str) -> bytes:
         """Return a checkpoint of a match; `link` is the current link of its log's hash chain."""

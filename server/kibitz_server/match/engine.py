@@ -107,9 +107,9 @@ class MatchClock:
         self.uncharged_ms = 0
         """How long the current turn was open before it was closed and reopened."""
         self.lag = 0
-        """The time that the caller's clock has omitted so far ..."""
+        """The time that the caller's clock has omitted so far."""
         self._lag_at_open = 0
-        """... and its value when the current turn was opened."""
+        """The value of `lag` when the current turn was opened."""
 
     def read(self, now: int) -> int:
         """Return the match's own time; the first call anchors it to the caller's."""
@@ -196,9 +196,9 @@ class MatchEngine:
         self.views = MatchViews(state)
         self._clock = MatchClock(state)
         self.deadline: int | None = None
-        """The caller's time at which `tick` is due, or None ..."""
+        """The caller's time at which `tick` is due, or None."""
         self._due: int | None = None
-        """... and the same in the match's time."""
+        """The match's time at which `tick` is due, or None."""
         self._illegal_counts = [0] * len(state.players)
         self._substitutes_wanted: frozenset[int] = NO_SEATS
         """The absent seats for which a substitute was requested."""

@@ -18,9 +18,9 @@ from kibitz_server.match.commands import Accepted, Play, Refuse
 from kibitz_server.match.state import MatchState
 
 _ACTION_CHARS: Final = 1000
-"""The number of characters of a refused illegal action that the log keeps ..."""
+"""The number of characters of a refused illegal action that the log keeps."""
 _NOTE_CHARS: Final = 2000
-"""... and of the message about it."""
+"""The number of characters of the message about an illegal action that the log keeps."""
 
 
 def refuse_over(state: MatchState, seat: int, request: int | None = None) -> Refuse:

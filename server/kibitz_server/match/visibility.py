@@ -93,9 +93,9 @@ class StateViews:
     game: Game
     state: State
     _open: _Viewpoint | None = None
-    """The view of every viewer, if nothing is hidden ..."""
+    """The view shared by all viewers, if the game has no hidden information."""
     _seen: dict[Viewer, _Viewpoint] | None = None
-    """... and otherwise the view of each."""
+    """The view of each viewer, if the game has hidden information."""
     _clocks: tuple[Sequence[Clock] | None, bytes] = (None, b"")
     """The last encoded clocks and their JSON, which two messages per move share."""
 
@@ -330,9 +330,9 @@ class MatchViews:
             setup.match.encode(),
             setup.game.encode(),
         )
-        """The encoded start of each `your_turn` ..."""
+        """The encoded start of each `your_turn`."""
         self._rule = _rule_field(rule) if rule else b""
-        """... and its field for a rule in words, if any."""
+        """The encoded field for a rule in words in each `your_turn`, if any."""
 
     def advance(self, entry: Entry, action: int | None = None) -> EntryView:
         """Apply an entry and return its views; unused views cost nothing.

@@ -184,7 +184,7 @@ def listed_origin(text: str) -> str:
     """Parse an origin that an operator allows, or raise `ValueError`."""
     origin = text.lower().rstrip("/")
     if origin == NULL_ORIGIN:
-        raise ValueError("the origin 'null' is that of any sandboxed page, and cannot be let in")
+        raise ValueError("the origin 'null' cannot be allowed: every sandboxed page has it")
     return origin
 
 
@@ -194,7 +194,7 @@ def network(text: str) -> Network:
         return ipaddress.ip_network(text, strict=False)
     except ValueError:
         raise ValueError(
-            f"expected an address or a network like 10.0.0.0/8, not {text!r}"
+            f"expected an address or network such as 10.0.0.0/8, got {text!r}"
         ) from None
 
 
@@ -209,17 +209,17 @@ def is_forwarded(headers: Headers) -> bool:
 def _host(headers: Headers) -> str:
     given = headers.get_all("Host")
     if len(given) != 1:
-        raise BadHeader(f"a request has one Host header, not {len(given)}")
+        raise BadHeader(f"a request must have exactly one Host header, not {len(given)}")
     match = _HOST.fullmatch(given[0])
     if match is None:
-        raise BadHeader("the Host header is no host")
+        raise BadHeader("the Host header is invalid")
     return (match["v6"] or match["name"]).lower().rstrip(".")
 
 
 def _origin(headers: Headers) -> str | None:
     given = headers.get_all("Origin")
     if len(given) > 1:
-        raise BadHeader(f"a request has at most one Origin header, not {len(given)}")
+        raise BadHeader(f"a request may have only one Origin header, not {len(given)}")
     return given[0].lower() if given else None
 
 

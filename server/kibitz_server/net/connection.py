@@ -99,7 +99,7 @@ class Connection(asyncio.Protocol):
                 try:  # as in `_read_frames`, for a message that arrives alone
                     self._handle_text(payload)
                 except Exception:
-                    LOG.exception("a frame of %s could not be carried out", peer.address)
+                    LOG.exception("cannot handle a frame from %s", peer.address)
         elif self._exchange is not None:
             self._exchange.feed(data)
 
@@ -145,7 +145,7 @@ class Connection(asyncio.Protocol):
         try:
             call()
         except Exception:
-            LOG.exception("what %s has sent could not be carried out", peer.address)
+            LOG.exception("cannot handle the input from %s", peer.address)
             if self._frames is None:
                 peer.abort()
 
@@ -184,7 +184,7 @@ class Connection(asyncio.Protocol):
             try:
                 self._handle_frame(frames, *frame)
             except Exception:  # a move or a pong; `in_turn` catches errors of its calls
-                LOG.exception("a frame of %s could not be carried out", peer.address)
+                LOG.exception("cannot handle a frame from %s", peer.address)
             if peer.leaving or peer.is_unread:
                 return
             frame = frames.next()
@@ -210,7 +210,7 @@ class Connection(asyncio.Protocol):
         peer = self.peer
         for frame in frames.receive_other(data):
             if frame.opcode is Opcode.BINARY:
-                peer.close(Standard.UNSUPPORTED_DATA, "text frames only")
+                peer.close(Standard.UNSUPPORTED_DATA, "only text frames are accepted")
             elif frame.opcode is Opcode.TEXT and not peer.leaving:
                 self._handle_text(bytes(frame.data))
         if peer.leaving:
@@ -282,7 +282,7 @@ class Connection(asyncio.Protocol):
             hint = f"keep hello under {MAX_HELLO} bytes" if error.code is Code.TOO_LARGE else None
             peer.refuse(error.request, error.code, str(error), hint=hint)
         if peer.identity is None:
-            peer.close(CloseCode.NO_HELLO, "the first message is no hello that can be read")
+            peer.close(CloseCode.NO_HELLO, "the first message must be a valid hello")
         elif self._is_malformed_too_often():
             context.metrics.dropped("malformed")
             peer.close(Standard.POLICY_VIOLATION, "too many malformed messages")

@@ -34,7 +34,7 @@ class Kind(Enum):
     TEXT = "the payload of a whole text message"
     PONG = "the payload of a pong"
     OTHER = "a whole frame, for `receive_other`"
-    BROKEN = "what no websocket sends, for `receive_other`; all else is thrown away"
+    BROKEN = "invalid input, for `receive_other`; everything after it is discarded"
 
 
 Found: TypeAlias = tuple[Kind, bytes | bytearray]

@@ -31,8 +31,8 @@ def guest_network(text: str) -> GuestNetwork:
     """Parse an address or network with a number (``10.0.0.0/8=40``), or raise `ValueError`."""
     where, _, number = text.rpartition("=")
     if not where or not number.isdecimal() or not 1 <= int(number) <= MAX_PEOPLE:
-        form = "expected an address or a network and a number of guests, like 192.0.2.7=40"
-        raise ValueError(f"{form}, not {text!r}")
+        form = "expected an address or network and a number of guests, such as 192.0.2.7=40"
+        raise ValueError(f"{form}; got {text!r}")
     return GuestNetwork(network(where), int(number))
 
 

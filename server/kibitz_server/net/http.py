@@ -110,37 +110,38 @@ def _headers(content_type: str) -> Headers:
 
 
 NOT_FOUND = Page(HTTPStatus.NOT_FOUND, b"not found\n")
-NOT_ALLOWED = Page(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET is served here\n", allow=True)
-BAD_REQUEST = Page(HTTPStatus.BAD_REQUEST, b"not an HTTP request that is served here\n")
+NOT_ALLOWED = Page(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET and HEAD are supported\n", allow=True)
+BAD_REQUEST = Page(HTTPStatus.BAD_REQUEST, b"invalid HTTP request\n")
 REQUEST_LINE_TOO_LONG = Page(
     HTTPStatus.REQUEST_URI_TOO_LONG,
     f"the request line is longer than {MAX_LINE_LENGTH} bytes\n".encode(),
 )
 WEBSOCKET_ONLY = Page(
     HTTPStatus.UPGRADE_REQUIRED,
-    b"this path is for websockets, and the request asks for none; a proxy in between has to speak"
-    b" HTTP/1.1 to this server and to pass on the headers Upgrade and Connection\n",
+    b"this path only serves websockets, but the request does not ask for one; a proxy must use"
+    b" HTTP/1.1 and forward the headers Upgrade and Connection\n",
     upgrade=True,
 )
 BUSY = Page(HTTPStatus.SERVICE_UNAVAILABLE, b"too many connections\n")
 TOKEN_IN_URL = Page(
     HTTPStatus.BAD_REQUEST,
-    b"no secrets in a URL: send the token in hello, or in the Authorization header\n",
+    b"a URL must not contain secrets: send the token in hello, or in the Authorization header\n",
 )
 
 
 FOREIGN_ORIGIN = Page(
-    HTTPStatus.FORBIDDEN, b"pages of this origin may not connect; the operator can list it\n"
+    HTTPStatus.FORBIDDEN,
+    b"pages of this origin may not connect; the operator can allow it with --origin\n",
 )
-TOO_MANY_DOWNLOADS = b"too many records are on their way to this address\n"
-NO_ROOM_FOR_DOWNLOADS = b"too many records are on their way\n"
+TOO_MANY_DOWNLOADS = b"too many downloads to this address are running; retry later\n"
+NO_ROOM_FOR_DOWNLOADS = b"too many downloads are running; retry later\n"
 
 
 def wrong_host() -> Page:
     return Page(
         HTTPStatus.MISDIRECTED_REQUEST,
-        b"this server is not known by the name in the Host header;"
-        b" its operator adds names with `kibitz serve --allow-host NAME`\n",
+        b"this server does not accept the name in the Host header;"
+        b" its operator can add names with `kibitz serve --allow-host NAME`\n",
     )
 
 
@@ -155,7 +156,7 @@ def bad_request(why: str) -> Page:
 
 
 def too_many_requests(retry_after_s: int) -> Page:
-    body = f"too many requests, wait {retry_after_s} s\n".encode()
+    body = f"too many requests; retry after {retry_after_s} s\n".encode()
     return Page(HTTPStatus.TOO_MANY_REQUESTS, body, retry_after_s=retry_after_s)
 
 
@@ -216,5 +217,5 @@ async def _record_page(match: str, source: PageSource) -> Page | StreamedPage:
     try:
         pieces = await source.record(match)
     except UnusableDatabase:
-        return Page(HTTPStatus.SERVICE_UNAVAILABLE, b"the database cannot be read now\n")
+        return Page(HTTPStatus.SERVICE_UNAVAILABLE, b"the database cannot be read at the moment\n")
     return NOT_FOUND if pieces is None else StreamedPage(pieces, JSON_LINES)

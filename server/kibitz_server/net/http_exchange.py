@@ -150,10 +150,12 @@ class HttpExchange:
             self.reply(http.headers_too_large(f"a header is longer than {MAX_LINE_LENGTH} bytes"))
             return
         except TooManyHeaders:
-            self.reply(http.headers_too_large(f"there are more than {MAX_NUM_HEADERS} headers"))
+            self.reply(
+                http.headers_too_large(f"the request has more than {MAX_NUM_HEADERS} headers")
+            )
             return
         except (EOFError, ValueError, NotImplementedError) as error:
-            LOG.debug("no HTTP from %s: %r", self._peer.address, error)
+            LOG.debug("invalid HTTP from %s: %r", self._peer.address, error)
             self._end()
             return
         try:
@@ -282,7 +284,7 @@ class HttpExchange:
                 if self._eof_received:
                     here.transport.close()
         except Exception:
-            LOG.exception("a record cannot be read")
+            LOG.exception("cannot read a record")
             here.abort()
         finally:
             download.end()
@@ -326,7 +328,7 @@ def parse_request(head: bytes) -> Request:
     except StopIteration as done:
         request: Request = done.value
         return request
-    raise AssertionError("the parser waits for more than the whole head")
+    raise AssertionError("the parser expects input beyond the complete head")
 
 
 def _too_large_page(data: bytes) -> http.Page:

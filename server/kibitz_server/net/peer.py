@@ -230,7 +230,7 @@ class Peer:
         self,
         request: int,
         code: Code = Code.INTERNAL,
-        message: str = "the server failed to carry this out",
+        message: str = "internal server error",
         retry_after_ms: int = RETRY_AFTER_MS,
     ) -> None:
         """Refuse a request that failed, unless it was already answered."""
@@ -245,7 +245,7 @@ class Peer:
         charged = self.charge_unanswered(cost)
         if charged is ChargeResult.REFUSED:
             wait_ms = self.rate_limiter.retry_after_ms(cost, self._context.loop.time())
-            message = f"too many messages, wait {wait_ms} ms"
+            message = f"too many messages; wait {wait_ms} ms"
             self.refuse(request, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
         return charged is ChargeResult.GRANTED
 
@@ -269,7 +269,7 @@ class Peer:
     def end_without_hello(self) -> None:
         """Close the connection, because no hello arrived in time."""
         if self.identity is None:
-            self.close(CloseCode.NO_HELLO, "no hello in time")
+            self.close(CloseCode.NO_HELLO, "no hello arrived in time")
 
     def ping(self) -> None:
         if not self.leaving:

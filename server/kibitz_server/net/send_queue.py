@@ -106,7 +106,7 @@ class WriteBatcher:
             try:
                 queue.report_overflow()
             except Exception:
-                LOG.exception("a connection that reads too slowly could not be closed")
+                LOG.exception("cannot close a connection that reads too slowly")
                 queue.close()
         patient = self._patient
         _write([patient.popleft() for _ in range(min(len(patient), PATIENT_AT_ONCE))])
@@ -123,7 +123,7 @@ def _write(queues: list[SendQueue]) -> None:
         try:
             queue.flush()
         except Exception:
-            LOG.exception("a connection could not be written to")
+            LOG.exception("cannot write to a connection")
             queue.close()
 
 

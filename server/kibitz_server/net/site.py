@@ -1,10 +1,10 @@
 """Serves website files: conditional requests, compression, strict headers.
 
-Pure. The program that starts the server passes it a site (`Site`). Clients may cache a file forever if
-its path changes with its content. They revalidate any other file each time, which mostly results in
-304 (RFC 9110, section 13). Text is compressed once, when a client first accepts compression. Every
-file is sent with a content security policy that forbids foreign content and inline scripts and
-styles. So other people's names and comments cannot become code, whatever a page does with them.
+Pure. The program that starts the server passes it a site (`Site`). Clients may cache a file forever
+if its path changes with its content. They revalidate any other file each time, which mostly results
+in 304 (RFC 9110, section 13). Text is compressed once, when a client first accepts compression.
+Every file is sent with a content security policy that forbids foreign content and inline scripts
+and styles. So other people's names and comments cannot become code, whatever a page does with them.
 """
 
 from __future__ import annotations

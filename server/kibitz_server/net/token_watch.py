@@ -55,7 +55,7 @@ class TokenWatch:
                 bearers.setdefault(peer.token, []).append(peer)
         for token in self._accounts.void_tokens(bearers.keys()) if bearers else ():
             for peer in bearers[token]:
-                message = "the token of this connection was revoked, or has expired"
+                message = "the token of this connection was revoked or has expired"
                 peer.send(Farewell(code=Code.UNAUTHORIZED, message=message))
                 peer.close(CloseCode.KICKED, message)
 
@@ -63,5 +63,5 @@ class TokenWatch:
         try:
             self.check()
         except Exception:
-            LOG.exception("the tokens cannot be looked at")
+            LOG.exception("cannot check the tokens")
         self.start()

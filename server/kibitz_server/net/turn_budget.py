@@ -71,6 +71,6 @@ class TurnBudget:
             try:
                 call()
             except Exception:
-                LOG.exception("what had waited for its turn failed")
+                LOG.exception("a delayed call failed")
         if self._waiting:
             self._arm()

@@ -172,9 +172,9 @@ class NodeEntry:
     beat_s: float
     """Seconds since its last heartbeat, by the database's clock."""
     lobbies: int
-    """The number of open lobbies that it owns ..."""
+    """The number of open lobbies that it owns."""
     matches: int
-    """... and of their open matches."""
+    """The number of open matches in its lobbies."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,8 +154,8 @@ def test_a_database_that_cannot_be_used_is_one_sentence(tmp_path: Path, how: str
     [
         (["--keep", "90"], "expected days or weeks, such as 90d or 12w, not '90'"),
         (["--keep", "0d"], "expected days or weeks"),
-        (["--trusted-proxy", "proxy"], "expected an address or a network like 10.0.0.0/8"),
-        (["--origin", "null"], "the origin 'null' is that of any sandboxed page"),
+        (["--trusted-proxy", "proxy"], "expected an address or network such as 10.0.0.0/8"),
+        (["--origin", "null"], "the origin 'null' cannot be allowed"),
     ],
 )
 def test_what_cannot_be_is_refused_before_the_start(

@@ -947,5 +947,5 @@ async def test_guests_come_from_no_other_network(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wrong", ["192.0.2.0/24", "everywhere=3"])
 def test_a_network_that_cannot_be_is_refused_at_once(tmp_path: Path, wrong: str) -> None:
-    with pytest.raises(ValueError, match="expected an address or a network"):
+    with pytest.raises(ValueError, match="expected an address or network"):
         Config(db=tmp_path / "k.db", guests_from=(wrong,))

@@ -211,5 +211,5 @@ def test_what_came_through_a_proxy_is_not_local_though_nobody_trusts_it() -> Non
 
 
 def test_what_is_no_network_is_refused() -> None:
-    with pytest.raises(ValueError, match="expected an address or a network"):
+    with pytest.raises(ValueError, match="expected an address or network"):
         chosen(proxies=["proxy.example"])

@@ -37,7 +37,7 @@ def test_the_narrowest_network_of_an_address_counts(address: str, people: int) -
     "text", ["", "40", "192.0.2.7", "192.0.2.7=", "192.0.2.7=0", "192.0.2.7=x", "school=3", "=3"]
 )
 def test_what_is_no_network_with_a_number_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="expected an address or a network"):
+    with pytest.raises(ValueError, match="expected an address or network"):
         guest_network(text)
 
 

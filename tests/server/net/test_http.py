@@ -23,8 +23,8 @@ from tests.server.fakes import FakePages, read_page
         ("GET", "/records/../kibitz.db", 404, b"not found\n"),
         ("GET", "/records/%2e%2e.jsonl", 404, b"not found\n"),
         ("GET", "/", 404, b"not found\n"),
-        ("POST", "/healthz", 405, b"only GET is served here\n"),
-        ("DELETE", "/records/m1.jsonl", 405, b"only GET is served here\n"),
+        ("POST", "/healthz", 405, b"only GET and HEAD are supported\n"),
+        ("DELETE", "/records/m1.jsonl", 405, b"only GET and HEAD are supported\n"),
         ("POST", "/nowhere", 404, b"not found\n"),
     ],
 )
@@ -73,4 +73,4 @@ async def test_a_record_that_cannot_be_read_now_is_asked_for_later() -> None:
             raise UnusableDatabase("planted")
 
     page = await read_page(http.page_at("GET", "/records/m1.jsonl", Away().source()))
-    assert (page.status.value, page.body) == (503, b"the database cannot be read now\n")
+    assert (page.status.value, page.body) == (503, b"the database cannot be read at the moment\n")

@@ -82,7 +82,7 @@ def test_the_path_of_the_websocket_says_what_a_proxy_has_to_pass_on(
     head, _, body = get("/ws", more, version).partition("\r\n\r\n")
     assert head.startswith("HTTP/1.1 426")
     assert {"Upgrade: websocket", "Connection: Upgrade, close"} <= {*head.split("\r\n")}
-    assert "this path is for websockets" in body
+    assert "this path only serves websockets" in body
     assert "Upgrade and Connection" in body
 
 

@@ -23,9 +23,9 @@ class Lobbies:
         self.owned: set[str] = set()
         """The open lobbies that the node owns, as far as it has learned."""
         self.by_number: dict[int, str] = {}
-        """The lobby of each stream that the node owns or owned, by the stream's number ..."""
+        """The lobby of each stream that the node owns or owned, by the stream's number."""
         self.by_key: dict[str, str] = {}
-        """... and by its key."""
+        """The lobby of each stream that the node owns or owned, by the stream's key."""
         self._elsewhere: dict[str, str | None] = {}
         """The current owners of lobbies that this node has lost."""
         self._streams: dict[str, set[str]] = {}

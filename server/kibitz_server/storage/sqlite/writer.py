@@ -56,11 +56,11 @@ class SQLiteWriter:
         self._owner = secrets.token_hex(4)
         self._next_batch = journal.last_batch(db) + 1
         self._batch: Batch | None = None
-        """The batch that is in progress or was abandoned ..."""
+        """The batch that is in progress or was abandoned."""
         self._row: Row
-        """... its row ..."""
+        """The batch's row."""
         self._share: Share
-        """... and its share of the compaction."""
+        """The batch's share of the compaction."""
         self._done: Done
         self._doubtful_checks: str | None = None
         """The checksums of the first abandoned batch, which may have been written after all."""
