@@ -1,10 +1,9 @@
-"""Requests about a match's past: reports, pages of its events, and matches reloaded from the disk.
+"""Requests about a match's past: reports, pages of its events, and matches reloaded from disk.
 
-Permission is checked before anything is read but the first line and the summary of a match, which
-are one indexed lookup. The expensive rest waits in the job queue (`jobs`): reading the log, and
-folding it in a thread. A finished match does not change, so its reports and pages are cached.
-
-Declined requests raise `RequestDeclined`, with the reason for the refusal.
+The permission check reads only a match's first line and summary, with one indexed lookup. The
+expensive rest, reading the log and replaying it in a thread, waits in the job queue (`jobs`). A
+finished match does not change, so its reports and pages are cached. Declined requests raise
+`RequestDeclined` with the reason.
 """
 
 from __future__ import annotations
@@ -41,14 +40,15 @@ from kibitz_server.storage.errors import StoreError, UnusableDatabase
 from kibitz_server.storage.streams import Closed
 
 CACHE_BYTES: Final = 16 * 1024 * 1024
-"""The maximum memory for reports, and the same again for pages."""
+"""The maximum memory for cached reports, and the same for cached pages."""
 MEMORY_FACTOR: Final = 4
-"""The approximate bytes of memory that an answer takes for each byte of its JSON."""
+"""The approximate memory of an answer, in bytes per byte of its JSON."""
 LAST_ENTRY: Final = 2**53
 """A number beyond the entries of any match."""
 _DAMAGED: Final = "the log of {!r} is damaged: it does not go on"
 PageKey: TypeAlias = tuple[str, int | None, WantedViews, int, int]
-"""The match, the seat whose notes are shown, the wanted views, the first entry, and the count."""
+"""The match, the seat whose notes are shown, the wanted views, the first entry, and the number of
+entries."""
 
 
 class RequestDeclined(Exception):
@@ -60,7 +60,7 @@ class RequestDeclined(Exception):
 
 
 class MatchArchive:
-    """The past of a server's matches."""
+    """Answers requests about the past of a server's matches."""
 
     def __init__(self, directory: Directory, jobs: JobQueue) -> None:
         self._directory = directory
@@ -72,7 +72,7 @@ class MatchArchive:
     # --- reports ----------------------------------------------------------------------------
 
     async def report(self, peer: Peer, identity: Identity, request: AskReport) -> Reported:
-        """Return reports of a finished match: of a player's own seats, or of all for the host."""
+        """Return reports about a finished match: about the player's seats, or all for the host."""
         key = request.match
         if key in self._directory.matches:
             raise RequestDeclined(Code.WRONG_STATE, "the match is not over")
@@ -95,7 +95,7 @@ class MatchArchive:
         self, game: Game, setup: Setup, closed: Closed, seat: int | None
     ) -> MatchReport:
         key = (setup.match, seat)
-        known = self._reports.get(key)  # another request may have made it meanwhile
+        known = self._reports.get(key)  # another request may have computed it meanwhile
         if known is not None:
             return known
         lines = await self._entries(setup.match, closed.number, 1, LAST_ENTRY)
@@ -110,7 +110,7 @@ class MatchArchive:
         return made
 
     async def _hosts(self, player: str, lobby: str | None) -> bool:
-        """Return whether a player is the host of a lobby, which may be closed by now."""
+        """Return whether a player is or was the host of a lobby, which may be closed."""
         if lobby is None:
             return False
         running = self._directory.lobbies.get(lobby) or self._directory.registry.closing.get(lobby)
@@ -119,7 +119,7 @@ class MatchArchive:
         try:
             closed = await self._directory.store.closed(lobby)
         except UnusableDatabase:
-            raise  # that says nothing about the lobby
+            raise  # the failure is not the lobby's
         except StoreError as error:
             self._directory.quarantine.add("lobby", lobby, error)
             return False
@@ -132,7 +132,7 @@ class MatchArchive:
     # --- pages of events --------------------------------------------------------------------
 
     async def history(self, peer: Peer, identity: Identity, request: History) -> EventList:
-        """Return events as this viewer may see them."""
+        """Return events from this viewer's point of view."""
         match = self._directory.watched(request.match)
         if match is None or match.shown.result is not None:
             page = await self._history_of_finished(peer, identity, request)
@@ -189,7 +189,7 @@ class MatchArchive:
         own: int | None,
         wanted: WantedViews,
     ) -> Page:
-        """Read and fold a page, of a closed stream by its number or of a running match."""
+        """Read and replay a page of a closed stream, given by its number, or of a running match."""
         first = max(1, request.first)
         match = await asyncio.to_thread(self._positions.match_before, game, setup, first)
         last = first + request.count  # one extra entry shows whether there are more
@@ -212,7 +212,7 @@ class MatchArchive:
             positions=self._positions,
         )
 
-    # --- matches that are taken up again ------------------------------------------------------
+    # --- matches that are reloaded ------------------------------------------------------
 
     async def finished(self, peer: Peer, identity: Identity, match: str) -> MatchRunner:
         """Return the runner of a finished match not in memory, for a player who had a seat."""
@@ -227,11 +227,11 @@ class MatchArchive:
                 runner = self._directory.finished_match(MatchEngine(state), len(lines))
         return runner
 
-    # --- small questions --------------------------------------------------------------------
+    # --- helpers --------------------------------------------------------------------
 
     @asynccontextmanager
     async def _job_turn(self, peer: Peer, identity: Identity) -> AsyncIterator[None]:
-        """Wait for the player's turn; skip the work if the connection is gone by then."""
+        """Wait for the player's turn; decline the work if the connection has closed by then."""
         people = self._directory.connections.guest_networks.people(peer.address)
         async with self._jobs.turn(identity.key, counted_address(peer), people):
             if peer.leaving:
@@ -242,12 +242,12 @@ class MatchArchive:
         try:
             return await self._directory.store.entries(number, first, last)
         except UnusableDatabase:
-            raise  # that says nothing about the match
+            raise  # the failure is not the match's
         except StoreError as error:
             raise self._damaged(key, error) from error
 
     def _damaged(self, key: str, error: StoreError) -> RequestDeclined:
-        """Set a match aside; do not report the reason, which may reveal hidden information."""
+        """Set a match aside, without reporting the reason, which may reveal hidden information."""
         self._directory.quarantine.add("match", key, error)
         return RequestDeclined(Code.DAMAGED, _DAMAGED.format(key))
 
@@ -255,7 +255,7 @@ class MatchArchive:
         try:
             closed = await self._directory.store.closed(key)
         except UnusableDatabase:
-            raise  # that says nothing about the match
+            raise  # the failure is not the match's
         except StoreError as error:
             raise self._damaged(key, error) from error
         if closed is None or closed.kind != "match":
@@ -271,7 +271,7 @@ class MatchArchive:
 
 
 def _players(closed: Closed) -> list[Player]:
-    """Return the players at the end, as far as an undamaged summary says."""
+    """Return the players at the end of a match, or those at the start if the summary is damaged."""
     try:
         return MatchBrief.model_validate_json(closed.summary).seats
     except ValidationError:
@@ -279,14 +279,14 @@ def _players(closed: Closed) -> list[Player]:
 
 
 def _had_seat(player: str, setup: Setup, closed: Closed) -> bool:
-    """Return whether a player had a seat at the beginning or at the end of a match."""
+    """Return whether a player had a seat at the start or at the end of a match."""
     return any(seated.player == player for seated in [*setup.seats, *_players(closed)])
 
 
 def _may_have_had_seat(identity: Identity, setup: Setup, closed: Closed) -> bool:
-    """As `_had_seat`, but True for every house bot: one may have been a stand-in for a while.
+    """Like `_had_seat`, but True for every house bot, which may have been a substitute for a while.
 
-    Only house bots are stand-ins, so setup and summary name all other players.
+    Only house bots are substitutes, so the setup and summary name all other players.
     """
     return identity.player.kind == "house" or _had_seat(identity.key, setup, closed)
 

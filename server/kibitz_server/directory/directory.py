@@ -1,8 +1,8 @@
-"""The directory: every lobby and every match of a server, and the connections between them.
+"""The directory: all lobbies and matches of a server, and how they are connected.
 
-It makes the matches that lobbies begin, reports their results to the lobbies, and is the context of
-both kinds of runners. `Registry` finds lobbies and matches, and `Recovery` restores them from the
-disk. `BotStarter` starts house bots, and `Substitutes` seats them in place of players.
+It creates the matches that lobbies begin, reports their results to the lobbies, and provides the
+context of both kinds of runners. `Registry` finds lobbies and matches, and `Recovery` restores them
+from disk. `BotStarter` starts house bots, and `Substitutes` seats them in place of absent players.
 `RatedMatches` handles ratings, and `Hall` sends the public lists.
 """
 
@@ -63,16 +63,16 @@ from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.directory")
 _KEY_LETTERS = "bcdfghjkmnpqrstvwxz23456789"
-"""No vowels and no look-alikes: people read a lobby's key to each other."""
+"""No vowels and no look-alikes, because people read lobby keys to each other."""
 _KEY_LENGTH = 6
 _LONG_KEY_LENGTH = 8
-"""The length of keys if the store does not know the keys of closed lobbies, here or at other nodes:
-long enough that none repeats by chance."""
+"""The length of keys if the store does not remember closed lobbies, including those of other nodes:
+long enough that no key repeats by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class _CloseWaiter:
-    """Waits until the end of a lobby is on the disk, from where it can be read then."""
+    """Waits until the end of a lobby is on disk and can be read from there."""
 
     closing: dict[str, LobbyRunner]
     key: str
@@ -105,10 +105,10 @@ class Directory:
         rules: Rules | None = None,
         operators: Collection[str] = (),
     ) -> None:
-        """`clock` counts monotonic milliseconds, `lag` the ones that it has left out so far.
+        """`clock` returns monotonic milliseconds, and `lag` those that it has omitted so far.
 
-        Without `rules` those of all games are loaded already, or may be loaded on the loop.
-        `operators` are the names of the accounts that may abort matches.
+        Without `rules`, the rules of all games must be loaded already, or may be loaded on the
+        event loop. `operators` are the names of the accounts that may abort matches.
         """
         self.loop = loop
         self.clock = clock
@@ -137,7 +137,7 @@ class Directory:
         self.starter = self._make_starter(rated)
         self._lobby_context = self._make_lobby_context(bot_starter)
         self.tails = self._make_tails()
-        """The matches of other nodes that are watched here; None for a single server."""
+        """The followed matches of other nodes; None for a single server."""
         self.others = None if store.nodes is None else OtherNodes(store.nodes.url, loop.time)
         """The lobbies and matches of the other nodes; None for a single server."""
         self.hall = Hall(loop, spawn, registry, self.rating_log, self.others)
@@ -230,19 +230,19 @@ class Directory:
             self._metrics.moved_lobbies,
         )
 
-    # --- beginning and end ------------------------------------------------------------------
+    # --- startup and shutdown ------------------------------------------------------------------
 
     def restore(self) -> None:
-        """Restore every open match and lobby from the disk. Blocks; for the start.
+        """Restore all open matches and lobbies from disk.
 
-        Matches and lobbies that cannot be restored are set aside, and do not stop the others.
-        Raises `StoreError` if the file itself cannot be read.
+        Blocks; for startup. Matches and lobbies that cannot be restored are set aside, and do not
+        affect the others. Raises `StoreError` if the database itself cannot be read.
         """
         self.recovery.restore(self.recovery.read())
         self._restored = True
 
     async def restore_when_loaded(self) -> None:
-        """As `restore`, once the rules of the open matches are loaded."""
+        """Like `restore`, once the rules of the open matches are loaded."""
         streams = self.recovery.read()
         await self.rules.load(games_of(streams.matches))
         self.recovery.restore(streams)
@@ -250,20 +250,20 @@ class Directory:
 
     @property
     def open(self) -> bool:
-        """Whether players may connect: the server is up, and is not a standby node."""
+        """Whether players may connect: the server is up and not a standby node."""
         return self.up and (self.failover is None or self.failover.serving)
 
     @property
     def up(self) -> bool:
-        """Whether pages are served, which standby nodes do as well."""
+        """Whether pages are served, also by standby nodes."""
         return self._restored and not self.registry.draining
 
     def ready(self) -> bool:
-        """Return whether matches may begin."""
+        """Return whether new matches may start."""
         return self.open and self.store.healthy
 
     def stop(self) -> None:
-        """Begin nothing more and leave every match and lobby as it is."""
+        """Start no more matches, and leave every match and lobby as it is."""
         self.registry.draining = True
         self.hall.stop()
         if self.tails is not None:
@@ -286,7 +286,7 @@ class Directory:
             peer.close(1012, "the server restarts")
 
     def gauges(self) -> Mapping[str, int]:
-        """Return the present gauges, by the names of `/metrics`."""
+        """Return the current gauges, by their names in `/metrics`."""
         gauges = {
             "connections": len(self.connections.peers),
             "players": len(self.connections.players),
@@ -304,7 +304,7 @@ class Directory:
             gauges["matches_elsewhere"] = self.tails.followed
         return gauges
 
-    # --- opening and finding ----------------------------------------------------------------
+    # --- opening and lookup ----------------------------------------------------------------
 
     def open_lobby(
         self,
@@ -315,9 +315,9 @@ class Directory:
         *,
         seek_s: int | None = None,
     ) -> LobbyRunner:
-        """Open a lobby whose settings have no problem, answer its host, and return it.
+        """Open a lobby with valid settings, answer its host, and return the lobby.
 
-        `seek_s` is how many seconds a seek waits; None for any other lobby.
+        `seek_s` is the number of seconds that a seek waits; None for any other lobby.
         """
         games = dict.fromkeys(item.game for item in settings.programme)
         opened = Opened(
@@ -356,14 +356,14 @@ class Directory:
         return [] if self.others is None else self.others.urls
 
     def watched(self, key: str) -> WatchedMatch | None:
-        """Return a match that can be watched here: it runs, is just over, or is followed."""
+        """Return a match that can be watched here: running, just finished, or followed."""
         match = self.registry.find_match(key)
         return match if match is not None or self.tails is None else self.tails.get(key)
 
     async def find_elsewhere(self, key: str) -> Elsewhere | None:
-        """Return where the database has an open lobby or match, or None if it is here.
+        """Return where an open lobby or match is according to the database, or None if it is here.
 
-        Also None if it is not open, or set aside. Raises `BetweenNodes`, and `StoreError`.
+        Also None if it is not open or set aside. Raises `BetweenNodes` and `StoreError`.
         """
         nodes, others = self.store.nodes, self.others
         if nodes is None or others is None or self.quarantine.reason(key) is not None:
@@ -378,15 +378,15 @@ class Directory:
         return place
 
     def finished_match(self, engine: MatchEngine, tail: int) -> MatchRunner:
-        """Return the runner of a match that is over and not in memory."""
+        """Return the runner of a finished match that is not in memory."""
         key = engine.state.setup.match
         stream = Stream(0, key, "match", tail=tail, durable=tail, closed=True)
         return MatchRunner(self._match_context, engine, stream, listed=False)
 
     def is_busy(self, player: str) -> bool:
-        """Return whether a guest is connected, or has a seat or a lobby, or a seat is kept for it.
+        """Return whether a guest is connected, has a seat or a lobby, or has a reserved seat.
 
-        A standby node cannot tell, and treats everybody as busy.
+        A standby node cannot know, and treats everybody as busy.
         """
         if self.failover is not None and not self.failover.serving:
             return True
@@ -395,13 +395,13 @@ class Directory:
         there = player in self.connections.players or self.registry.is_busy(player)
         return there or self.registry.is_expected(player)
 
-    # --- what matches and lobbies tell ------------------------------------------------------
+    # --- events from matches and lobbies ------------------------------------------------------
 
     def _match_over(self, match: MatchRunner) -> None:
-        """Handle the durable, announced end of a match: its lobby is notified soon.
+        """Handle the durable and announced end of a match, and notify its lobby soon.
 
-        The lobby's work then takes as long as several moves, so moves that became durable together
-        with the end are written first.
+        The lobby's work takes as long as several moves, so moves that became durable together with
+        the end are sent first.
         """
         result = match.engine.state.result
         if result is None:
@@ -426,20 +426,20 @@ class Directory:
                 LOG.exception("lobby %s: the end of match %s", lobby.key, match.key)
 
     def _recover_match(self, key: str) -> None:
-        """Continue after something has raised while a match was announcing news."""
+        """Recover from an exception while a match was announcing news."""
         match = self.matches.get(key)
         if match is not None:
             recover(match)
 
     def _vacate_seat(self, vacate: VacateSeat) -> None:
-        """Let a player leave a running match."""
+        """Take a player out of a running match."""
         match = self.matches.get(vacate.match)
         seat = None if match is None else seat_in(match.engine.state.players, vacate.player)
         if match is not None and seat is not None:
             match.command(Leave(seat, vacate.reason))
 
     def _lobby_closed(self, lobby: LobbyRunner) -> None:
-        """Close the log of a lobby that is closed, after the announcement."""
+        """Close the log of a closed lobby, after the announcement."""
         self.registry.remove_lobby(lobby)
         brief = lobby_brief(lobby.engine.state).model_dump_json().encode()
         self.registry.closing[lobby.key] = lobby

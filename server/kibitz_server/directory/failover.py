@@ -1,14 +1,14 @@
-"""Failover: a node takes the lobbies of dead nodes, and steps down from lobbies it has lost.
+"""Failover: a node takes over the lobbies of dead nodes, and releases lobbies it has lost.
 
-The store records the owners (`storage.interface.Nodes`). This module makes the runners agree with
-it. Of the nodes with one URL, one serves and the others stand by. A node redirects players who say
-hello to their lobbies. So it lets players in only when every open lobby is here, or at a living
-node with another URL; `HallSharing` reads the lobbies of those.
+The store records the owners (`storage.interface.Nodes`). This module starts and stops runners
+accordingly. Of the nodes with the same URL, one serves and the others are standbys. A node
+redirects players who say hello to their lobbies. So it admits players only if every open lobby is
+here or on a living node with another URL; `HallSharing` reads about the lobbies of those.
 
-A taken lobby is loaded as at any start (`recovery`), with all its matches: nobody is connected
-there yet, no turn is opened before its player reconnects, and graces run. When another node takes a
-lobby, this one steps down from it: its runners stop, its house bots end, and the connections of its
-players are closed, so that they reconnect to the new node.
+A lobby that was taken over is loaded as at startup (`recovery`), with all its matches: nobody is
+connected yet, no turn is opened before its player reconnects, and grace periods run. When another
+node takes over a lobby, this one stops its runners and house bots, and closes the connections of
+its players, so that they reconnect to the new node.
 """
 
 from __future__ import annotations
@@ -35,18 +35,19 @@ from kibitz_server.storage.streams import Stored
 
 LOG = logging.getLogger("kibitz.directory")
 LOOK_S: Final = 0.5
-"""Seconds between two checks of which node serves, and for lobbies without an owner."""
+"""Seconds between checks of which node serves, and for lobbies without an owner."""
 READ_PAUSE_S: Final = 0.1
-"""The minimum seconds between two reads of other nodes' lines because of notifications: ten a
-second at most, however many nodes write."""
+"""The minimum seconds between reads of other nodes' lines triggered by notifications: at most ten
+reads per second, however many nodes write.
+"""
 MOST_AT_ONCE: Final = 20
-"""The number of lobbies taken in one transaction."""
+"""The number of lobbies to take over in one transaction."""
 SERVICE_RESTART: Final = 1012
 """The close code (RFC 6455 registry) for the sockets of a lobby that has moved."""
 
 
 class Failover:
-    """Takes up lobbies, and steps down from them."""
+    """Takes over lobbies, and releases lost ones."""
 
     def __init__(
         self,
@@ -59,7 +60,7 @@ class Failover:
         sharing: HallSharing,
         moved: Counter[Literal["taken", "lost"]] | None = None,
     ) -> None:
-        """`moved` counts the lobbies that came and went."""
+        """`moved` counts the lobbies taken over and lost."""
         self._nodes = nodes
         self._store = store
         self._recovery = recovery
@@ -71,18 +72,18 @@ class Failover:
         self._loaded = False
         """Whether this node has every lobby that is open."""
         self._waiting: dict[str, TakenLobby] = {}
-        """Lobbies that were taken and are not loaded yet."""
+        """The lobbies that were taken over but are not loaded yet."""
         self._lines_written = asyncio.Event()
-        """Set when another node has written lines since they were read last."""
+        """Set when another node has written lines since the last read."""
         nodes.on_lost = self.step_down
         nodes.on_lines_written = self._lines_written.set
 
     @property
     def serving(self) -> bool:
-        """Whether players are let in: this node is first in line, and has every open lobby."""
+        """Whether players are admitted: this node is first in line, and has every open lobby."""
         return self._loaded and self._nodes.first
 
-    # --- taking up ----------------------------------------------------------------------------
+    # --- taking over ----------------------------------------------------------------------------
 
     async def run(self) -> None:
         """Look for lobbies without an owner, until the server shuts down."""
@@ -96,14 +97,14 @@ class Failover:
             await self._read_until(asyncio.get_running_loop().time() + LOOK_S)
 
     async def _read_until(self, due: float) -> None:
-        """Wait, and meanwhile read lines of other nodes when they announce new ones."""
+        """Wait, and read other nodes' lines whenever they announce new ones."""
         loop = asyncio.get_running_loop()
         while not self._registry.draining and await self._told_before(due):
             await self._read()
             await asyncio.sleep(max(0.0, min(READ_PAUSE_S, due - loop.time())))
 
     async def _told_before(self, due: float) -> bool:
-        """Wait for a notification; return whether one has come in time."""
+        """Wait for a notification; return whether one arrived in time."""
         if asyncio.get_running_loop().time() >= due:
             return False
         try:
@@ -123,7 +124,7 @@ class Failover:
             LOG.exception("lines of other nodes cannot be taken up")
 
     async def look(self) -> None:
-        """Serve, with every available lobby, or stand by, and share the hall with other nodes.
+        """Serve with every available lobby, or be a standby; share the hall with other nodes.
 
         Raises `StoreError`.
         """
@@ -150,7 +151,7 @@ class Failover:
             await self._nodes.beat()
         except StoreError:
             if not self._nodes.first:
-                # The database cannot say which node serves, so this one must not.
+                # The database cannot tell which node serves, so this one must not.
                 self._stand_by("it does not reach its database")
             raise
 
@@ -163,11 +164,11 @@ class Failover:
             match.await_all()
         for peer in list(self._connections.peers):
             if peer.identity is None:
-                continue  # pages are answered, and a hello now is refused
+                continue  # pages are served, but a hello is refused now
             peer.close(SERVICE_RESTART, f"this node stands by: {why}")
 
     async def _take(self) -> bool:
-        """Take some lobbies; return whether there were any."""
+        """Take over some lobbies; return whether there were any."""
         taken = await self._nodes.take(self._entry, MOST_AT_ONCE)
         for lobby in taken:
             LOG.warning("lobby %s is taken over from node %s", lobby.key, lobby.former)
@@ -176,7 +177,7 @@ class Failover:
         return bool(taken)
 
     async def _load(self) -> None:
-        """Load the taken lobbies."""
+        """Load the lobbies that were taken over."""
         if not self._waiting:
             return
         keys = [key for lobby in self._waiting.values() for key in (*lobby.matches, lobby.key)]
@@ -185,7 +186,7 @@ class Failover:
         for taken in list(self._waiting.values()):
             if self._registry.draining:
                 return
-            if self._waiting.pop(taken.key, None) is not None:  # it may be lost meanwhile
+            if self._waiting.pop(taken.key, None) is not None:  # it may have been lost meanwhile
                 self._take_up(taken, stored)
             await asyncio.sleep(0)
 
@@ -200,7 +201,7 @@ class Failover:
             LOG.exception("lobby %s cannot be taken up", taken.key)
         for player in self._players_of(taken):
             peer = self._connections.peer_of(player)
-            if peer is not None:  # its welcome did not contain this lobby
+            if peer is not None:  # its welcome did not list this lobby
                 peer.close(SERVICE_RESTART, f"lobby {taken.key} goes on here: connect again")
 
     def _players_of(self, taken: TakenLobby) -> dict[str, None]:
@@ -215,10 +216,10 @@ class Failover:
         matches = self._registry.matches.values()
         return [match for match in matches if match.engine.state.setup.lobby == lobby]
 
-    # --- stepping down --------------------------------------------------------------------------
+    # --- releasing --------------------------------------------------------------------------
 
     def step_down(self, owners: Mapping[str, str | None]) -> None:
-        """Stop everything here of lobbies that other nodes own, and close their sockets."""
+        """Stop the runners of lobbies that other nodes own, and close their connections."""
         self._moved["lost"] += len(owners)
         for key, node in owners.items():
             self._waiting.pop(key, None)
@@ -237,7 +238,7 @@ class Failover:
 
     def _drop_match(self, match: MatchRunner) -> None:
         match.suspend()
-        match.pending.lost()  # nothing is answered: its connections are closed
+        match.pending.lost()  # requests stay unanswered, because the connections are closed
         self._registry.remove_match(match)
         self._substitutes.match_over(match)
 

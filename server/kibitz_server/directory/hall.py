@@ -1,15 +1,15 @@
-"""News of the hall: the public lists, sent to the connections that have subscribed.
+"""The hall's news: the public lists, sent to subscribed connections.
 
-New subscribers receive the present hall (`HallNews`). While there are subscribers, the hall is
-compared every `HALL_INTERVAL_S` with its last state, and a patch is sent to all of them, as one
-frame that is made once, or the whole hall if that is shorter. So no change is missed, whatever
-caused it. The hall shows only what is on the disk. Without subscribers nothing is computed or kept.
-A connection that reads too slowly misses patches, and receives the whole hall when it reads again.
+New subscribers receive the current hall (`HallNews`). While there are subscribers, the hall is
+compared with its last state every `HALL_INTERVAL_S`, and all subscribers get the same frame with a
+patch, or with the whole hall if that is shorter. So no change is missed, whatever caused it. The
+hall shows only data that is on disk. Without subscribers nothing is computed or kept. A connection
+that reads too slowly misses patches, and receives the whole hall when it reads again.
 
-The hall is bounded: it has the newest lobbies and running matches, and their total numbers. Rating
-lists are read from the disk, seldom and outside the event loop.
+The size of the hall is limited: it contains the newest lobbies and running matches, and their total
+numbers. Rating lists are read from disk, infrequently and outside the event loop.
 
-    kibitz_protocol.wire.merge_patch.apply(what was told, patch) = what is told now
+    kibitz_protocol.wire.merge_patch.apply(last hall, patch) == current hall
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ _B = TypeVar("_B", LobbyBrief, MatchBrief)
 LOG = logging.getLogger("kibitz.hall")
 HALL_INTERVAL_S: Final = 0.25
 RATING_INTERVAL_S: Final = 5.0
-"""Seconds between two reads of the rating lists; matches are rated with a delay anyway."""
+"""Seconds between reads of the rating lists; matches are rated with a delay anyway."""
 MAX_LOBBIES: Final = 100
-"""The maximum number of lobbies, the newest ones ..."""
+"""The maximum number of lobbies; newer ones take precedence."""
 MAX_MATCHES: Final = 200
-"""... running matches, as many as a wall shows ..."""
+"""The maximum number of running matches, as many as a wall shows."""
 RATING_LINES: Final = 10
-"""... and lines of each rating list."""
+"""The maximum number of lines of each rating list."""
 LARGE_PATCH: Final = 16 * 1024
-"""Bytes of a frame from which the whole hall may be shorter than its patch."""
+"""The size of a patch, in bytes, from which the whole hall may be shorter."""
 _KEY: Final = "the hall"
-"""The key of a connection's subscription: no key of a match or a lobby has a space."""
+"""The key of a connection's subscription; keys of matches and lobbies contain no space."""
 
 
 class Hall:
-    """Sends the news of the hall."""
+    """Sends the hall's news."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Hall:
         rating_log: RatingLog,
         others: OtherNodes | None,
     ) -> None:
-        """`others` has the lobbies of other nodes; None for a single server."""
+        """`others` provides the lobbies of other nodes; None for a single server."""
         self._loop = loop
         self._spawn = spawn
         self._registry = registry
@@ -69,7 +69,7 @@ class Hall:
         self._told: HallNews | None = None
         """The last news sent, None without subscribers."""
         self._whole: bytes | None = None
-        """The same as a frame, once it is needed."""
+        """The last news as a frame, once needed."""
         self._next_order = count(1)
         """Numbers the matches in the order in which their ends are announced."""
         self._rating_lists: dict[str, LadderTable] = {}
@@ -97,7 +97,7 @@ class Hall:
         self.send_snapshot(peer.send_queue)
 
     def unsubscribe(self, peer: Peer) -> None:
-        """Stop a connection's news."""
+        """Unsubscribe a connection."""
         self._subscribers.pop(peer, None)
         peer.subscriptions.pop(_KEY, None)
         peer.send_queue.caught_up(self)
@@ -118,11 +118,11 @@ class Hall:
         queue.send_droppable(self._whole, self)
 
     def stop(self) -> None:
-        """Send no more news: the server is shutting down."""
+        """Stop sending news, because the server is shutting down."""
         self._stopped = True
         self._cancel_timer()
 
-    # --- looking ----------------------------------------------------------------------------
+    # --- comparing ----------------------------------------------------------------------------
 
     def _schedule(self) -> None:
         self._timer = self._loop.call_later(HALL_INTERVAL_S, self._on_timer)
@@ -137,7 +137,7 @@ class Hall:
             LOG.exception("the hall cannot be told")
 
     def _send_changes(self) -> None:
-        """Send everybody the changes since the last look."""
+        """Send everybody the changes since the last comparison."""
         if self._told is None:
             return
         seen = self._look()
@@ -153,7 +153,7 @@ class Hall:
             peer.send_queue.send_droppable(frame, self)
 
     def _look(self) -> HallNews:
-        """Return the present hall."""
+        """Return the current hall."""
         registry = self._registry
         matches = [match for match in registry.matches.values() if _is_shown(match)]
         lobbies = [
@@ -185,11 +185,11 @@ class Hall:
         )
 
     def _elsewhere(self) -> list[LobbyLine]:
-        """Return the lobbies that other nodes have."""
+        """Return the lobbies of other nodes."""
         return [] if self._others is None else list(self._others.listed())
 
     def _finished(self) -> Iterator[MatchBrief]:
-        """Yield the matches that ended last, each with its place in the order of their ends."""
+        """Yield the last finished matches, each with its number in the order of their ends."""
         known = {} if self._told is None else self._told.finished
         for brief in reversed(self._registry.finished_briefs(None)):
             yield known.get(brief.match) or brief.model_copy(
@@ -228,7 +228,7 @@ class Hall:
     # --- the end ----------------------------------------------------------------------------
 
     def _forget(self) -> None:
-        """Drop all state while there are no subscribers."""
+        """Drop all state, because there are no subscribers."""
         self._told = self._whole = None
         self._rating_lists, self._rating_versions = {}, {}
         self._cancel_timer()
@@ -240,12 +240,12 @@ class Hall:
 
 
 def _is_shown(match: MatchRunner) -> bool:
-    """Return whether a match is listed and, as far as the disk has it, still running."""
+    """Return whether a match is listed and, according to the disk, still running."""
     return match.listed and match.shown.stored and match.shown.result is None
 
 
 def _match_line(match: MatchRunner, former: MatchBrief | None) -> MatchBrief:
-    """Return a match's line, as spectators may see it, reusing the last line if possible."""
+    """Return a match's line as spectators may see it; reuse the last line if possible."""
     if former is None or former.seats != list(match.shown.players):
         return match.shown.brief().model_copy(update={"order": match.stream.number})
     ply = match.shown.ply

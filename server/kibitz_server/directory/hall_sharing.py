@@ -1,8 +1,8 @@
-"""The exchange of lobby lines between a node and the others, at every look.
+"""Exchanges lobby lines between a node and the others, at every check.
 
-A line describes a lobby as it is on the disk. It is rewritten when its lobby has changed or other
-matches run in it, and every `PLIES_S` while plies change. While no other node serves, the node
-writes only the line about itself, from which standby nodes learn which matches have ended.
+A line describes a lobby as it is on disk. It is rewritten when its lobby or its running matches
+change, and every `PLIES_S` while plies change. While no other node serves, the node writes only the
+line about itself, which tells standby nodes which matches have ended.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from kibitz_server.net.connections import Connections
 from kibitz_server.storage.interface import HallExchange, Nodes
 
 PLIES_S: Final = 3.0
-"""Seconds after which a line is rewritten because its matches have gone on."""
+"""Seconds after which a line is rewritten because its matches have advanced."""
 
 
 @dataclass(frozen=True, slots=True)
 class _MadeOf:
-    """The sources of a line when it was written."""
+    """The data that a line was made from."""
 
     at_once: object
-    """The part whose changes go into the next exchange ..."""
+    """The data whose changes must be part of the next exchange."""
     plies: tuple[int, ...] = ()
-    """... and the part that may wait for `PLIES_S`."""
+    """The data whose changes may wait for `PLIES_S`."""
 
 
 class HallSharing:
@@ -46,7 +46,7 @@ class HallSharing:
         connections: Connections,
         seconds: Callable[[], float],
     ) -> None:
-        """`seconds` is a clock that never runs backwards."""
+        """`seconds` is a monotonic clock."""
         self._nodes = nodes
         self._registry = registry
         self._others = others
@@ -58,9 +58,9 @@ class HallSharing:
         """The time at which plies were last written."""
 
     async def exchange(self, loading: Collection[str] = ()) -> None:
-        """Write the changes here, and read the lines of the others.
+        """Write this node's changes, and read the other nodes' lines.
 
-        Lobbies that are `loading` are left out: requests about them have to wait. Raises
+        Lobbies that are `loading` are omitted, because requests about them have to wait. Raises
         `StoreError`.
         """
         if self._nodes.needs_all:
@@ -83,10 +83,10 @@ class HallSharing:
         self._take_up(exchange)
 
     async def read(self) -> None:
-        """Read the lines of the others, and write nothing.
+        """Read the other nodes' lines without writing any.
 
         Otherwise nodes would answer each other's lines with their own. After an error nothing is
-        read before the next exchange, which covers everything. Raises `StoreError`.
+        read until the next exchange, which covers everything. Raises `StoreError`.
         """
         if not self._nodes.needs_all:
             self._take_up(await self._nodes.exchange({}))
@@ -112,7 +112,7 @@ class HallSharing:
     # --- lines ------------------------------------------------------------------------------
 
     def _running_matches(self) -> dict[str, list[MatchRunner]]:
-        """Return the running matches by their lobbies."""
+        """Return the running matches by lobby."""
         by_lobby: dict[str, list[MatchRunner]] = {}
         for match in self._registry.matches.values():
             lobby = match.engine.state.setup.lobby
@@ -123,7 +123,7 @@ class HallSharing:
     def _made_of(
         self, matches: Mapping[str, list[MatchRunner]], loading: Collection[str]
     ) -> dict[str, _MadeOf]:
-        """Return the sources of all current lines, by their keys."""
+        """Return the data for all current lines, by key."""
         ended = [brief.match for brief in self._registry.ended_here]
         made_of = {node_key(self._nodes.name): _MadeOf((ended, self._players()))}
         if not self._others.beside:
@@ -161,12 +161,12 @@ class HallSharing:
         return NodeLine(finished=finished, players=sorted(self._players()))
 
     def _players(self) -> set[str]:
-        """Return the players with rates in use here, if other nodes serve beside this one."""
+        """Return the players whose rates are in use here, if other nodes serve beside this one."""
         return self._connections.spenders() if self._others.beside else set()
 
 
 def _players(lobby: DurableLobby | None, matches: Sequence[MatchRunner]) -> list[str]:
-    """Return the keys of all players who must connect to the node of this lobby and its matches."""
+    """Return the keys of all players who must connect to the node of this lobby."""
     keys = dict.fromkeys(() if lobby is None else lobby.insiders())
     for match in matches:
         seats = (*match.shown.players, *match.engine.state.setup.seats)

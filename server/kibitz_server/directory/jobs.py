@@ -1,14 +1,14 @@
-"""Expensive requests: one at a time for each player, and one at a time for all of them.
+"""Limits expensive requests: one at a time for each player, and one at a time in total.
 
-Folding a match again takes a core for as long as the match is long. A folding thread shares the
-interpreter with the event loop, so two of them would leave the event loop a third of it. Jobs
-therefore wait in one queue per player, and the players take turns, so heavy users only delay
-themselves. Full queues refuse requests.
+Replaying a match occupies a core for a time proportional to the match's length. The replaying
+thread shares the interpreter with the event loop, so two such threads would leave the event loop
+only a third of its time. Jobs therefore wait in one queue per player, and the players take turns,
+so heavy users only delay themselves. Full queues refuse requests.
 
     async with jobs.turn(player):
         ...                             # read and fold; nobody else does meanwhile
 
-Nothing here starts a thread or a task; a job that waits is its own coroutine.
+This module starts no threads or tasks; a waiting job is the caller's coroutine.
 """
 
 from __future__ import annotations
@@ -26,20 +26,21 @@ class JobLimits:
     """Limits on running and waiting expensive requests."""
 
     at_once: int = 1
-    """The number that run at the same time."""
+    """The number of requests that run at the same time."""
     waiting_a_player: int = 8
-    """The number of one player's requests that wait, besides the running one."""
+    """The number of one player's waiting requests, in addition to the running one."""
     waiting_an_address: int = 32
-    """The number that wait from one address, since guests may use many names there; or one for each
-    person that the address is counted as, if that is more."""
+    """The number of waiting requests from one address, where guests may use many names; at least
+    one for each person that the address counts as.
+    """
     waiting: int = 256
-    """The total number that wait."""
+    """The total number of waiting requests."""
     retry_after_ms: int = 1000
     """The retry delay given to clients whose request finds the queue full."""
 
 
 class QueueFull(Exception):
-    """A job for which there is no room; the client may retry after `retry_after_ms`."""
+    """The queue is full; the client may retry after `retry_after_ms`."""
 
     def __init__(self, message: str, retry_after_ms: int) -> None:
         super().__init__(message)
@@ -47,14 +48,14 @@ class QueueFull(Exception):
 
 
 class JobQueue:
-    """The expensive requests that run, and those that wait."""
+    """The running and waiting expensive requests."""
 
     def __init__(self, loop: AbstractEventLoop, limits: JobLimits | None = None) -> None:
         self._loop = loop
         self._limits = limits or JobLimits()
         self._running: set[str] = set()
         self._queues: dict[str, deque[Future[None]]] = {}
-        """The waiting jobs by player; the player whose turn is next comes first."""
+        """The waiting jobs by player, ordered by the players' turns."""
         self._waiting = 0
         self._by_address: Counter[str] = Counter()
         """The number of waiting jobs from each address."""
@@ -71,10 +72,11 @@ class JobQueue:
     async def turn(
         self, player: str, address: str | None = None, people: int = 0
     ) -> AsyncIterator[None]:
-        """Wait for the player's turn, and hold it until the block is left. Raises `QueueFull`.
+        """Wait for the player's turn, and keep it until the block exits.
 
-        `address` is the player's address, None for this machine, which has no limit; `people` is
-        the number of people that the address is counted as, 0 by default.
+        Raises `QueueFull`. `address` is the player's address, or None for this machine, which has
+        no limit. `people` is the number of people that the address counts as, 0 for an ordinary
+        address.
         """
         if player in self._running or len(self._running) >= self._limits.at_once:
             await self._wait_at_address(player, address, people)
@@ -102,7 +104,7 @@ class JobQueue:
                 del self._by_address[address]
 
     async def _wait(self, player: str) -> None:
-        """Wait until `_next` has moved the player to the running ones."""
+        """Wait until `_start_next` has moved the player to the running ones."""
         limits = self._limits
         line = self._queues.get(player, ())
         if len(line) >= limits.waiting_a_player:
@@ -118,7 +120,7 @@ class JobQueue:
         try:
             await come
         except BaseException:
-            if come.done() and not come.cancelled():  # the turn came, but the waiter was canceled
+            if come.done() and not come.cancelled():  # the waiter was canceled when its turn came
                 self._running.discard(player)
                 self._start_next()
             else:
@@ -134,7 +136,7 @@ class JobQueue:
             self._queues.pop(player, None)
 
     def _start_next(self) -> None:
-        """Give free places to the players whose turns are next."""
+        """Start the jobs of the players whose turns are next, as far as possible."""
         while len(self._running) < self._limits.at_once:
             player = next((other for other in self._queues if other not in self._running), None)
             if player is None:

@@ -1,7 +1,7 @@
-"""Makes the runners of matches and lobbies from their data in the store.
+"""Creates the runners of matches and lobbies from their data in the store.
 
-A match is resumed from a valid checkpoint if it has one, and otherwise folded from its whole log.
-If it cannot be restored an error is raised, and the caller sets it aside.
+A match is resumed from a valid checkpoint if it has one, and otherwise replayed from its whole log.
+If it cannot be restored, an error is raised and the caller sets it aside.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LOG = logging.getLogger("kibitz.directory")
 
 
 class Loader:
-    """Reads one server's matches and lobbies."""
+    """Loads one server's matches and lobbies."""
 
     def __init__(
         self, match_context: MatchContext, lobby_context: LobbyContext, games: Mapping[str, Game]
@@ -54,7 +54,7 @@ class Loader:
         match = MatchRunner(
             self._match_context, engine, stored.stream, listed=False, checkpointed=checkpointed
         )
-        if delayed:  # what spectators have seen is behind the match
+        if delayed:  # delayed spectators see an earlier moment of the match
             views = replay(game, setup, map(record.read_entry, stored.lines))
             match.spectators.restore_delay(views, self._match_context.clock())
         return match
@@ -76,7 +76,7 @@ class Loader:
         return result or aborted_result(seats, DAMAGED_LOG)
 
     def _from_checkpoint(self, game: Game, setup: Setup, stored: Stored) -> MatchEngine | None:
-        """Return a match from its checkpoint and the entries after it, or None if that fails."""
+        """Return a match from its checkpoint and later entries, or None if that fails."""
         saved = stored.checkpoint
         read = (
             None if saved is None else self._match_context.checkpoints.read(saved.data, game, setup)
@@ -103,7 +103,7 @@ class Loader:
 
 
 def games_of(matches: Iterable[Stored | StoreError]) -> set[str]:
-    """Return the games of matches, as far as their setups can be read."""
+    """Return the games of matches, ignoring unreadable setups."""
     games = set[str]()
     for stored in matches:
         if isinstance(stored, Stored):

@@ -1,8 +1,8 @@
-"""Room for matches: how many more may run on a server, in a lobby and for a player.
+"""Limits on running matches: how many more may run on a server, in a lobby and for a player.
 
-A lobby asks before it begins matches, and asks again a moment later if there was no room. Few
-matches start at any moment, because each setup takes half a millisecond, which delays all other
-requests.
+A lobby checks before it begins matches, and retries a moment later if no more may run. Only a few
+matches may start at the same time, because each setup takes half a millisecond, which delays all
+other requests.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from kibitz_server.lobby.room import Room
 from kibitz_server.net.connections import Quotas
 
 STARTS_AT_ONCE: Final = 8
-"""The number of matches that may be starting: begun by a lobby, and not on the disk yet."""
+"""The number of matches that may be starting: begun by a lobby but not on disk yet."""
 
 
 class MatchRoom(Room):
-    """The room on one server."""
+    """The limits on running matches of one server."""
 
     def __init__(self, registry: Registry, quotas: Quotas) -> None:
         self._registry = registry
@@ -34,8 +34,8 @@ class MatchRoom(Room):
         return max(0, self._quotas.matches_in_all - self._running())
 
     def at_once(self) -> int:
-        """Return how many more matches may be starting."""
-        # Briefly too few, until lobbies are notified of matches that are over.
+        """Return how many more matches may start now."""
+        # Briefly too few, until lobbies are notified of finished matches.
         waiting = max(0, self._running() - len(self._registry.matches))
         return max(0, STARTS_AT_ONCE - waiting)
 

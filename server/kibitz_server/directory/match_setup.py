@@ -27,17 +27,17 @@ _DEAL: TypeAdapter[Fields] = TypeAdapter(Fields)
 def match_setup(
     lobby: LobbyState, begin: BeginMatch, game: Game, *, rated: list[str] | None, server: str
 ) -> Setup:
-    """Return all that is fixed for a match's life; its start is drawn from the planned seed.
+    """Return the setup of a match, which never changes; its start is drawn from the planned seed.
 
-    `rated` are the players' identities on the rating list, `server` is the server's name. The
-    game's values are validated; the lobby has checked the rest. Raises `ValidationError`.
+    `rated` are the players' identities on the rating list, and `server` is the server's name. The
+    game's values are validated here; the lobby has checked the rest. Raises `ValidationError`.
     """
     planned, settings = begin.planned, lobby.settings
     item = planned.item
     options, dumped = _options_of(game, to_json(item.options))
     deal = game.deal(options, item.seats, planned.seed)
     seed = f"{planned.seed:064x}"
-    # The lobby's own seed is never published, so nobody can compute a nonce before its time.
+    # The lobby's own seed is never published, so nobody can compute a nonce in advance.
     nonce = f"{derive_seed(lobby.opened.seed, 'nonce', begin.match):064x}"
     values = {
         "schema_": SCHEMA,
@@ -66,15 +66,15 @@ def match_setup(
     return construct(Setup, values)
 
 
-@lru_cache(maxsize=256)  # all matches of a programme have the same; nobody changes them
+@lru_cache(maxsize=256)  # shared by all matches of a program, and never changed
 def _options_of(game: Game, text: bytes) -> tuple[Model, Options]:
-    """Return all options of a match, of which `text` sets some as JSON, and their wire form."""
+    """Return a match's options, parsed from JSON and completed, and their wire form."""
     options = read_options(game, from_json(text))
     return options, _OPTIONS.validate_python(options.to_wire())
 
 
 def _engines(lobby: LobbyState, players: Sequence[Player]) -> list[Engine | None] | None:
-    """Return the engine of each player, None if it is not given."""
+    """Return each player's engine, None if unknown."""
     members = [lobby.seats.members.get(player.player) for player in players]
     engines = [None if member is None else member.capabilities.engine for member in members]
     return engines if any(engines) else None
@@ -91,5 +91,5 @@ def aborted_result(seats: int, reason: str = "it could not begin") -> Result:
 
 
 def utc_now() -> str:
-    """Return the wall clock's time in ISO 8601, to the millisecond."""
+    """Return the current UTC time in ISO 8601, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

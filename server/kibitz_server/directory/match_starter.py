@@ -1,4 +1,4 @@
-"""Makes the matches that lobbies begin."""
+"""Creates the matches that lobbies begin."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LOG = logging.getLogger("kibitz.directory")
 
 
 class MatchStarter:
-    """Makes the matches of one server."""
+    """Creates the matches of one server."""
 
     def __init__(
         self,
@@ -52,14 +52,14 @@ class MatchStarter:
         self._spawn = spawn
 
     def begin(self, lobby: LobbyRunner, begin: BeginMatch) -> None:
-        """Make a match that a lobby begins; if it cannot begin, it counts as aborted."""
+        """Create a match that a lobby begins; if that fails, the match counts as aborted."""
         if begin.match in self._registry.matches or self._registry.draining:
             return
         if not self._rules.are_loaded([begin.planned.item.game]):
             self._spawn(partial(self._begin_when_loaded, lobby, begin))
             return
         if lobby.restored and self._context.store.exists(begin.match):
-            # The lobby's log is older than the match: a backup, or a log that lost its end.
+            # The lobby's log is older than the match: it is from a backup, or lost its end.
             LOG.error("match %s cannot begin: there is one of that name", begin.match)
             match = None
         else:
@@ -68,11 +68,12 @@ class MatchStarter:
             lobby.match_lost(begin.match, aborted_result(len(begin.planned.players)))
             return
         self._registry.add_match(match)
-        # First, so that it is announced before other news that waits for the match's setup.
+        # Must come first, to be announced before other news that waits for the match's setup.
         match.pending.hold(0, partial(self._tell_of_start, match, match.shown.brief()))
         start(match, partial(self._seated_peer, match))
         if lobby.engine.state.settings.arranged:
-            # In a tournament each player is one program: another program may have its secret.
+            # In a tournament each player must be one program; another program might have stolen its
+            # secret.
             for seat, player in enumerate(match.engine.state.players):
                 if self._connections.has_several_programs(player.player):
                     match.command(Return(seat, takeover=True))
@@ -85,15 +86,15 @@ class MatchStarter:
             lobby.match_started(brief)
 
     async def _begin_when_loaded(self, lobby: LobbyRunner, begin: BeginMatch) -> None:
-        """Make a match once its rules are loaded, if its lobby still has it then."""
+        """Create a match once its rules are loaded, if its lobby still has it then."""
         await self._rules.load([begin.planned.item.game])
         if self._registry.lobbies.get(lobby.key) is not lobby or lobby.closed:
-            return  # the lobby's present owner begins the match
+            return  # the lobby's current owner begins the match
         if begin.match in lobby.engine.state.round.running:
             self.begin(lobby, begin)
 
     def _create(self, lobby: LobbyRunner, begin: BeginMatch) -> MatchRunner | None:
-        """Return a new match whose setup is being written, or None if that raises."""
+        """Return a new match whose setup is being written, or None after an exception."""
         state = lobby.engine.state
         try:
             game = self._games[begin.planned.item.game]

@@ -1,8 +1,8 @@
-"""The lobbies, players and matches of the other nodes, as far as their lines say.
+"""The lobbies, players and matches of the other nodes, according to their lines.
 
-Each node writes a line about every lobby of its own, and one about itself (`hall_sharing`). This
-module combines them, so that a node can find lobbies and list them. Pure, except for the time of
-the last exchange: after `STALE_S` nothing is certain any more.
+Each node writes a line about each of its lobbies, and one about itself (`hall_sharing`). This
+module combines them, so that a node can find and list other nodes' lobbies. Pure, except for the
+time of the last exchange: after `STALE_S` its data counts as outdated.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
 from kibitz_server.storage.interface import HallExchange, OtherNode
 
 STALE_S: Final = 3.0
-"""Seconds for which the answer of an exchange is relied on."""
+"""Seconds for which the result of an exchange is relied on."""
 
 
 class LobbyLine(BaseModel):
@@ -29,24 +29,24 @@ class LobbyLine(BaseModel):
     brief: LobbyBrief | None = None
     """None for a lobby that is closed or set aside while its matches continue."""
     listed: bool = False
-    """Whether it and its matches are in public lists."""
+    """Whether the lobby and its matches are in public lists."""
     host: str = ""
-    """The key of its host, against whose limits it counts while it is open ..."""
+    """The key of its host, against whose limits it counts while it is open."""
     house_seats: int = 0
-    """... with its seats for house bots."""
+    """The number of its seats for house bots, which also count against its host's limits."""
     players: list[str] = []
-    """The keys of its host, its members and its running matches' seats."""
+    """The keys of its host, its members and the players of its running matches."""
     matches: list[MatchBrief] = []
-    """Its running matches, as spectators may see them."""
+    """Its running matches, from a spectator's point of view."""
 
 
 class NodeLine(BaseModel):
     """A node's line about itself."""
 
     finished: list[MatchBrief] = []
-    """The listed matches that ended there last, the oldest first."""
+    """The last listed matches that ended there, oldest first."""
     players: list[str] = []
-    """The players connected there, now or a moment ago: see `Connections.spenders`."""
+    """The players connected there now or recently; see `Connections.spenders`."""
 
 
 class BetweenNodes(Exception):
@@ -55,14 +55,14 @@ class BetweenNodes(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """A lobby that another node has."""
+    """A lobby on another node."""
 
     lobby: str
     node: OtherNode
 
 
 def node_key(name: str) -> str:
-    """Return the key of a node's line about itself; no lobby's key has a space."""
+    """Return the key of a node's line about itself; lobby keys contain no space."""
     return f"node {name}"
 
 
@@ -70,7 +70,7 @@ class OtherNodes:
     """Finds the lobbies, matches and players of other nodes."""
 
     def __init__(self, url: str, seconds: Callable[[], float]) -> None:
-        """`url` is this node's own, `seconds` a clock that never runs backwards."""
+        """`url` is this node's own, and `seconds` a monotonic clock."""
         self._url = url
         self._seconds = seconds
         self._nodes: dict[str, OtherNode] = {}
@@ -79,18 +79,18 @@ class OtherNodes:
         self._lobbies_of: dict[str, set[str]] = {}
         self._lobby_of_match: dict[str, str] = {}
         self._present_at: Counter[str] = Counter()
-        """The number of living nodes where each player is."""
+        """The number of living nodes that each player is connected to."""
         self._counted: set[str] | None = None
-        """The nodes whose players are counted there; None if they must be recounted."""
+        """The nodes whose players are counted in it; None if they must be recounted."""
         self._settled = False
         self._heard_at = float("-inf")
 
-    # --- what is read -----------------------------------------------------------------------
+    # --- reading -----------------------------------------------------------------------
 
     def apply(self, exchange: HallExchange) -> list[MatchBrief]:
-        """Apply an exchange; return matches that have ended elsewhere since the one before.
+        """Apply an exchange; return matches that have ended elsewhere since the previous one.
 
-        Raises `ValueError` for a line that cannot be read.
+        Raises `ValueError` for an invalid line.
         """
         self._nodes = {node.name: node for node in exchange.nodes}
         if exchange.whole:
@@ -106,7 +106,7 @@ class OtherNodes:
         return ended
 
     def _count_players(self) -> None:
-        """Count the nodes of each player, unless nothing has changed."""
+        """Count each player's nodes, unless nothing has changed."""
         alive = set(filter(self._is_alive, self._node_lines))
         if alive != self._counted:
             self._counted = alive
@@ -139,7 +139,7 @@ class OtherNodes:
             self._lobby_of_match[match.match] = key
 
     def forget(self, key: str) -> None:
-        """Forget a lobby: it is this node's now, or gone."""
+        """Drop a lobby that this node now owns or that no longer exists."""
         _, line = self._lines.pop(key, ("", None))
         if line is None:
             return
@@ -152,21 +152,21 @@ class OtherNodes:
             if self._lobby_of_match.get(match.match) == key:
                 del self._lobby_of_match[match.match]
 
-    # --- what is asked ----------------------------------------------------------------------
+    # --- queries ----------------------------------------------------------------------
 
     @property
     def certain(self) -> bool:
-        """Whether every open lobby is here, or known to be at a living node."""
+        """Whether every open lobby is here or known to be on a living node."""
         return self._settled and self._seconds() <= self._heard_at + STALE_S
 
     @property
     def beside(self) -> bool:
-        """Whether nodes with other URLs are alive, which serve beside this one."""
+        """Whether other nodes with other URLs are alive, which serve beside this one."""
         return any(node.alive and node.url != self._url for node in self._nodes.values())
 
     @property
     def urls(self) -> list[str]:
-        """The URLs of the living nodes, other than this one's."""
+        """The URLs of the living nodes, except this one's."""
         living = (node.url for node in self._nodes.values() if node.alive)
         return sorted({url for url in living if url != self._url})
 
@@ -176,7 +176,7 @@ class OtherNodes:
         return self.at(key, node)
 
     def match(self, key: str) -> Elsewhere | None:
-        """Return where a running match is, as `lobby` does."""
+        """Return where a running match is; see `lobby`."""
         return self.lobby(self._lobby_of_match.get(key, ""))
 
     def line_of(self, match: str) -> LobbyLine | None:
@@ -185,12 +185,12 @@ class OtherNodes:
         return line
 
     def player(self, key: str) -> Elsewhere | None:
-        """Return where the oldest lobby is in which a player has a seat, or that it hosts."""
+        """Return where the oldest lobby is that a player hosts or has a seat in."""
         places = (self.lobby(lobby) for lobby in sorted(self._lobbies_of.get(key, ())))
         return next(filter(None, places), None)
 
     def at(self, lobby: str, node: str) -> Elsewhere | None:
-        """Return a lobby's place at a node, or None if that is not another living node."""
+        """Return a lobby's location on a node, or None if that is not another living node."""
         known = self._nodes.get(node)
         if known is None or not known.alive or known.url == self._url:
             return None
@@ -202,19 +202,19 @@ class OtherNodes:
 
     @property
     def present_at(self) -> Mapping[str, int]:
-        """The number of other nodes where each player is; a new mapping at every change."""
+        """The number of other nodes that each player is connected to; replaced on every change."""
         return self._present_at
 
     def hosted_by(self, player: str) -> list[LobbyLine]:
         """Return the lines of open lobbies elsewhere that a player hosts.
 
-        Those of a dead node count as well: they are open, and another node will take them soon.
+        Lobbies of a dead node count too: they are open, and another node will take them over soon.
         """
         lines = (self._lines[key][1] for key in self._lobbies_of.get(player, ()))
         return [line for line in lines if line.host == player]
 
     def listed(self) -> Iterator[LobbyLine]:
-        """Yield the lines of listed lobbies at living nodes."""
+        """Yield the lines of listed lobbies on living nodes."""
         for node, line in self._lines.values():
             if line.listed and self._is_alive(node):
                 yield line

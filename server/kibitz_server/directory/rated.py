@@ -1,8 +1,8 @@
-"""Rated matches: which ones are rated, for which identities, and the records of their results.
+"""Decides which matches are rated and for which identities, and records their results.
 
-Only accounts and house bots are rated, because they can be recognized again; a house bot counts as
-its personality. A match is unrated if any of its players cannot be rated, or if a condition of
-rated play does not hold (`lobby.rated_conditions`).
+Only accounts and house bots are rated, because their identities are permanent; a house bot counts
+as its personality. A match is unrated if any of its players cannot be rated, or if a
+condition of rated play does not hold (`lobby.rated_conditions`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from kibitz_server.rating.log import RatingLog
 
 
 class RatedMatches:
-    """The rated matches of one server."""
+    """Decides on and records the rated matches of one server."""
 
     def __init__(self, log: RatingLog, accounts: Accounts, games: Mapping[str, Game]) -> None:
         self._log = log
@@ -45,7 +45,7 @@ class RatedMatches:
         return None if rated is None else [counted.key for counted in rated]
 
     def record(self, setup: Setup, result: Result) -> None:
-        """Record a match that is over, in the same turn of the loop that closes its log."""
+        """Record a finished match, in the same turn of the event loop that closes its log."""
         if setup.rated is None or not rating_list.is_ratable(result):
             return
         players = zip(setup.seats, setup.rated, strict=True)
@@ -69,7 +69,7 @@ class RatedMatches:
 def standard_options(games: Mapping[str, Game], item: ProgrammeItem) -> bool:
     """Return whether an item has the default options of its game.
 
-    True also for items that cannot be played at all, which are refused elsewhere.
+    Also True for invalid items, which are refused elsewhere.
     """
     game = games.get(item.game)
     if game is None:
@@ -81,6 +81,6 @@ def standard_options(games: Mapping[str, Game], item: ProgrammeItem) -> bool:
 
 
 def _listed_player(player: Player, key: str) -> rating_list.RatedPlayer:
-    """Return a player's identity on the rating list; house bots go by their personality."""
+    """Return a player's identity on the rating list, which for house bots is their personality."""
     name = key if player.kind == "house" else player.name
     return rating_list.RatedPlayer(key=key, name=name, kind=player.kind)

@@ -1,6 +1,6 @@
-"""Restores matches and lobbies from the disk: at the start, and those of another node.
+"""Restores matches and lobbies from disk: at startup, or taken over from another node.
 
-Matches and lobbies that cannot be restored are set aside (`storage.quarantine`), and do not stop
+Matches and lobbies that cannot be restored are set aside (`storage.quarantine`), and do not affect
 the others.
 """
 
@@ -54,7 +54,7 @@ class Recovery:
         rules: Rules,
         tails: Tails | None = None,
     ) -> None:
-        """`tails` are the matches of other nodes that are watched here."""
+        """`tails` are the followed matches of other nodes."""
         self._store = store
         self._registry = registry
         self._quarantine = quarantine
@@ -62,17 +62,17 @@ class Recovery:
         self._rules = rules
         self._tails = tails
 
-    # --- at the start -----------------------------------------------------------------------
+    # --- at startup -----------------------------------------------------------------------
 
     def read(self) -> OpenStreams:
-        """Read every open match and lobby from the disk. Blocks.
+        """Read all open matches and lobbies from disk. Blocks.
 
         Raises `StoreError` if the database itself cannot be read.
         """
         return OpenStreams(self._store.load("match"), self._store.load("lobby"))
 
     def restore(self, streams: OpenStreams) -> None:
-        """Restore everything that was read. Blocks; load the rules of the matches before."""
+        """Restore everything that was read. Blocks; the rules of the matches must be loaded."""
         registry = self._registry
         for line in reversed(self._store.summaries("match", MAX_FINISHED_LISTED)):
             self._list_finished(line)
@@ -87,12 +87,12 @@ class Recovery:
             self._resume_match(match)
 
     async def load_rules(self, read: Mapping[str, Stored | StoreError]) -> None:
-        """Load the rules needed for the lobbies that were read of another node."""
+        """Load the rules needed for matches taken over from another node."""
         matches = [stored for stored in read.values() if _is_match(stored)]
         await self._rules.load(games_of(matches))
 
     def take_up(self, taken: TakenLobby, stored: Mapping[str, Stored | StoreError]) -> None:
-        """Restore a lobby with its matches that was another node's, and is now this one's."""
+        """Restore a lobby and its matches, taken over from another node."""
         for key in taken.matches:
             self._take_up_stream("match", key, stored[key])
             self._take_over_spectators(key, stored[key])
@@ -114,7 +114,7 @@ class Recovery:
             self._restore_lobby(stored)
 
     def _take_over_spectators(self, key: str, stored: Stored | StoreError) -> None:
-        """Hand the spectators of a followed match, which is loaded now, to its runner."""
+        """Pass the spectators of a followed match to its runner, which is now loaded."""
         if self._tails is None:
             return
         match = self._registry.matches.get(key)
@@ -138,7 +138,7 @@ class Recovery:
             self._registry.note_finished(brief, listed=self._is_listed(brief.lobby))
 
     def _is_listed(self, lobby: str | None) -> bool:
-        """Return whether a lobby, which may be closed, is listed; False for unknown ones."""
+        """Return whether an open or closed lobby is listed; False for unknown ones."""
         head = None if lobby is None else self._store.lobby_head(lobby)
         try:
             return head is not None and Opened.model_validate_json(head).settings.listed
@@ -146,11 +146,11 @@ class Recovery:
             return False
 
     def _restore_match(self, stored: Stored) -> None:
-        """Restore a match, or set it aside and leave it as it is on the disk."""
+        """Restore a match; if that fails, set it aside and leave it unchanged on disk."""
         try:
             self._registry.add_match(self._loader.match(stored))
         except UnusableDatabase:
-            raise  # the disk fails: that says nothing about the match
+            raise  # the disk failed, not the match
         except Exception as error:
             LOG.debug("match %s cannot be restored", stored.stream.key, exc_info=True)
             self._quarantine.add("match", stored.stream.key, error)
@@ -163,7 +163,7 @@ class Recovery:
             self._quarantine.add("lobby", stored.stream.key, error)
 
     def resume_lobby(self, lobby: LobbyRunner) -> None:
-        """Give a lobby its existing matches, and the results that it has not received."""
+        """Pass a lobby its existing matches, and the results that it has not received."""
         if lobby.engine.state.closed is not None:
             lobby.finish_closing()
             return
@@ -184,10 +184,10 @@ class Recovery:
                 begun.seats.await_absent()
 
     def end_without_lobby(self, match: MatchRunner) -> None:
-        """End a match whose lobby is set aside, if it cannot continue without it.
+        """End a match whose lobby was set aside, if the match cannot continue without it.
 
-        People, and bots that connect by themselves, play it to its end, and the result counts.
-        House bots are started by their lobby, so no one would play for them.
+        A match between people and bots that connect by themselves is played to its end, and its
+        result counts. House bots are started by their lobby, so nobody would play for them.
         """
         state = match.engine.state
         lobby = state.setup.lobby

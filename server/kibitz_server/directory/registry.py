@@ -17,38 +17,40 @@ MAX_FINISHED_LISTED = 50
 
 
 class Registry:
-    """Finds matches and lobbies by their key and by their players."""
+    """Finds matches and lobbies by key and by player."""
 
     def __init__(self) -> None:
         self.draining = False
-        """Whether the server is shutting down: nothing begins or is reloaded any more."""
+        """Whether the server is shutting down, so that nothing starts or is reloaded."""
         self.matches: dict[str, MatchRunner] = {}
         self.lobbies: dict[str, LobbyRunner] = {}
         self.recently_finished: OrderedDict[str, MatchRunner] = OrderedDict()
-        """Finished matches, kept so that a resent move gets its lost answer."""
+        """Finished matches, kept to answer resent moves."""
         self.closing: dict[str, LobbyRunner] = {}
-        """Closed lobbies, until the disk has their end."""
+        """Closed lobbies whose end is not on disk yet."""
         self._finished_briefs: dict[bool, deque[MatchBrief]] = {
             listed: deque(maxlen=MAX_FINISHED_LISTED) for listed in (True, False)
         }
-        """The lines of the last finished matches, the oldest first: those of listed lobbies, and
-        those of others."""
+        """The lines of the last finished matches, oldest first, by whether their lobbies are
+        listed.
+        """
         self.ended_here: deque[MatchBrief] = deque(maxlen=MAX_FINISHED_LISTED)
-        """The ones of listed lobbies that were played here, and not at another node."""
+        """The lines of finished matches of listed lobbies that were played on this node."""
         self._memberships: dict[str, tuple[str, ...]] = {}
-        """The lobbies that each player hosts or is a member of; tuples, as sets are large for so
-        few."""
+        """The lobbies that each player hosts or is a member of; tuples, because small sets waste
+        memory.
+        """
         self._insiders: dict[str, tuple[str, ...]] = {}
-        """The same by lobby: its host and members, as of its last entry about them."""
+        """The host and members of each lobby, as of its last entry about them."""
         self._expected: dict[str, tuple[str, ...]] = {}
-        """The lobbies that keep a seat for each player."""
+        """The lobbies with a seat reserved for each player."""
         self._seats: dict[str, tuple[str, ...]] = {}
-        """The running matches that each player has, or had, a seat at."""
+        """The running matches in which each player has or had a seat."""
 
     # --- matches ----------------------------------------------------------------------------
 
     def add_match(self, match: MatchRunner) -> None:
-        """Add a running match, or replace the one that it is a reload of."""
+        """Add a running match, or replace it after a reload."""
         self.matches[match.key] = match
         for player in match.engine.state.players:
             self.add_seat(player.player, match)
@@ -63,47 +65,44 @@ class Registry:
             peer.subscriptions.pop(match.key, None)
 
     def find_match(self, key: str) -> MatchRunner | None:
-        """Return a match that runs, or is just over."""
+        """Return a match that is running or has just finished."""
         return self.matches.get(key) or self.recently_finished.get(key)
 
     def add_seat(self, player: str, match: MatchRunner) -> None:
-        """Note that a player has a seat at a running match."""
+        """Record that a player has a seat in a running match."""
         _add(self._seats, player, match.key)
 
     def remove_seat(self, player: str, match: MatchRunner) -> None:
-        """Note that a player no longer has a seat at a running match."""
+        """Record that a player no longer has a seat in a running match."""
         _discard(self._seats, player, match.key)
 
     def seats_outside(self, player: str, lobby: str) -> int:
-        """Return how many running matches of other lobbies a player has a seat at."""
+        """Return in how many running matches of other lobbies a player has a seat."""
         mine = f"{lobby}-"
         return sum(not key.startswith(mine) for key in self._seats.get(player, ()))
 
     def matches_of(self, player: str) -> list[MatchRunner]:
-        """Return the running matches that a player has, or had, a seat at."""
+        """Return the running matches in which a player has or had a seat."""
         keys = sorted(self._seats.get(player, ()))
         return [self.matches[key] for key in keys if key in self.matches]
 
     def house_bot_ended(self, player: str, last_words: str) -> None:
-        """Notify the matches of a house bot that its process has ended, with its last lines."""
+        """Notify a house bot's matches that its process has ended, and pass its last output."""
         for match in self.matches_of(player):
             lifecycle.house_bot_ended(match, player, last_words)
 
     def keep_finished(self, match: MatchRunner) -> None:
-        """Keep a match that is over for a while."""
+        """Keep a finished match for a while."""
         self.recently_finished[match.key] = match
         if len(self.recently_finished) > MAX_RECENTLY_FINISHED:
             self.recently_finished.popitem(last=False)
 
     def note_finished(self, brief: MatchBrief, *, listed: bool) -> None:
-        """Note the line of a finished match; if it is not `listed`, only its lobby shows it."""
+        """Record the line of a finished match; unless `listed`, only its lobby shows it."""
         self._finished_briefs[listed].append(brief)
 
     def finished_briefs(self, lobby: str | None) -> list[MatchBrief]:
-        """Return the last finished matches of a lobby, or those that everybody may see.
-
-        The newest come first.
-        """
+        """Return the last finished matches, newest first: of a lobby, or all that are public."""
         if lobby is None:
             return list(reversed(self._finished_briefs[True]))
         return [
@@ -114,7 +113,7 @@ class Registry:
         ]
 
     def forget_matches(self, keys: Collection[str]) -> None:
-        """Remove matches that were deleted from the disk from all lists."""
+        """Remove matches that were deleted from disk from all lists."""
         for briefs in self._finished_briefs.values():
             kept = [brief for brief in briefs if brief.match not in keys]
             if len(kept) < len(briefs):
@@ -127,13 +126,13 @@ class Registry:
             self.recently_finished.pop(key, None)
 
     def plies(self, matches: Sequence[str]) -> Mapping[str, int]:
-        """Return the plies of running matches, as spectators may see them."""
+        """Return the plies of running matches, from a spectator's point of view."""
         return {key: self.matches[key].shown.ply for key in matches if key in self.matches}
 
     # --- lobbies ----------------------------------------------------------------------------
 
     def add_lobby(self, lobby: LobbyRunner) -> None:
-        """Add a lobby with its host and members, or replace a former one."""
+        """Add a lobby with its host and members, or replace it after a reload."""
         self.lobbies[lobby.key] = lobby
         self.update_memberships(lobby)
         for player in _kept_for(lobby):
@@ -152,7 +151,7 @@ class Registry:
     def update_memberships(self, lobby: LobbyRunner) -> None:
         """Update a lobby's host and members after an entry about them.
 
-        Players who have left are kept until that is on the disk.
+        Players who have left are kept until their departure is on disk.
         """
         if self.lobbies.get(lobby.key) is not lobby:
             return
@@ -171,7 +170,7 @@ class Registry:
         return [self.lobbies[key] for key in keys if key in self.lobbies]
 
     def lobby_of(self, match: MatchRunner) -> LobbyRunner | None:
-        """Return the lobby of a match, if it is there."""
+        """Return the lobby of a match, or None."""
         return self.lobbies.get(match.engine.state.setup.lobby or "")
 
     def is_busy(self, player: str) -> bool:
@@ -179,12 +178,12 @@ class Registry:
         return bool(self._memberships.get(player) or self._seats.get(player))
 
     def is_expected(self, player: str) -> bool:
-        """Return whether a lobby keeps a seat for a player."""
+        """Return whether a lobby has a seat reserved for a player."""
         return player in self._expected
 
 
 def _kept_for(lobby: LobbyRunner) -> Iterator[str]:
-    """Yield the players for whose keys a lobby keeps seats."""
+    """Yield the keys of the players for whom a lobby reserves seats."""
     for spec in lobby.engine.state.settings.seats:
         if isinstance(spec, ReservedSeat) and spec.player is not None:
             yield spec.player

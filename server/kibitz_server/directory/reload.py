@@ -1,7 +1,7 @@
-"""Reloads matches and lobbies whose log could not be written from the disk.
+"""Reloads matches and lobbies from disk if their log could not be written.
 
-All that were lost together are read in one pass, in a reader's thread. Then they are loaded one by
-one, and the event loop runs other work in between. Until then the former runner stays registered
+All that were lost together are read in one pass, in a reader thread. Then they are loaded one by
+one, with other work of the event loop in between. Until then the former runner remains registered
 and refuses requests as `unavailable`. While the disk cannot be read, reading is retried.
 """
 
@@ -28,11 +28,11 @@ from kibitz_server.storage.streams import Stored
 
 LOG = logging.getLogger("kibitz.reloads")
 RETRY_PAUSE_S = 1.0
-"""Seconds between two attempts to read the disk."""
+"""Seconds between attempts to read the disk."""
 
 
 class LogReloader:
-    """The matches and lobbies to reload."""
+    """Reloads lost matches and lobbies."""
 
     def __init__(
         self,
@@ -61,13 +61,13 @@ class LogReloader:
         self._running = False
 
     def match_lost(self, match: MatchRunner, error: StoreError) -> None:
-        """Reload a match that was not written, or is ahead of its log."""
+        """Reload a match that lost entries or is ahead of its log."""
         LOG.error("the log of match %s: %s", match.key, error)
         if not self._registry.draining and self._is_current(match):
             self._add(match)
 
     def lobby_lost(self, lobby: LobbyRunner, error: StoreError) -> None:
-        """Reload a lobby; the lobby that takes over restarts its house bots."""
+        """Reload a lobby; the new runner restarts its house bots."""
         LOG.error("the log of lobby %s: %s", lobby.key, error)
         if not self._registry.draining and self._is_current(lobby):
             lobby.bots.stop_all()
@@ -83,7 +83,7 @@ class LogReloader:
 
     def _begin(self) -> None:
         if self._registry.draining:
-            return  # the next start takes them up, and the store may be closed by now
+            return  # the next start loads them, and the store may already be closed
         self._spawn(self._run)
 
     async def _run(self) -> None:
@@ -103,14 +103,14 @@ class LogReloader:
             LOG.error("%s; %d matches and lobbies wait for it", error, len(lost))
             self._lost = lost | self._lost
             return
-        # Matches first: a lobby that comes back asks which of its matches are there.
+        # Matches first, because a reloaded lobby looks up its matches.
         for former in sorted(lost.values(), key=lambda runner: isinstance(runner, LobbyRunner)):
             self._reinstate(former, stored[former.key])
             await asyncio.sleep(0)
 
     def _reinstate(self, former: MatchRunner | LobbyRunner, stored: Stored | StoreError) -> None:
         if self._registry.draining or not self._is_current(former):
-            return  # it may be another node's by now
+            return  # another node may own it by now
         try:
             if isinstance(stored, StoreError):
                 raise stored
@@ -136,7 +136,7 @@ class LogReloader:
     def _replace_match(self, former: MatchRunner, stored: Stored) -> None:
         """Replace the runner of a match whose log was lost."""
         fresh = self._loader.match(stored)
-        ended = stored.stream.closed  # a commit in doubt that has happened after all
+        ended = stored.stream.closed  # a doubtful commit has happened after all
         self._registry.add_match(fresh)
         for peer in list(self._connections.peers):
             if peer.subscriptions.get(former.key) is former:
@@ -148,7 +148,7 @@ class LogReloader:
             self._context.over(fresh)
 
     def _give_up_match(self, former: MatchRunner, error: StoreError) -> None:
-        """Give up a match: if the disk has nothing of it, its lobby begins it again.
+        """Give up a match; if it is not on disk, its lobby begins it again.
 
         A match that cannot be read is set aside, and its lobby is notified that it has ended.
         """
@@ -181,7 +181,7 @@ class LogReloader:
         fresh.news.take_over(former.news)
 
     def give_up_lobby(self, former: LobbyRunner, error: StoreError) -> None:
-        """Give up a lobby, and notify its players; if it cannot be read it is set aside."""
+        """Give up a lobby, and notify its players; if it cannot be read, it is set aside."""
         if not isinstance(error, NotStored):
             self._quarantine.add("lobby", former.key, error)
         former.news.broadcast(LobbyClosed(lobby=former.key, reason="closed"))

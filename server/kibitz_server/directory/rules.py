@@ -1,19 +1,18 @@
-"""The rules of games, which are machine code that must be loaded before a match begins.
+"""Loads the rules of games, which are compiled to machine code, before matches begin.
 
-The event loop compiles nothing and loads nothing. A thread loads a game's rules when the game is
-first needed. That takes a fraction of a second, during which the thread keeps releasing the
-interpreter. If the rules are not compiled yet, a separate process first compiles them into the
-cache, which takes up to a minute. Meanwhile only requests that need these rules wait, and no clocks
-run for them.
+The event loop never compiles or loads rules itself. A thread loads a game's rules when the game is
+first needed. That takes a fraction of a second, during which the thread repeatedly releases the
+GIL. If the rules are not compiled yet, a separate process first compiles them into the cache, which
+takes up to a minute. Meanwhile only requests that need these rules wait, and no clocks run for
+them.
 
     load(games) --> compiled? --no--> a process compiles --> a thread loads --> loaded
                         └-----------------yes-----------------^
 
-While nothing waits, a background process compiles the missing games one after the other, at the
+While no request waits, a background process compiles the missing games one after the other at the
 lowest priority, so that a server prepares itself after an upgrade. It is stopped when a request
-waits, since it may hold a lock that the other process needs.
-
-Rules that run as plain Python need no loading.
+waits, since it may hold a lock that the other process needs. Rules that run as plain Python need no
+loading.
 """
 
 from __future__ import annotations
@@ -37,10 +36,11 @@ from kibitz_server.housebots.process import HouseBotProcess, inherited_environme
 LOG = logging.getLogger("kibitz.directory")
 
 CompileCommand: TypeAlias = Callable[[str, bool], Sequence[str]]
-"""Returns the command line of a process that compiles a game, by its name; the flag is whether a
-request waits for it."""
+"""Returns the command line of a process that compiles the named game; the flag tells whether a
+request waits for it.
+"""
 LOADING_SWITCH_S = 0.005
-"""How long a thread keeps the interpreter while rules are loading and another one wants it."""
+"""Seconds for which a thread keeps the GIL while rules are loading and another thread wants it."""
 Spawn: TypeAlias = Callable[[Callable[[], Awaitable[None]]], None]
 
 
@@ -49,7 +49,7 @@ def _nothing() -> None:
 
 
 class Rules:
-    """The games that can be played without a wait, and the loading of the others."""
+    """Tracks which games' rules are loaded, and loads the others."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Rules:
         compile_command: CompileCommand | None = None,
         on_loaded: Callable[[], object] = _nothing,
     ) -> None:
-        """Without a `compile_command` the thread compiles too. Each load calls `on_loaded`."""
+        """Without a `compile_command`, the thread also compiles. Each load calls `on_loaded`."""
         self._games = games
         self._spawn = spawn
         self._compile_command = compile_command
@@ -68,15 +68,15 @@ class Rules:
         self._one_thread = asyncio.Lock()
         self._one_compiler = asyncio.Lock()
         self.waiting: Counter[str] = Counter()
-        """The number of requests of each player that wait for rules."""
+        """The number of each player's requests that wait for rules."""
         self.turns = asyncio.Lock()
-        """Held while a request that has waited for rules is carried out."""
+        """A lock, held while a request that has waited for rules is carried out."""
         self._background: HouseBotProcess | None = None
         """The process that compiles games in the background."""
 
     @classmethod
     def all_loaded(cls) -> Rules:
-        """Return rules that report every game as loaded, for a caller that ensures it."""
+        """Return an instance that reports all games as loaded, for callers that ensure this."""
         return cls({}, lambda work: None)
 
     def are_loaded(self, games: Iterable[str]) -> bool:
@@ -84,9 +84,9 @@ class Rules:
         return self._missing.isdisjoint(games)
 
     async def load(self, games: Iterable[str]) -> None:
-        """Return when the rules of these games are loaded.
+        """Load the rules of these games.
 
-        Rules that fail to load count as loaded: a match that needs them fails, and reports why.
+        Rules that fail to load count as loaded: a match that needs them fails and reports why.
         """
         for game in self._missing.intersection(games):
             await asyncio.shield(self._request(game))
@@ -124,7 +124,7 @@ class Rules:
         return self._compile_command is None or warmup.is_compiled(self._games[game])
 
     async def _compile(self, game: str) -> None:
-        """Have a process compile a game that a request waits for."""
+        """Compile a game that a request waits for, in a separate process."""
         if self._background is not None:
             self._background.stop()
         async with self._one_compiler:
@@ -141,7 +141,7 @@ class Rules:
             LOG.warning("the rules of %s are not compiled ahead: %s", game, process.log_tail)
 
     async def compile_all(self) -> None:
-        """Compile every missing game while no request waits for one."""
+        """Compile all missing games, as long as no request waits for one."""
         for game in self._games:
             stopped = True
             while stopped and game in self._missing and not self._is_compiled(game):
@@ -149,16 +149,16 @@ class Rules:
                     self._background = HouseBotProcess()
                     await self._run_compiler(game, self._background, awaited=False)
                     stopped, self._background = self._background.stopping, None
-                # Let waiting requests go first.
+                # Waiting requests go first.
                 await asyncio.sleep(0)
 
 
 @contextlib.contextmanager
 def _switching_less_often() -> Iterator[None]:
-    """Let threads keep the interpreter longer, for the length of the block.
+    """Let threads keep the GIL longer within the block.
 
-    Each switch between the event loop and a busy thread waits until the system runs the other one,
-    which on a busy machine takes much longer than a server's usual interval.
+    Each switch between the event loop and a busy thread waits until the system schedules the other
+    one, which on a busy machine takes much longer than a server's usual switch interval.
     """
     usual = sys.getswitchinterval()
     sys.setswitchinterval(max(usual, LOADING_SWITCH_S))
@@ -169,7 +169,7 @@ def _switching_less_often() -> Iterator[None]:
 
 
 async def _in_thread(work: Callable[[], None]) -> None:
-    """Run something that does not raise in a thread that does not delay the process's exit."""
+    """Run a function that does not raise in a thread that does not delay the process's exit."""
     loop, done = asyncio.get_running_loop(), asyncio.Event()
 
     def run() -> None:

@@ -1,8 +1,8 @@
 """Substitutes: house bots that take the seats of absent players.
 
 wanted --start--> process starts --hello--> seated
-                    |                 \\--the player is back--> stopped
-                    \\--ended, or not here in time--> the seat is forfeited
+                    |                 \\--the player returned--> stopped
+                    \\--ended, or did not arrive in time--> the seat is forfeited
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kibitz_server.net.peer import Peer
 
 @dataclass(slots=True)
 class Substitution:
-    """A seat that waits for its substitute, or has it."""
+    """A seat that waits for its substitute or has one."""
 
     match: MatchRunner
     want: WantSubstitute
@@ -37,7 +37,7 @@ class Substitution:
 
 
 class Substitutes:
-    """The substitutes of a server, by player."""
+    """Starts and seats the substitutes of a server."""
 
     def __init__(
         self,
@@ -57,10 +57,10 @@ class Substitutes:
         self._substitutions: dict[str, Substitution] = {}
 
     def want(self, match: MatchRunner, want: WantSubstitute) -> None:
-        """Start a substitute for a seat, or forfeit the seat if there is no room for one."""
+        """Start a substitute for a seat, or forfeit the seat if no more house bots are allowed."""
         if self._house_bots.count < self._connections.quotas.house_bots_in_all:
             self._start(match, want)
-        else:  # the match is still inside the call that asks, so it is answered afterwards
+        else:  # the match is still inside the requesting call, so answer afterwards
             full = "the server has as many house bots as it may"
             self._loop.call_soon(match.command, Forfeit(want.seat, want.cause, full))
 
@@ -72,7 +72,7 @@ class Substitutes:
         Deadline(self._loop, self._clock, due, partial(self._check_seated, player.player))
 
     def expects(self, player: str) -> bool:
-        """Return whether a player is or will be a substitute, which is a member of no lobby."""
+        """Return whether a player is or will be a substitute, which is not a member of a lobby."""
         return player in self._substitutions
 
     def seat_arrived(self, player: str, peer: Peer) -> None:
@@ -85,7 +85,7 @@ class Substitutes:
             self._stop_bot(player)
 
     def _seat(self, substitution: Substitution, peer: Peer) -> bool:
-        """Give a seat to its substitute; return whether it took it."""
+        """Give a seat to its substitute; return whether that succeeded."""
         match, player, want = substitution.match, substitution.player, substitution.want
         self._registry.add_seat(player.player, match)
         peer.subscriptions[match.key] = match

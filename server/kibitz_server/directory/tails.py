@@ -1,16 +1,17 @@
-"""The matches of other nodes that are watched at this one: each is followed once, for all.
+"""Follows the matches of other nodes that are watched here: once each, for all spectators.
 
-    begin(key) --> head of the log --> entries, up to its end --> spectators are let in
+    begin(key) --> head of the log --> entries, up to its end --> spectators are admitted
                                           ^
-        every LOOK_S, as long as there are tails: what is new in all of their logs, in one question
+        every LOOK_S, as long as there are tails: one query for all new entries in their logs
 
-A tail depends on the log alone, so nothing changes here when the match changes its node. When this
-node takes the match over, its spectators become those of the runner. While the database is down,
+A tail depends only on the log, so nothing changes here when the match moves to another node. When
+this node takes over the match, its runner takes over the spectators. While the database is down,
 spectators get no news. If a log cannot be read here (because it is damaged, or this release does
-not have its rules), the match can only be watched where it is played.
+not have its rules), the match can only be watched on the node where it is played.
 
-A tail ends when its match is over, or when nobody has watched it for two looks. Spectators about to
-be let in do not count. Reconnecting at once costs nothing.
+A tail ends when its match is over, or when nobody has watched it for two consecutive checks.
+Spectators who are about to be admitted do not count. A spectator who reconnects at once finds the
+tail still running.
 """
 
 from __future__ import annotations
@@ -34,15 +35,15 @@ from kibitz_server.storage.interface import MatchHead, NewEntries, Nodes
 
 LOG = logging.getLogger("kibitz.tails")
 LOOK_S: Final = 0.25
-"""Seconds between two looks for new entries; half of it is the average delay for spectators."""
+"""Seconds between checks for new entries; half of it is the average delay for spectators."""
 MAX_REMEMBERED: Final = 1000
-"""The number of finished or unreadable matches whose status is remembered."""
+"""The number of finished or unreadable matches to remember."""
 TRY_AGAIN_LATER: Final = 1013
 """The close code (RFC 6455 registry) for spectators who should try again later."""
 
 
 class NoRoom(Exception):
-    """Too many matches of other nodes are watched here."""
+    """Too many matches of other nodes are followed here."""
 
 
 class Unreadable(Exception):
@@ -54,7 +55,7 @@ class NoSuchMatch(Exception):
 
 
 class TakenOverHere(Exception):
-    """This node plays the match by now; ask again for its runner."""
+    """This node now plays the match; look up its runner."""
 
 
 class Tails:
@@ -70,7 +71,7 @@ class Tails:
         most: int,
         rules: Rules | None = None,
     ) -> None:
-        """`most` matches are followed at a time; without `rules` those of all games are loaded."""
+        """At most `most` matches are followed at a time. Without `rules`, all rules are loaded."""
         self._loop = loop
         self._clock = clock
         self._spawn = spawn
@@ -79,24 +80,24 @@ class Tails:
         self._most = most
         self._rules = Rules.all_loaded() if rules is None else rules
         self._unloaded: set[str] = set()
-        """The tails that wait for the rules of their games."""
+        """The tails that wait for the rules of their games to load."""
         self._tails: dict[str, MatchTail] = {}
         self._opening: dict[str, Future[MatchTail]] = {}
-        """The tails that requests wait for, until their logs have since been read to the end."""
+        """The tails that requests wait for, until their logs are read to the end."""
         self._unwatched: set[str] = set()
-        """The tails without spectators at the last look."""
+        """The tails without spectators at the last check."""
         self._over: OrderedDict[str, None] = OrderedDict()
         self._unreadable: OrderedDict[str, None] = OrderedDict()
         self._timer: TimerHandle | None = None
         self._reading = False
         self._troubled = False
-        """Whether the last query of the database failed."""
+        """Whether the last database query failed."""
         self._stopped = False
 
-    # --- what others ask --------------------------------------------------------------------
+    # --- queries --------------------------------------------------------------------
 
     def get(self, key: str) -> MatchTail | None:
-        """Return a followed match that lets spectators in, or None."""
+        """Return a followed match that admits spectators, or None."""
         tail = self._tails.get(key)
         return tail if tail is not None and tail.caught_up else None
 
@@ -105,7 +106,7 @@ class Tails:
         return key in self._over
 
     def may_begin(self, key: str, besides: Collection[str] = ()) -> bool:
-        """Return whether a match may be followed `besides` others, if its log is readable here."""
+        """Return whether another match may be followed in addition to `besides`."""
         if self._stopped or key in self._unreadable:
             return False
         begun = self._begun
@@ -122,17 +123,17 @@ class Tails:
 
     @property
     def spectators(self) -> int:
-        """The number of connections that watch them, each counted once for each match."""
+        """The number of connections that watch them, counted once per match."""
         return sum(len(tail.watchers) for tail in self._tails.values())
 
-    # --- beginning and end ------------------------------------------------------------------
+    # --- start and end ------------------------------------------------------------------
 
     def begin(self, key: str) -> Future[MatchTail]:
-        """Follow a match if it is not followed yet; all waiting callers share the result.
+        """Follow a match if it is not followed yet; all waiting callers share the future.
 
-        If the match is followed already, its log is read once more, so that a spectator from
-        another node is not shown an older position than it has seen there. Let spectators in as
-        soon as the result is there. Raises `NoRoom` and `Unreadable`. The result raises these, or
+        If the match is already followed, its log is read once more, so that a spectator from
+        another node is not shown an older position than it has seen there. Admit spectators as soon
+        as the future is done. Raises `NoRoom` and `Unreadable`. The future raises these, or
         `NoSuchMatch`, `TakenOverHere` or `StoreError`.
         """
         opening = self._opening.get(key)
@@ -153,16 +154,17 @@ class Tails:
         return opening
 
     def stop(self) -> None:
-        """Stop following all matches: the server is shutting down."""
+        """Stop following all matches, because the server is shutting down."""
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def taken_over(self, match: MatchRunner, lines: Sequence[bytes], chain: str) -> None:
-        """Hand the spectators to the runner of a match that this node now plays.
+        """Pass the spectators to the runner of a match that this node now plays.
 
-        `lines` are all of its log, which end with `chain`; the runner has added nothing to them.
+        `lines` are its complete log, which ends with `chain`; the runner has not appended to it
+        yet.
         """
         tail = self._drop(match.key, TakenOverHere(match.key))
         if tail is None or not tail.watchers:
@@ -198,7 +200,7 @@ class Tails:
         self._unwatched.discard(key)
         return self._tails.pop(key, None)
 
-    # --- every look -------------------------------------------------------------------------
+    # --- checks -------------------------------------------------------------------------
 
     def _wake(self) -> None:
         if self._timer is None:
@@ -258,7 +260,7 @@ class Tails:
             self._reading = False
 
     async def read(self) -> bool:
-        """Read new entries; return whether there are more, to be read at once."""
+        """Read new entries; return whether more are available at once."""
         try:
             await self._read_heads()
             more = await self._read_entries()
@@ -269,7 +271,7 @@ class Tails:
         return more or bool(self._opening.keys() - self._unloaded)
 
     def _note_trouble(self, error: StoreError) -> None:
-        """Note that the database is down: refuse waiting requests, and let spectators wait."""
+        """Handle a database that is down: refuse waiting requests, and let spectators wait."""
         if not self._troubled:
             LOG.warning("the matches of other nodes cannot be read: %s", error)
         self._troubled = True
@@ -291,9 +293,9 @@ class Tails:
                 self._open_when_loaded(key, heads.get(key))
 
     def _open_when_loaded(self, key: str, head: MatchHead | StoreError | None) -> None:
-        """Begin a tail; if its rules are not loaded yet, it begins later, without blocking others.
+        """Start a tail; if its rules are not loaded yet, start it later, without blocking others.
 
-        Its head is read once more then, as it may have changed.
+        Its head is then read once more, because it may have changed.
         """
         games = [] if head is None or isinstance(head, StoreError) else _game_of(head)
         if self._rules.are_loaded(games):
@@ -324,7 +326,7 @@ class Tails:
             self.give_up(key, error)
 
     def _tail(self, key: str, head: MatchHead) -> MatchTail:
-        """Return a tail that stands before the first entry. Raises `BrokenLog`, `ValueError`."""
+        """Return a tail before its first entry. Raises `BrokenLog`, `ValueError`."""
         setup = record.read_setup(head.head)
         game = self._games.get(setup.game)
         if setup.match != key or game is None:
@@ -336,21 +338,21 @@ class Tails:
     async def _read_entries(self) -> bool:
         asked = {key: tail for key, tail in self._tails.items() if not tail.over}
         openings = dict(self._opening)
-        """The requests that wait since before this query, which may be answered from it."""
+        """The requests that were waiting before this query, so that its result may answer them."""
         if not asked:
             return False
         read = await self._logs.new_entries([tail.stream for tail in asked.values()])
         more = False
         for key, tail in asked.items():
             if self._tails.get(key) is not tail:
-                continue  # it was dropped meanwhile, or begun again
+                continue  # it was dropped or restarted meanwhile
             new, began = read.get(key), self._loop.time()
             try:
                 more |= self._take(tail, new, openings.get(key))
             except Exception as error:
                 LOG.debug("match %s cannot be followed", key, exc_info=True)
                 self.give_up(key, error)
-            # A log that is read from its beginning takes half of the time at most.
+            # Reading a log from the start may take at most half of the time.
             await asyncio.sleep(self._loop.time() - began)
         return more
 
@@ -360,7 +362,7 @@ class Tails:
         new: NewEntries | StoreError | None,
         opening: Future[MatchTail] | None,
     ) -> bool:
-        """Show the new entries of one match; return whether there may be more."""
+        """Show the new entries of one match; return whether more may be available."""
         if isinstance(new, StoreError):
             raise new
         now = self._clock()
@@ -370,7 +372,7 @@ class Tails:
                 return True
         tail.catch_up(now)
         waiting = self._opening.get(tail.key)
-        if waiting is not None and (waiting is opening or tail.over):  # nothing comes after the end
+        if waiting is not None and (waiting is opening or tail.over):  # nothing follows the end
             del self._opening[tail.key]
             waiting.set_result(tail)
         if tail.over and tail.watchers:
@@ -379,7 +381,7 @@ class Tails:
 
 
 def _game_of(head: MatchHead) -> list[str]:
-    """Return the game of a match, as far as its setup can be read."""
+    """Return the game of a match, or None if its setup cannot be read."""
     try:
         return [record.read_setup(head.head).game]
     except ValueError:
@@ -393,6 +395,6 @@ def _remember(keys: OrderedDict[str, None], key: str) -> None:
 
 
 def _note_outcome(opening: Future[MatchTail]) -> None:
-    """Take note of an error that no request waits for any more."""
+    """Retrieve an error that no request waits for any more."""
     if not opening.cancelled():
         opening.exception()

@@ -1,4 +1,4 @@
-"""Common parts of handlers: refusing unknown targets, answering requests that take a while."""
+"""Shared by handlers: refuses requests with unknown targets, and answers slow requests."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from kibitz_server.storage.errors import UnusableDatabase
 
 LOG = logging.getLogger("kibitz.handlers")
 MAX_WAITING: Final = 8
-"""The number of a player's requests that may wait for the rules of their games."""
+"""The number of a player's requests that may wait for game rules to load."""
 RULES_RETRY_MS: Final = 2000
-"""The retry delay for a player with too many of them."""
+"""The retry delay for a player with too many waiting requests."""
 Kind: TypeAlias = Literal["lobby", "match"]
 
 
 def answer_later(
     directory: Directory, peer: Peer, request: int, work: Callable[[], Awaitable[None]]
 ) -> None:
-    """Carry out a request that has to wait; answer it if that raises or is declined."""
+    """Carry out a slow request; answer it if that raises or is declined."""
 
     async def answered() -> None:
         try:
@@ -63,10 +63,10 @@ def when_loaded(
     games: Collection[str],
     work: Callable[[], None],
 ) -> None:
-    """Carry out a request once the rules of `games` are loaded, which most often is now.
+    """Carry out a request once the rules of `games` are loaded, which they usually are.
 
-    At most `MAX_WAITING` requests of a player wait for that. Requests that have waited are carried
-    out one per turn of the loop, so that many of them do not block others.
+    At most `MAX_WAITING` requests per player may wait. Requests that have waited run one per turn
+    of the event loop, so that many of them do not block others.
     """
     rules, player = directory.rules, identity.key
     if rules.are_loaded(games):
@@ -99,7 +99,7 @@ def when_loaded(
 def answered_by(lobby: LobbyRunner, peer: Peer, request: int) -> Iterator[None]:
     """Carry out a request that a lobby answers, now or later.
 
-    If that raises, the request is answered here, unless the lobby does it.
+    After an exception, answer the request unless the lobby will.
     """
     try:
         yield
@@ -109,7 +109,7 @@ def answered_by(lobby: LobbyRunner, peer: Peer, request: int) -> Iterator[None]:
 
 
 def hold_answer(lobby: LobbyRunner, peer: Peer, request: int, answer: Callable[[], object]) -> None:
-    """Answer a request once all writes of a lobby are on the disk."""
+    """Answer a request once all of a lobby's writes are on disk."""
     if lobby.closed:
         lobby.pending.turn_away(peer, request)
     else:
@@ -119,8 +119,7 @@ def hold_answer(lobby: LobbyRunner, peer: Peer, request: int, answer: Callable[[
 def refuse_to_host(
     directory: Directory, peer: Peer, request: int, problem: SettingsProblem
 ) -> None:
-    """Refuse to open a lobby because of a limit, once the lobbies that it counts are on the
-    disk."""
+    """Refuse to open a lobby because of a limit, once the counted lobbies are on disk."""
     refuse = partial(peer.refuse, request, *problem)
     lobbies = reversed(directory.lobbies.values())
     newest = next((lobby for lobby in lobbies if lobby.durable_view is None), None)
@@ -130,11 +129,11 @@ def refuse_to_host(
         hold_answer(newest, peer, request, refuse)
 
 
-# --- lobbies and matches that are not here ----------------------------------------------------
+# --- lobbies and matches elsewhere ----------------------------------------------------
 
 
 def find_lobby(directory: Directory, peer: Peer, request: int, key: str) -> LobbyRunner | None:
-    """Return an open lobby, or refuse the request about it."""
+    """Return an open lobby; refuse the request if there is none."""
     lobby = directory.lobbies.get(key)
     if lobby is None:
         refuse_missing(directory, peer, request, "lobby", key)
@@ -142,7 +141,7 @@ def find_lobby(directory: Directory, peer: Peer, request: int, key: str) -> Lobb
 
 
 def find_match(directory: Directory, peer: Peer, request: int, key: str) -> MatchRunner | None:
-    """Return a match that runs or is just over, or refuse the request about it."""
+    """Return a running or just finished match; refuse the request if there is none."""
     match = directory.registry.find_match(key)
     if match is None:
         refuse_missing(directory, peer, request, "match", key)
@@ -150,9 +149,9 @@ def find_match(directory: Directory, peer: Peer, request: int, key: str) -> Matc
 
 
 def refuse_missing(directory: Directory, peer: Peer, request: int, kind: Kind, key: str) -> None:
-    """Refuse a request about a target that is not here; redirect if another node has it.
+    """Refuse a request about an unknown target; redirect if another node has it.
 
-    In a cluster the database is queried if no node's line mentions the target.
+    In a cluster this queries the database if no node's line mentions the target.
     """
     if directory.others is None:
         peer.refuse(request, *missing(directory, kind, key))
@@ -166,7 +165,7 @@ def refuse_missing(directory: Directory, peer: Peer, request: int, kind: Kind, k
 
 
 def missing(directory: Directory, kind: Kind, key: str) -> tuple[Code, str]:
-    """Return the refusal for a lobby or a match that does not exist, or was set aside."""
+    """Return the refusal for a lobby or match that does not exist or was set aside."""
     if directory.quarantine.reason(key) is not None:
         # The reason itself may reveal hidden information of the match.
         return Code.DAMAGED, f"the log of {key!r} is damaged: it does not go on"
@@ -176,7 +175,7 @@ def missing(directory: Directory, kind: Kind, key: str) -> tuple[Code, str]:
 
 
 def redirect_by_lines(directory: Directory, peer: Peer, request: int, kind: Kind, key: str) -> bool:
-    """Refuse a request about a target in another node's lines; return whether there is one."""
+    """If another node's lines mention the target, refuse the request; return whether they do."""
     others = directory.others
     if others is None:
         return False
@@ -187,9 +186,9 @@ def redirect_by_lines(directory: Directory, peer: Peer, request: int, kind: Kind
 
 
 async def redirect_by_database(directory: Directory, peer: Peer, request: int, key: str) -> bool:
-    """Refuse a request about a target at another node by the database; return whether it is.
+    """Refuse a request if the target is on another node; return whether it is.
 
-    Raises the errors of `Directory.find_elsewhere`.
+    Queries the database, and raises the errors of `Directory.find_elsewhere`.
     """
     place = await directory.find_elsewhere(key)
     if place is not None:
@@ -200,9 +199,10 @@ async def redirect_by_database(directory: Directory, peer: Peer, request: int, k
 def refuse_elsewhere(
     directory: Directory, peer: Peer, request: int, place: Elsewhere, player: str | None = None
 ) -> None:
-    """Refuse a request about a lobby that another node has.
+    """Refuse a request about a lobby on another node.
 
-    Players with a lobby or a seat here are not redirected. `player` is the one who says hello.
+    Players with a lobby or a seat here are not redirected. `player` is the player who is saying
+    hello, if any.
     """
     if player is None:
         player = "" if peer.identity is None else peer.identity.key

@@ -1,4 +1,4 @@
-"""The request `hello`: identifies the player of a connection, and welcomes it."""
+"""The request `hello`: identifies a connection's player, and answers with a welcome."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from kibitz_server.net.rate_limit import UNLIMITED, Rate, RateLimiter
 
 LOG = logging.getLogger("kibitz.handlers")
 RETRY_SOON_MS: Final = 300
-"""The retry delay in milliseconds while a node waits for news of another one."""
+"""The retry delay in milliseconds while a node waits for another node's lines."""
 
 
 class HelloHandler:
-    """Identifies connections and welcomes them."""
+    """Identifies connections and sends them their welcome."""
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
@@ -34,7 +34,7 @@ class HelloHandler:
         self._no_limits = _limits(connections.quotas, UNLIMITED)
 
     def hello(self, peer: Peer, hello: Hello) -> None:
-        """Identify a player, and welcome it."""
+        """Identify a player, and send its welcome."""
         if peer.identity is not None:
             peer.refuse(hello.id, Code.WRONG_STATE, "this connection has said hello", hint="")
             return
@@ -83,10 +83,10 @@ class HelloHandler:
         self._send_welcome(peer, hello.id, known[-1], admission)
 
     def _belongs_elsewhere(self, peer: Peer, hello: Hello, admission: Admission) -> bool:
-        """Redirect a player to its lobby at another node, or refuse while that is not known.
+        """Redirect a player to its lobby on another node; refuse while its location is unknown.
 
-        A player redirected to this node joins the lobby of the ticket, unless that has moved since;
-        a house bot joins the lobby or match that started it.
+        A player redirected to this node joins the lobby of its ticket, unless the lobby has moved
+        since; a house bot joins the lobby or match that started it.
         """
         others, player = self._directory.others, admission.identity.key
         sent = hello.ticket is not None and lobby_of(hello.ticket) in self._directory.lobbies

@@ -1,4 +1,4 @@
-"""Checks of a host's request: the server's limits, and games and options that exist."""
+"""Checks a host's request against the server's limits, games and options."""
 
 from __future__ import annotations
 
@@ -32,13 +32,15 @@ from kibitz_server.net.connections import counted_address
 from kibitz_server.net.peer import Peer
 
 MAX_KINDS: Final = 32
-"""The number of games and options that one request may name: the start of each is tried."""
+"""The number of different games and options that one request may name, because each is started on
+trial.
+"""
 KIND_COST: Final = 1.0
-"""The rate-limit cost of each kind after the first."""
+"""The rate-limit cost of each such kind after the first."""
 
 
 class HostingChecks:
-    """The checks; each returns a refusal's code and a sentence, or None if nothing is wrong."""
+    """The checks; each returns a refusal's code and a sentence, or None if it passes."""
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
@@ -80,17 +82,17 @@ class HostingChecks:
         account: bool,
         arranged: Sequence[tuple[str, ProgrammeItem]] = (),
     ) -> SettingsProblem | None:
-        """Return why matches of these settings cannot be rated, if they are meant to be."""
+        """Return why matches with these settings cannot be rated, if they should be."""
         standard = partial(standard_options, self._directory.games)
         return rated_conditions.rated_problem(RatedPlan(settings, account, standard, arranged))
 
     def rematch_problem(self, lobby: LobbyState) -> SettingsProblem | None:
-        """Return why another round cannot be rated, in a lobby that an earlier server let in."""
+        """Return why another round cannot be rated, in a lobby that an earlier release accepted."""
         account = self._directory.accounts.is_account(lobby.host.player)
         return self.rated_problem(lobby.settings, account=account)
 
     def charge_opening(self, peer: Peer, identity: Identity, request: int) -> bool:
-        """Charge for a lobby that is about to be opened; if that fails, refuse the request."""
+        """Charge for opening a lobby; if that fails, refuse the request."""
         wait_ms = self._directory.connections.charge_opening(peer, identity)
         if wait_ms:
             message = f"too many lobbies were opened, wait {wait_ms} ms"
@@ -98,9 +100,9 @@ class HostingChecks:
         return not wait_ms
 
     def _quota_problem(self, settings: LobbySettings, identity: Identity, peer: Peer) -> str | None:
-        """Return the limit that another lobby of these settings would exceed, or None.
+        """Return the limit that another lobby with these settings would exceed, or None.
 
-        The player's own limits apply across all nodes; the others to this machine.
+        The player's own limits apply across all nodes, the others only on this machine.
         """
         everybodys = list(self._directory.lobbies.values())
         address = counted_address(peer)
@@ -138,7 +140,7 @@ class HostingChecks:
         return None
 
     def _house_seats_elsewhere(self, identity: Identity) -> list[int]:
-        """Return the house seats of each lobby that the player has open at other nodes."""
+        """Return the number of house seats in each open lobby of the player on other nodes."""
         others, here = self._directory.others, self._directory.lobbies
         lines = [] if others is None else others.hosted_by(identity.key)
         return [line.house_seats for line in lines if line.lobby not in here]
@@ -146,9 +148,9 @@ class HostingChecks:
     def _game_problem(
         self, item: ProgrammeItem, path: str, started: set[str]
     ) -> SettingsProblem | None:
-        """Return why there is no such match; its start is tried, as only the game can tell.
+        """Return why a match cannot start; it is started on trial, because only the game can tell.
 
-        `started` are the kinds that this request has started already, once each.
+        `started` contains the kinds that this request has already tried, once each.
         """
         flaw = item.time_control.flaw
         if flaw is not None:
@@ -176,9 +178,10 @@ class HostingChecks:
     def arrangement_problem(
         self, lobby: LobbyState, matches: Sequence[Arrangement]
     ) -> SettingsProblem | None:
-        """Return why a match cannot be arranged; those that differ in seeds only are checked once.
+        """Return why a match cannot be arranged.
 
-        Known matches were checked when they were arranged.
+        Matches that differ only in their seeds are checked once, and known matches were checked
+        when they were arranged.
         """
         seen: set[str] = set()
         new = [
@@ -206,9 +209,9 @@ class HostingChecks:
 
 
 def charge_kinds(peer: Peer, request: int, items: Iterable[ProgrammeItem]) -> bool:
-    """Charge a request for the kinds of matches whose start the server tries.
+    """Charge a request for the kinds of matches that the server starts on trial.
 
-    Returns whether it was paid for; otherwise it is refused.
+    Return whether the charge succeeded; otherwise refuse the request.
     """
     kinds = len(set(map(_kind, items)))
     if kinds > MAX_KINDS:
@@ -219,10 +222,10 @@ def charge_kinds(peer: Peer, request: int, items: Iterable[ProgrammeItem]) -> bo
 
 
 def _kind(item: ProgrammeItem) -> str:
-    """Return everything that decides whether a match can begin, except its seed."""
+    """Return everything except the seed that determines whether a match can start."""
     return item.model_dump_json(include={"game", "options", "seats"})
 
 
 def _house_seats(lobbies: Iterable[LobbyRunner]) -> list[int]:
-    """Return how many seats of each lobby have a process of the server."""
+    """Return the number of seats in each lobby that are played by a process of the server."""
     return [house_seats(lobby.engine.state.settings) for lobby in lobbies]

@@ -1,4 +1,4 @@
-"""Lists: games, lobbies, matches, the rating list, and the hall, which has them all."""
+"""Lists: games, lobbies, matches, the rating list, and the hall, which combines them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class ListHandlers:
             if lobby is None:
                 return
             if lobby.durable_view is None or not lobby.durable_view.may_watch(identity.key):
-                # As if there were none: others need not learn of a lobby that is not shown.
+                # As if the lobby did not exist, so as not to reveal a hidden lobby.
                 peer.refuse(request.id, *missing(self._directory, "lobby", request.lobby))
                 return
         shown: dict[int, MatchRunner | MatchBrief] = {
@@ -102,12 +102,12 @@ class ListHandlers:
         return match.listed if lobby is None else match.engine.state.setup.lobby == lobby
 
     def _elsewhere(self) -> list[LobbyLine]:
-        """Return the listed lobbies of other nodes."""
+        """Return the publicly listed lobbies of other nodes."""
         others = self._directory.others
         return [] if others is None else list(others.listed())
 
     def subscribe(self, peer: Peer, identity: Identity, request: messages.Subscribe) -> None:
-        self._directory.hall.wake()  # what raises here is answered as what it is
+        self._directory.hall.wake()  # exceptions here must be answered as such
         peer.answer(Done(re=request.id))
         self._directory.hall.subscribe(peer)
 
@@ -139,12 +139,12 @@ class ListHandlers:
 
 
 def _unordered(brief: _B) -> _B:
-    """Return a brief without its place in the news of the hall."""
+    """Return a brief without its number in the hall's news."""
     return brief.model_copy(update={"order": None})
 
 
 def _page(shown: Mapping[int, _T], after: int, limit: int) -> tuple[list[_T], int, bool]:
-    """Return the items numbered after `after`, the last number, and whether more follow."""
+    """Return items with numbers after `after`, the last number, and whether more follow."""
     numbers = sorted(number for number in shown if number > after)
     page = numbers[:limit]
     return [shown[number] for number in page], page[-1] if page else after, len(numbers) > limit

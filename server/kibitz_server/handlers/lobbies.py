@@ -23,7 +23,7 @@ from kibitz_server.net.peer import Peer
 
 
 class LobbyHandlers:
-    """Hands requests about lobbies over to their runners."""
+    """Passes requests about lobbies to their runners."""
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
@@ -86,7 +86,7 @@ class LobbyHandlers:
         if lobby is None:
             return
         state = lobby.engine.state
-        if identity.key == state.host.player:  # the lobby refuses all others
+        if identity.key == state.host.player:  # the lobby refuses everybody else
             fresh = [match.item for match in request.matches if match.tag not in state.round.tags]
             if not charge_kinds(peer, request.id, fresh):
                 return
@@ -108,7 +108,7 @@ class LobbyHandlers:
             return
         lobby.command(commands.Rematch(identity.key), peer, request.id)
 
-    # --- requests that the lobby alone decides on -------------------------------------------
+    # --- requests that the lobby decides on its own -------------------------------------------
 
     def kick(self, peer: Peer, identity: Identity, request: messages.Kick) -> None:
         self._command(peer, request, commands.Kick(identity.key, request.player))

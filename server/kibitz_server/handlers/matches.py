@@ -24,7 +24,7 @@ from kibitz_server.net.peer import Peer
 
 
 class MatchHandlers:
-    """Hands requests about matches over to their runners, and to the archive."""
+    """Passes requests about matches to their runners, or to the archive."""
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
@@ -72,7 +72,7 @@ class MatchHandlers:
     # --- the past -----------------------------------------------------------------------------
 
     def move_after_end(self, peer: Peer, move: messages.Move) -> None:
-        """Answer a move of a match that is over: the last move may have been resent."""
+        """Answer a move in a finished match, which may be the resent last move."""
         match = self._directory.registry.recently_finished.get(move.match)
         if match is not None:
             match_requests.answer_late_move(match, peer, move)
@@ -98,7 +98,7 @@ class MatchHandlers:
     def _answer_here(
         self, peer: Peer, request: int, key: str, work: Callable[[], Awaitable[None]]
     ) -> None:
-        """Carry out a request about a match, or redirect to the node where it goes on."""
+        """Carry out a request about a match, or redirect to the node where it is played."""
         directory = self._directory
         is_here = key in directory.matches or self._is_followed(peer, key)
         if not is_here and redirect_by_lines(directory, peer, request, "match", key):
@@ -111,9 +111,9 @@ class MatchHandlers:
         answer_later(directory, peer, request, carry_out)
 
     def _is_followed(self, peer: Peer, key: str) -> bool:
-        """Return whether this node has the past of another node's match as completely as that one.
+        """Return whether this node can show the whole past of another node's match.
 
-        It does for connections that watch the match here, and for everybody when it is over.
+        It can for connections that watch the match here, and for everybody when it is over.
         """
         tails = self._directory.tails
         if tails is None:

@@ -1,4 +1,4 @@
-"""The plain HTTP pages of finished records."""
+"""Serves the records of finished matches over plain HTTP."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from kibitz_server.storage.streams import Closed
 
 
 class RecordPages:
-    """Makes the pages of the records of one server."""
+    """Makes the pages of one server's records."""
 
     def __init__(self, store: Store, quarantine: Quarantine, *, notes: bool) -> None:
-        """`notes` is whether records contain the bots' notes."""
+        """`notes` includes the bots' notes in records."""
         self._store = store
         self._quarantine = quarantine
         self._notes = notes
@@ -25,8 +25,8 @@ class RecordPages:
     async def record(self, match: str) -> AsyncIterator[bytes] | None:
         """Return the record of a finished match, piece by piece; a damaged one is set aside.
 
-        If the damage is not in the first piece, the rest is not sent. Raises `UnusableDatabase` if
-        the database cannot be read now.
+        If the damage is after the first piece, the rest is not sent. Raises `UnusableDatabase` if
+        the database cannot be read.
         """
         try:
             closed = await self._store.closed(match)
@@ -34,7 +34,7 @@ class RecordPages:
                 return None
             first = await self._lines(closed, 1)
         except UnusableDatabase:
-            raise  # that says nothing about the match
+            raise  # the failure is not the match's
         except StoreError as error:
             self._quarantine.add("match", match, error)
             return None

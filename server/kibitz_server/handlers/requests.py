@@ -1,11 +1,11 @@
 """The dispatch of requests: `RequestHandlers` has the table of all handlers.
 
-A request arrives decoded and paid for (`net.connection`). `rights` may refuse it. Its handler makes
-the checks that no single lobby or match can make, and hands it over to the runner of the lobby or
-match, which answers. Handlers keep no state between requests. Each request is answered once.
+A request arrives decoded and charged (`net.connection`). `rights` may refuse it. Its handler makes
+the checks that go beyond a single lobby or match, and passes the request to the runner of the lobby
+or match, which answers it. Handlers are stateless. Each request is answered once.
 
-Two requests have their own way here: `hello`, the only one before there is a player, and moves,
-which are most of the traffic.
+Two requests are dispatched separately: `hello`, the only one allowed before the player is known,
+and moves, which are most of the traffic.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from kibitz_server.net.peer import Peer
 
 LOG = logging.getLogger("kibitz.handlers")
 Handler: TypeAlias = Callable[[Peer, Identity, Any], None]
-"""Carries out a request of one type, or refuses it."""
+"""Carries out or refuses a request of one type."""
 
 
 class RequestHandlers:
@@ -78,15 +78,15 @@ class RequestHandlers:
     # --- connections ------------------------------------------------------------------------
 
     def admit(self, peer: Peer) -> bool:
-        """Return whether there is room for another connection from this address."""
+        """Return whether another connection from this address is allowed."""
         return self._directory.connections.admit(peer, open_=self._directory.up)
 
     def relocate(self, peer: Peer) -> bool:
-        """Return whether there is room at the address that the connection's headers name."""
+        """Return whether the connection is allowed from the address named in its headers."""
         return self._directory.connections.relocate(peer)
 
     def may_stay(self, peer: Peer) -> bool:
-        """Return whether a connection that has its page may stay open for another request."""
+        """Return whether a connection may be kept open for another request after its page."""
         return self._directory.connections.may_stay(peer)
 
     def socket_closed(self, peer: Peer) -> None:
@@ -94,7 +94,7 @@ class RequestHandlers:
         self._directory.connections.socket_closed(peer)
 
     def disconnected(self, peer: Peer) -> None:
-        """Notify a closed connection's matches, and its player's lobbies."""
+        """Notify a closed connection's matches and its player's lobbies."""
         subscriptions = list(peer.subscriptions.values())
         peer.subscriptions.clear()
         for subscription in subscriptions:
@@ -113,7 +113,10 @@ class RequestHandlers:
     # --- requests ---------------------------------------------------------------------------
 
     def move(self, peer: Peer, move: Move) -> None:
-        """Carry out a move and charge for a refused one. It is answered, whatever raises."""
+        """Carry out a move, and charge for a refused one.
+
+        It is answered even after an exception.
+        """
         match = self._directory.matches.get(move.match)
         try:
             if match is None:
@@ -126,7 +129,7 @@ class RequestHandlers:
             peer.fail(move.id)
 
     def request(self, peer: Peer, message: ClientMessage) -> None:
-        """Carry out a request, or refuse it: each is answered, whatever raises."""
+        """Carry out or refuse a request. It is answered even after an exception."""
         try:
             if isinstance(message, Hello):
                 self._hello.hello(peer, message)

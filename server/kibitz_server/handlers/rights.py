@@ -1,14 +1,13 @@
-"""The rights of connections that may not make every request: entrants and viewers.
+"""The rights of restricted connections: entrants and viewers.
 
-A viewer has no name. It may make the requests that only read, `Request.of_viewers`.
+A viewer has no name. It may only make requests that read (`Request.of_viewers`). On the server of
+an event, entrants may only make the requests that playing requires (`Request.of_entrants`).
+Entrants are third-party code on the server's machine. So every request that could be used against
+other entrants or the machine is refused before any work is done: entrants cannot host, start house
+bots, or watch.
 
-At an event's own server, its entrants may only do what playing requires. Entrants are third-party
-code on the server's machine. So every request that could be used against other entrants or the
-machine is refused before any work is done: entrants cannot host, start house bots, or watch.
-`Request.of_entrants` lists the requests they may make. The rule applies to connections, not to
-players: the organizer's own connections, which use its secret, may make any request (`accounts`).
-
-Moves have their own path, and need no right but a seat.
+The rules apply to connections, not to players: the organizer's own connections, which use its
+secret, may make any request (`accounts`). Moves are dispatched separately, and only require a seat.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ VIEWER_HINT: Final = "connect again and say hello with a name or a token"
 
 
 def allowed(peer: Peer, request: ClientMessage) -> bool:
-    """Return whether a connection may make this request; otherwise refuse it."""
+    """Return whether a connection may make this request; refuse it otherwise."""
     if peer.identity is not None and peer.identity.viewer and not request.of_viewers:
         message = f"a viewer without a name cannot ask for {request.type!r}"
         peer.refuse(request.id, Code.UNAUTHORIZED, message, hint=VIEWER_HINT)

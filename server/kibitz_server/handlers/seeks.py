@@ -1,4 +1,4 @@
-"""The request `seek`: finds opponents who seek the same match, or waits for them."""
+"""The request `seek`: finds opponents with the same terms, or waits for them."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from kibitz_server.net.peer import Peer
 
 
 class SeekHandler:
-    """Answers `seek` with the lobby in which its player plays, or waits."""
+    """Answers `seek` with the lobby in which the player plays or waits."""
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
         self._checks = HostingChecks(directory)
 
     def seek(self, peer: Peer, identity: Identity, request: messages.Seek) -> None:
-        """Join a player who seeks the same, or open a lobby that waits for one."""
+        """Join a player with the same terms, or open a lobby that waits for one."""
         work = partial(self._seek_loaded, peer, identity, request)
         when_loaded(self._directory, peer, identity, request.id, [request.terms.item.game], work)
 
@@ -78,7 +78,7 @@ class SeekHandler:
     def _answer_own(
         self, own: LobbyRunner, peer: Peer, identity: Identity, request: messages.Seek
     ) -> None:
-        """Answer a player who is already seeking, once the disk has that seek."""
+        """Answer a player who is already seeking, once that seek is on disk."""
 
         def answer() -> None:
             if seeks.same_terms(
@@ -92,14 +92,14 @@ class SeekHandler:
         hold_answer(own, peer, request.id, answer)
 
     def _own_seek(self, identity: Identity) -> LobbyRunner | None:
-        """Return the player's open seek, or the one in which it plays."""
+        """Return the seek in which the player waits or plays."""
         for lobby in self._seeks_of(identity):
             if lobby.engine.state.phase in ("gathering", "running"):
                 return lobby
         return None
 
     def _leave_finished(self, identity: Identity) -> None:
-        """Let a player leave its finished seeks, because it starts a new one."""
+        """Take a player out of its finished seeks, because it starts a new one."""
         for lobby in self._seeks_of(identity):
             if lobby.engine.state.phase == "finished":
                 lobby.command(commands.Leave(identity.key))
@@ -113,7 +113,7 @@ class SeekHandler:
         ]
 
     def _problem(self, identity: Identity, peer: Peer, terms: SeekTerms) -> SettingsProblem | None:
-        """Return why this player cannot seek on these terms, or None."""
+        """Return why this player cannot seek with these terms, or None."""
         if not self._directory.ready():
             return Code.UNAVAILABLE, "the server cannot begin anything new now"
         if terms.item.seed is not None:
@@ -131,7 +131,7 @@ class SeekHandler:
     def _open_seeks(
         self, peer: Peer, identity: Identity, terms: SeekTerms
     ) -> Iterator[LobbyRunner]:
-        """Yield the seeks on the same terms that this player may join, the oldest first."""
+        """Yield the seeks with the same terms that this player may join, oldest first."""
         join = _join(peer, identity)
         for lobby in list(self._directory.lobbies.values()):
             state = lobby.engine.state
@@ -146,7 +146,7 @@ class SeekHandler:
                 yield lobby
 
     def _seek_elsewhere(self, terms: SeekTerms) -> Elsewhere | None:
-        """Return a lobby of another node where a player waits on the same terms."""
+        """Return a lobby on another node where a player waits with the same terms."""
         others = self._directory.others
         if others is None:
             return None

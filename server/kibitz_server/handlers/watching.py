@@ -1,9 +1,9 @@
-"""Requests to watch one match, many on a wall, or none any more.
+"""Requests to watch one match, to watch many on a wall, or to stop watching.
 
-Matches of other nodes are watched here as well (`directory.tails`), after a moment for reading the
-log. Spectators are redirected to the node that plays if only that node can let them in: because of
-a seat, or because the lobby shows its matches to members only. All are redirected while too many
-matches are followed.
+Matches of other nodes can be watched here too (`directory.tails`), after a short delay for reading
+the log. A spectator is redirected to the playing node if only that node can admit it: because it
+has a seat, or because the lobby shows its matches only to members. While too many matches are
+followed, spectators of further matches are redirected too.
 """
 
 from __future__ import annotations
@@ -45,25 +45,25 @@ from kibitz_server.storage.errors import StoreError
 
 LOG = logging.getLogger("kibitz.handlers")
 RETRY_S: Final = 4 * LOOK_S
-"""Seconds after which a wall asks again for a match that could not be read."""
+"""Seconds after which a wall retries a match that could not be read."""
 
 
 class AwaitedMatch:
     """A placeholder among a connection's subscriptions for a match that is still being read.
 
-    If another object, or none, is in its place, the match is no longer wanted. Its key is no key of
-    a match or a lobby, since those have no space.
+    If it has been replaced or removed, the match is no longer wanted. Its key contains a space,
+    unlike the keys of matches and lobbies.
     """
 
     def __init__(self, peer: Peer, match: str) -> None:
-        """Replace any former placeholder of the connection for this match."""
+        """Replace any earlier placeholder of the connection for this match."""
         self.match = match
         self._subscriptions = peer.subscriptions
         peer.subscriptions[_place(match)] = self
 
     @property
     def wanted(self) -> bool:
-        """Whether the connection is open, and has not asked for something else since."""
+        """Whether the connection is open and still wants to watch the match."""
         return self._subscriptions.get(_place(self.match)) is self
 
     def end(self) -> None:
@@ -72,11 +72,11 @@ class AwaitedMatch:
             del self._subscriptions[_place(self.match)]
 
     def disconnected(self, peer: Peer) -> None:
-        """Do nothing: letting the spectator in will find the connection closed."""
+        """Do nothing, because admitting the spectator will find the connection closed."""
 
 
 class WatchHandlers:
-    """Lets spectators in to matches, whichever node plays them."""
+    """Admits spectators to matches, whichever node plays them."""
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
@@ -107,7 +107,7 @@ class WatchHandlers:
         request: messages.Watch,
         awaited: AwaitedMatch,
     ) -> None:
-        """Show a match of another node, or redirect to a node that shows it."""
+        """Show a match of another node, or redirect to that node."""
         key = request.match
         try:
             tail = await self._readable(tails, key)
@@ -120,15 +120,15 @@ class WatchHandlers:
         if tails.is_over(key) or (declined is not None and declined.code is Code.OVER):
             match_requests.refuse_over(key, peer, request.id)
         elif tail is None or declined is not None:
-            # Only the node that plays it can tell its players and its lobby's members.
+            # Only the playing node knows its players and its lobby's members.
             refuse_missing(self._directory, peer, request.id, "match", key)
         else:
             peer.answer(Done(re=request.id))
-            if wanted:  # else it is gone, or has asked meanwhile to watch no more
+            if wanted:  # otherwise it has left or stopped watching meanwhile
                 self._let_in(tail, peer, tail.admit_spectator)
 
     def _let_in(self, tail: MatchTail, peer: Peer, let_in: Callable[[Peer], None]) -> None:
-        """Let a spectator in; if the match cannot be shown, stop following it."""
+        """Admit a spectator; if the match cannot be shown, stop following it."""
         peer.subscriptions[tail.key] = tail
         try:
             let_in(peer)
@@ -138,7 +138,7 @@ class WatchHandlers:
                 self._directory.tails.give_up(tail.key, error)
 
     async def _readable(self, tails: Tails, key: str) -> MatchTail | None:
-        """Return a match of another node that is followed here, or None if that is impossible.
+        """Follow a match of another node and return it, or None if that is impossible.
 
         Raises `BetweenNodes` and `StoreError`.
         """
@@ -199,9 +199,9 @@ class WatchHandlers:
     def _why_not_watched_elsewhere(
         self, key: str, identity: Identity, unread: Collection[str]
     ) -> NotWatched | None:
-        """Return why an unread match is not put on a wall, besides `unread` others.
+        """Return why an unread match cannot be added to a wall with `unread` others.
 
-        None if its node's lines give no reason.
+        Returns None if its node's lines give no reason.
         """
         tails, others = self._directory.tails, self._directory.others
         line = None if others is None else others.line_of(key)
@@ -221,7 +221,7 @@ class WatchHandlers:
         return NotWatched(match=key, code=code, message=message)
 
     def _await_for_wall(self, peer: Peer, awaited: AwaitedMatch) -> None:
-        """Put a match of another node on a wall when it is read, unless it is not wanted then."""
+        """Add a match of another node to a wall once it is read, if it is still wanted."""
         tails, key = self._directory.tails, awaited.match
         if tails is None or not awaited.wanted:
             return
@@ -266,12 +266,12 @@ def _over(key: str) -> NotWatched:
 
 
 def _is_shown(peer: Peer, key: str, match: WatchedMatch | None) -> bool:
-    """Return whether a connection watches a match, or is about to."""
+    """Return whether a connection watches a match or is about to."""
     return _place(key) in peer.subscriptions or (match is not None and peer in match.watchers)
 
 
 def _place(match: str) -> str:
-    """Return the key of an `AwaitedMatch` among the subscriptions."""
+    """Return the subscription key of an `AwaitedMatch`."""
     return f"awaited {match}"
 
 
@@ -286,7 +286,7 @@ def _put_on_wall(peer: Peer, match: WatchedMatch) -> None:
 
 
 def _unwatch_others(peer: Peer, kept: Collection[str]) -> None:
-    """Stop a connection's watching of all matches but these; its seats stay as they are."""
+    """Stop a connection from watching all matches except these; its seats are unaffected."""
     for key, subscription in list(peer.subscriptions.items()):
         if isinstance(subscription, AwaitedMatch):
             if subscription.match not in kept:
