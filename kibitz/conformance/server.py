@@ -214,7 +214,7 @@ class ConformanceServer:
             case messages.ListMatches():
                 self.send(messages.MatchList(re=request.id, matches=[]))
             case messages.Hello():
-                self.refuse(request.id, Code.WRONG_STATE, "this connection has said hello")
+                self.refuse(request.id, Code.WRONG_STATE, "this connection has already said hello")
             case messages.Watch() | messages.Unwatch():
                 self.refuse(request.id, Code.NOT_WATCHABLE, "there is nothing to watch")
             case _:

@@ -155,7 +155,7 @@ async def test_a_hall_shows_what_all_nodes_have_and_a_spectator_goes_there(
                 with pytest.raises(RefusedError) as busy:
                     await ada.join(elsewhere)
             assert busy.value.code is Code.ELSEWHERE
-            assert "lobby or a seat here" in busy.value.hint
+            assert "lobby or a seat on this node" in busy.value.hint
             await ada.ready(lobby)
             await bob.ready(lobby)
             match = await match_in_hall(eve, lobby)

@@ -45,7 +45,7 @@ MEMORY_FACTOR: Final = 4
 """The approximate memory of an answer, in bytes per byte of its JSON."""
 LAST_ENTRY: Final = 2**53
 """A number beyond the entries of any match."""
-_DAMAGED: Final = "the log of {!r} is damaged: it does not go on"
+_DAMAGED: Final = "the log of {!r} is damaged, so it cannot continue"
 PageKey: TypeAlias = tuple[str, int | None, WantedViews, int, int]
 """The match, the seat whose notes are shown, the wanted views, the first entry, and the number of
 entries."""
@@ -79,7 +79,7 @@ class MatchArchive:
         closed, setup, game = await self._closed_match(key)
         hosts = await self._hosts(identity.key, setup.lobby)
         if not hosts and not _may_have_had_seat(identity, setup, closed):
-            raise RequestDeclined(Code.NOT_SEATED, "you had no seat at this match")
+            raise RequestDeclined(Code.NOT_SEATED, "you had no seat in this match")
         report = self._reports.get((key, request.seat))
         if report is None:
             async with self._job_turn(peer, identity):
@@ -87,7 +87,7 @@ class MatchArchive:
         if not hosts:
             own = [seat for seat in report.seats if seat.player.player == identity.key]
             if not own and not _had_seat(identity.key, setup, closed):
-                raise RequestDeclined(Code.NOT_SEATED, "you had no seat at this match")
+                raise RequestDeclined(Code.NOT_SEATED, "you had no seat in this match")
             report = report.model_copy(update={"seats": own})
         return Reported(re=request.id, report=report)
 
@@ -218,7 +218,7 @@ class MatchArchive:
         """Return the runner of a finished match not in memory, for a player who had a seat."""
         closed, _, game = await self._closed_match(match)
         if all(player.player != identity.key for player in _players(closed)):
-            raise RequestDeclined(Code.NOT_SEATED, "you have no seat at this match")
+            raise RequestDeclined(Code.NOT_SEATED, "you have no seat in this match")
         async with self._job_turn(peer, identity):
             runner = self._directory.registry.recently_finished.get(match)
             if runner is None:
@@ -235,7 +235,7 @@ class MatchArchive:
         people = self._directory.connections.guest_networks.people(peer.address)
         async with self._jobs.turn(identity.key, counted_address(peer), people):
             if peer.leaving:
-                raise RequestDeclined(Code.UNAVAILABLE, "the connection is gone")
+                raise RequestDeclined(Code.UNAVAILABLE, "the connection was closed")
             yield
 
     async def _entries(self, key: str, number: int, first: int, last: int) -> list[bytes]:

@@ -277,13 +277,13 @@ class Directory:
         """Announce the shutdown to all connections, and close them."""
         farewell = Farewell(
             code=Code.UNAVAILABLE,
-            message="the server restarts; matches go on after it",
+            message="the server is restarting; matches continue afterwards",
             retry_after_ms=RETRY_AFTER_MS,
         )
         for peer in list(self.connections.peers):
             if peer.identity is not None:
                 peer.send(farewell)
-            peer.close(1012, "the server restarts")
+            peer.close(1012, "the server is restarting")
 
     def gauges(self) -> Mapping[str, int]:
         """Return the current gauges, by their names in `/metrics`."""
@@ -374,7 +374,7 @@ class Directory:
         lobby, node = owner
         place = None if node is None else others.at(lobby, node)
         if place is None:
-            raise BetweenNodes(f"lobby {lobby} changes its node")
+            raise BetweenNodes(f"lobby {lobby} is moving to another node")
         return place
 
     def finished_match(self, engine: MatchEngine, tail: int) -> MatchRunner:
@@ -405,7 +405,7 @@ class Directory:
         """
         result = match.engine.state.result
         if result is None:
-            raise AssertionError("a match without a result is not over")
+            raise AssertionError("a finished match must have a result")
         self.registry.remove_match(match)
         self.substitutes.match_over(match)
         self._metrics.ended(result.cause)
@@ -423,7 +423,7 @@ class Directory:
             try:
                 lobby.match_ended(brief, result)
             except Exception:
-                LOG.exception("lobby %s: the end of match %s", lobby.key, match.key)
+                LOG.exception("lobby %s: cannot handle the end of match %s", lobby.key, match.key)
 
     def _recover_match(self, key: str) -> None:
         """Recover from an exception while a match was announcing news."""

@@ -91,9 +91,9 @@ class Failover:
             try:
                 await self.look()
             except StoreError as error:
-                LOG.warning("lobbies of other nodes cannot be looked for: %s", error)
+                LOG.warning("cannot look for lobbies of other nodes: %s", error)
             except Exception:
-                LOG.exception("lobbies of other nodes cannot be taken up")
+                LOG.exception("cannot take over lobbies of other nodes")
             await self._read_until(asyncio.get_running_loop().time() + LOOK_S)
 
     async def _read_until(self, due: float) -> None:
@@ -119,9 +119,9 @@ class Failover:
         try:
             await self._sharing.read()
         except StoreError as error:
-            LOG.warning("lines of other nodes cannot be read: %s", error)
+            LOG.warning("cannot read lines of other nodes: %s", error)
         except Exception:
-            LOG.exception("lines of other nodes cannot be taken up")
+            LOG.exception("cannot process lines of other nodes")
 
     async def look(self) -> None:
         """Serve with every available lobby, or be a standby; share the hall with other nodes.
@@ -135,7 +135,7 @@ class Failover:
         if not self._nodes.first:
             await self._beat()  # the serving node may die at any moment
         if not self._nodes.first:
-            self._stand_by("another one serves")
+            self._stand_by("another node serves")
             return
         while await self._take():
             await self._load()
@@ -143,7 +143,7 @@ class Failover:
         if self._loaded or not await self._nodes.has_all():
             return
         if self._nodes.first and not self._registry.draining:
-            LOG.warning("node %s serves", self._nodes.name)
+            LOG.warning("node %s serves now", self._nodes.name)
             self._loaded = True
 
     async def _beat(self) -> None:
@@ -152,26 +152,26 @@ class Failover:
         except StoreError:
             if not self._nodes.first:
                 # The database cannot tell which node serves, so this one must not.
-                self._stand_by("it does not reach its database")
+                self._stand_by("its database is unreachable")
             raise
 
     def _stand_by(self, why: str) -> None:
         if not self._loaded:
             return
-        LOG.warning("node %s stands by: %s", self._nodes.name, why)
+        LOG.warning("node %s is a standby now: %s", self._nodes.name, why)
         self._loaded = False
         for match in self._registry.matches.values():
             match.await_all()
         for peer in list(self._connections.peers):
             if peer.identity is None:
                 continue  # pages are served, but a hello is refused now
-            peer.close(SERVICE_RESTART, f"this node stands by: {why}")
+            peer.close(SERVICE_RESTART, f"this node is a standby: {why}")
 
     async def _take(self) -> bool:
         """Take over some lobbies; return whether there were any."""
         taken = await self._nodes.take(self._entry, MOST_AT_ONCE)
         for lobby in taken:
-            LOG.warning("lobby %s is taken over from node %s", lobby.key, lobby.former)
+            LOG.warning("lobby %s was taken over from node %s", lobby.key, lobby.former)
             self._waiting[lobby.key] = lobby
         self._moved["taken"] += len(taken)
         return bool(taken)
@@ -198,11 +198,11 @@ class Failover:
         try:
             self._recovery.take_up(taken, stored)
         except Exception:
-            LOG.exception("lobby %s cannot be taken up", taken.key)
+            LOG.exception("cannot take over lobby %s", taken.key)
         for player in self._players_of(taken):
             peer = self._connections.peer_of(player)
             if peer is not None:  # its welcome did not list this lobby
-                peer.close(SERVICE_RESTART, f"lobby {taken.key} goes on here: connect again")
+                peer.close(SERVICE_RESTART, f"lobby {taken.key} continues here: reconnect")
 
     def _players_of(self, taken: TakenLobby) -> dict[str, None]:
         lobby = self._registry.lobbies.get(taken.key)
@@ -231,10 +231,10 @@ class Failover:
             if lobby is not None:
                 peers.update(lobby.news.followers())
                 self._drop_lobby(lobby)
-            where = "elsewhere" if node is None else f"at node {node}"
+            where = "elsewhere" if node is None else f"on node {node}"
             for peer in peers:
-                peer.close(SERVICE_RESTART, f"lobby {key} goes on {where}")
-        self._stand_by("another one serves")
+                peer.close(SERVICE_RESTART, f"lobby {key} continues {where}")
+        self._stand_by("another node serves")
 
     def _drop_match(self, match: MatchRunner) -> None:
         match.suspend()

@@ -134,7 +134,7 @@ class Hall:
         try:
             self._send_changes()
         except Exception:
-            LOG.exception("the hall cannot be told")
+            LOG.exception("cannot send the hall")
 
     def _send_changes(self) -> None:
         """Send everybody the changes since the last comparison."""
@@ -206,7 +206,7 @@ class Hall:
         try:
             rating_list = await self._rating_log.rating_list()
         except Exception:
-            LOG.exception("the rating lists cannot be read")
+            LOG.exception("cannot read the rating lists")
             return
         if self._told is None:
             return

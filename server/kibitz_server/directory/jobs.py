@@ -93,7 +93,7 @@ class JobQueue:
             await self._wait(player)
             return
         if self._by_address[address] >= max(self._limits.waiting_an_address, people):
-            message = "too many requests of your address wait already, ask again later"
+            message = "too many requests from your address are waiting; try again later"
             raise QueueFull(message, self._limits.retry_after_ms)
         self._by_address[address] += 1
         try:
@@ -108,12 +108,10 @@ class JobQueue:
         limits = self._limits
         line = self._queues.get(player, ())
         if len(line) >= limits.waiting_a_player:
-            message = f"{len(line)} requests of yours wait already, ask again later"
+            message = f"{len(line)} requests of yours are waiting; try again later"
             raise QueueFull(message, limits.retry_after_ms)
         if self._waiting >= limits.waiting:
-            raise QueueFull(
-                "too many requests wait already, ask again later", limits.retry_after_ms
-            )
+            raise QueueFull("too many requests are waiting; try again later", limits.retry_after_ms)
         come: Future[None] = self._loop.create_future()
         self._queues.setdefault(player, deque()).append(come)
         self._waiting += 1

@@ -87,7 +87,7 @@ class Loader:
             entries = [record.read_entry(line) for line in stored.lines]
             return MatchEngine.resume(checkpoint.resume(game, setup, read, []), entries)
         except BrokenLog as error:
-            LOG.warning("match %s: its checkpoint is of no use: %s", setup.match, error)
+            LOG.warning("match %s: its checkpoint cannot be used: %s", setup.match, error)
             return None
 
     def _full_log(self, stored: Stored) -> Stored:

@@ -80,7 +80,7 @@ def _engines(lobby: LobbyState, players: Sequence[Player]) -> list[Engine | None
     return engines if any(engines) else None
 
 
-def aborted_result(seats: int, reason: str = "it could not begin") -> Result:
+def aborted_result(seats: int, reason: str = "the match could not start") -> Result:
     """Return the result of a match that the server could not play."""
     return Result(
         seats=[SeatResult(rank=1, score=0.0) for _ in range(seats)],

@@ -60,7 +60,7 @@ class MatchStarter:
             return
         if lobby.restored and self._context.store.exists(begin.match):
             # The lobby's log is older than the match: it is from a backup, or lost its end.
-            LOG.error("match %s cannot begin: there is one of that name", begin.match)
+            LOG.error("match %s cannot start: its name is already taken", begin.match)
             match = None
         else:
             match = self._create(lobby, begin)
@@ -80,7 +80,7 @@ class MatchStarter:
 
     def _tell_of_start(self, match: MatchRunner, brief: MatchBrief) -> None:
         names = ", ".join(player.name for player in brief.seats)
-        LOG.info("match %s of %s began: %s", brief.match, brief.game, names)
+        LOG.info("match %s of %s started: %s", brief.match, brief.game, names)
         lobby = self._registry.lobby_of(match)
         if lobby is not None:
             lobby.match_started(brief)
@@ -105,7 +105,7 @@ class MatchStarter:
             match = MatchRunner(self._context, engine, stream, listed=state.settings.listed)
             self._context.store.create(stream, encode(setup), owner=lobby.key, waiter=match)
         except Exception:
-            LOG.exception("match %s cannot begin", begin.match)
+            LOG.exception("match %s cannot start", begin.match)
             return None
         return match
 

@@ -121,7 +121,7 @@ class Recovery:
         if match is not None and not isinstance(stored, StoreError):
             self._tails.taken_over(match, stored.lines, stored.stream.chain)
         elif self._tails.get(key) is not None:
-            self._tails.give_up(key, StoreError("its log cannot be taken up"))
+            self._tails.give_up(key, StoreError("its log cannot be loaded"))
 
     def _resume_match(self, match: MatchRunner) -> None:
         lobby = self._registry.lobby_of(match)
@@ -133,7 +133,7 @@ class Recovery:
         try:
             brief = MatchBrief.model_validate_json(line)
         except ValidationError:
-            LOG.warning("the summary of a finished match is damaged: lists do not show it")
+            LOG.warning("the summary of a finished match is damaged, so lists omit it")
         else:
             self._registry.note_finished(brief, listed=self._is_listed(brief.lobby))
 
@@ -152,14 +152,14 @@ class Recovery:
         except UnusableDatabase:
             raise  # the disk failed, not the match
         except Exception as error:
-            LOG.debug("match %s cannot be restored", stored.stream.key, exc_info=True)
+            LOG.debug("cannot restore match %s", stored.stream.key, exc_info=True)
             self._quarantine.add("match", stored.stream.key, error)
 
     def _restore_lobby(self, stored: Stored) -> None:
         try:
             self._registry.add_lobby(self._loader.lobby(stored))
         except Exception as error:
-            LOG.debug("lobby %s cannot be restored", stored.stream.key, exc_info=True)
+            LOG.debug("cannot restore lobby %s", stored.stream.key, exc_info=True)
             self._quarantine.add("lobby", stored.stream.key, error)
 
     def resume_lobby(self, lobby: LobbyRunner) -> None:

@@ -62,13 +62,13 @@ class LogReloader:
 
     def match_lost(self, match: MatchRunner, error: StoreError) -> None:
         """Reload a match that lost entries or is ahead of its log."""
-        LOG.error("the log of match %s: %s", match.key, error)
+        LOG.error("lost entries of match %s: %s", match.key, error)
         if not self._registry.draining and self._is_current(match):
             self._add(match)
 
     def lobby_lost(self, lobby: LobbyRunner, error: StoreError) -> None:
         """Reload a lobby; the new runner restarts its house bots."""
-        LOG.error("the log of lobby %s: %s", lobby.key, error)
+        LOG.error("lost entries of lobby %s: %s", lobby.key, error)
         if not self._registry.draining and self._is_current(lobby):
             lobby.bots.stop_all()
             self._add(lobby)
@@ -100,7 +100,7 @@ class LogReloader:
         try:
             stored = await self._context.store.reload(list(lost))
         except StoreError as error:
-            LOG.error("%s; %d matches and lobbies wait for it", error, len(lost))
+            LOG.error("%s; %d matches and lobbies are waiting to be reloaded", error, len(lost))
             self._lost = lost | self._lost
             return
         # Matches first, because a reloaded lobby looks up its matches.
@@ -121,7 +121,7 @@ class LogReloader:
         except Exception as error:
             if not isinstance(error, NotStored):
                 unforeseen = not isinstance(error, StoreError | ValueError)
-                LOG.error("%s cannot be taken up again", former.key, exc_info=unforeseen)
+                LOG.error("cannot reload %s", former.key, exc_info=unforeseen)
             gone = error if isinstance(error, StoreError) else StoreError(str(error))
             if isinstance(former, MatchRunner):
                 self._give_up_match(former, gone)

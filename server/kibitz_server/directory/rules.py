@@ -106,7 +106,7 @@ class Rules:
                 await _in_thread(partial(self._load_now, game))
                 self._on_loaded()
         except Exception:
-            LOG.exception("the rules of %s cannot be made ready", game)
+            LOG.exception("cannot prepare the rules of %s", game)
         except asyncio.CancelledError:
             done.cancel()
             raise
@@ -118,7 +118,7 @@ class Rules:
             with _switching_less_often():
                 warmup.warm_up_for_server(self._games[game])
         except Exception:
-            LOG.exception("the rules of %s cannot be loaded", game)
+            LOG.exception("cannot load the rules of %s", game)
 
     def _is_compiled(self, game: str) -> bool:
         return self._compile_command is None or warmup.is_compiled(self._games[game])
@@ -133,12 +133,12 @@ class Rules:
 
     async def _run_compiler(self, game: str, process: HouseBotProcess, *, awaited: bool) -> None:
         if self._compile_command is None:
-            raise AssertionError("whoever has no command does not come here")
+            raise AssertionError("compiling requires a command")
         environment = inherited_environment(os.environ)
         environment["KIBITZ_CACHE"] = str(cache.writable_directory())
         await process.run(self._compile_command(game, awaited), environment)
         if process.status and not process.stopping:
-            LOG.warning("the rules of %s are not compiled ahead: %s", game, process.log_tail)
+            LOG.warning("cannot compile the rules of %s ahead of time: %s", game, process.log_tail)
 
     async def compile_all(self) -> None:
         """Compile all missing games, as long as no request waits for one."""

@@ -61,7 +61,7 @@ class Substitutes:
         if self._house_bots.count < self._connections.quotas.house_bots_in_all:
             self._start(match, want)
         else:  # the match is still inside the requesting call, so answer afterwards
-            full = "the server has as many house bots as it may"
+            full = "the server has reached its limit of house bots"
             self._loop.call_soon(match.command, Forfeit(want.seat, want.cause, full))
 
     def _start(self, match: MatchRunner, want: WantSubstitute) -> None:
@@ -113,13 +113,13 @@ class Substitutes:
     def _bot_ended(self, process: HouseBotProcess, player: Player) -> None:
         substitution = self._substitutions.pop(player.player, None)
         if substitution is not None and not substitution.seated:
-            self._give_up(substitution, f"the stand-in ended with status {process.status}")
+            self._give_up(substitution, f"the substitute ended with status {process.status}")
 
     def _check_seated(self, player: str) -> None:
         substitution = self._substitutions.get(player)
         if substitution is not None and not substitution.seated:
             self._stop_bot(player)
-            self._give_up(substitution, "the stand-in did not come in time")
+            self._give_up(substitution, "the substitute did not connect in time")
 
     def _give_up(self, substitution: Substitution, detail: str) -> None:
         want = substitution.want

@@ -142,7 +142,7 @@ class Tails:
         if key in self._unreadable:
             raise Unreadable(key)
         if not self.may_begin(key):
-            raise NoRoom(f"{self._most} matches of other nodes are watched here")
+            raise NoRoom(f"{self._most} matches of other nodes are already being watched here")
         opening = self._loop.create_future()
         tail = self.get(key)
         if tail is not None and tail.over:
@@ -176,7 +176,7 @@ class Tails:
             match.spectators.take_over(tail.spectators)
             match.watchers.update(watchers)
         except Exception:
-            LOG.exception("spectators of match %s are told anew where it is", match.key)
+            LOG.exception("match %s: its spectators get new snapshots", match.key)
             for peer in watchers:
                 tail.unwatch(peer)
                 match.admit_spectator(peer)
@@ -185,7 +185,7 @@ class Tails:
 
     def give_up(self, key: str, error: Exception) -> None:
         """Disconnect the spectators of a match whose log cannot be read."""
-        LOG.error("match %s of another node cannot be followed: %s", key, error)
+        LOG.error("cannot follow match %s of another node: %s", key, error)
         _remember(self._unreadable, key)
         tail = self._drop(key, Unreadable(str(error)))
         for peer in () if tail is None else list(tail.watchers):
@@ -223,7 +223,7 @@ class Tails:
             try:
                 self._look_at(tail, now)
             except Exception as error:
-                LOG.exception("match %s cannot be shown", key)
+                LOG.exception("cannot show match %s", key)
                 self.give_up(key, error)
 
     def _look_at(self, tail: MatchTail, now: int) -> None:
@@ -273,7 +273,7 @@ class Tails:
     def _note_trouble(self, error: StoreError) -> None:
         """Handle a database that is down: refuse waiting requests, and let spectators wait."""
         if not self._troubled:
-            LOG.warning("the matches of other nodes cannot be read: %s", error)
+            LOG.warning("cannot read the matches of other nodes: %s", error)
         self._troubled = True
         for key, opening in list(self._opening.items()):
             if self.get(key) is None:
@@ -322,7 +322,7 @@ class Tails:
                 raise head
             self._tails[key] = self._tail(key, head)
         except Exception as error:
-            LOG.debug("match %s cannot be followed", key, exc_info=True)
+            LOG.debug("cannot follow match %s", key, exc_info=True)
             self.give_up(key, error)
 
     def _tail(self, key: str, head: MatchHead) -> MatchTail:
@@ -350,7 +350,7 @@ class Tails:
             try:
                 more |= self._take(tail, new, openings.get(key))
             except Exception as error:
-                LOG.debug("match %s cannot be followed", key, exc_info=True)
+                LOG.debug("cannot follow match %s", key, exc_info=True)
                 self.give_up(key, error)
             # Reading a log from the start may take at most half of the time.
             await asyncio.sleep(self._loop.time() - began)

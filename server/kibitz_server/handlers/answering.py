@@ -46,7 +46,7 @@ def answer_later(
         except BetweenNodes as error:
             peer.fail(request, Code.UNAVAILABLE, str(error))
         except UnusableDatabase as error:
-            LOG.warning("request %d cannot be answered now: %s", request, error)
+            LOG.warning("request %d must be retried: %s", request, error)
             peer.fail(request, Code.UNAVAILABLE, "the database cannot be read at the moment")
         except Exception:
             LOG.exception("request %d failed", request)
@@ -76,7 +76,7 @@ def when_loaded(
         peer.refuse(
             request,
             Code.RATE_LIMITED,
-            f"{MAX_WAITING} requests of yours wait for rules that are being loaded; try again soon",
+            f"you already have {MAX_WAITING} requests waiting for rules to load; try again soon",
             retry_after_ms=RULES_RETRY_MS,
         )
         return
@@ -168,7 +168,7 @@ def missing(directory: Directory, kind: Kind, key: str) -> tuple[Code, str]:
     """Return the refusal for a lobby or match that does not exist or was set aside."""
     if directory.quarantine.reason(key) is not None:
         # The reason itself may reveal hidden information of the match.
-        return Code.DAMAGED, f"the log of {key!r} is damaged: it does not go on"
+        return Code.DAMAGED, f"the log of {key!r} is damaged, so it cannot continue"
     if kind == "lobby":
         return Code.NO_SUCH_LOBBY, f"no lobby {key!r}"
     return Code.NO_SUCH_MATCH, f"no running match {key!r}"
@@ -208,11 +208,11 @@ def refuse_elsewhere(
         player = "" if peer.identity is None else peer.identity.key
     stays = directory.registry.is_busy(player)
     ticket = None if stays else directory.tickets.issue(player, place.node.life, place.lobby)
-    hint = "you have a lobby or a seat here: leave it, then ask again" if stays else None
+    hint = "you have a lobby or a seat on this node: leave it, then try again" if stays else None
     peer.refuse(
         request,
         Code.ELSEWHERE,
-        f"lobby {place.lobby} is at node {place.node.name}, {place.node.url}",
+        f"lobby {place.lobby} is on node {place.node.name}, {place.node.url}",
         hint=hint,
         redirect=None if ticket is None else Redirect(url=place.node.url, ticket=ticket),
     )

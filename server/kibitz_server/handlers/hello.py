@@ -36,7 +36,9 @@ class HelloHandler:
     def hello(self, peer: Peer, hello: Hello) -> None:
         """Identify a player, and send its welcome."""
         if peer.identity is not None:
-            peer.refuse(hello.id, Code.WRONG_STATE, "this connection has said hello", hint="")
+            peer.refuse(
+                hello.id, Code.WRONG_STATE, "this connection has already said hello", hint=""
+            )
             return
         known = sorted(set(hello.versions) & set(VERSIONS))
         if not known:
@@ -47,9 +49,9 @@ class HelloHandler:
             peer.refuse(
                 hello.id,
                 Code.UNAVAILABLE,
-                "this node stands by: another one serves"
+                "this node is a standby: another node serves"
                 if self._directory.up
-                else "the server is starting or going down",
+                else "the server is starting or shutting down",
                 retry_after_ms=RETRY_AFTER_MS,
             )
             return
@@ -99,7 +101,7 @@ class HelloHandler:
             refuse_elsewhere(self._directory, peer, hello.id, place, player)
             return True
         if not others.certain:
-            message = "lobbies change their nodes: connect again in a moment"
+            message = "lobbies are moving between nodes: reconnect in a moment"
             peer.refuse(hello.id, Code.UNAVAILABLE, message, retry_after_ms=RETRY_SOON_MS)
             return True
         return False

@@ -50,7 +50,7 @@ class HostingChecks:
     ) -> SettingsProblem | None:
         """Return why the player cannot open a lobby with these settings, or None."""
         if not self._directory.ready():
-            return Code.UNAVAILABLE, "the server cannot begin anything new now"
+            return Code.UNAVAILABLE, "the server cannot start anything new at the moment"
         full = self._quota_problem(settings, identity, peer)
         if full is not None:
             return Code.LIMIT, full
@@ -60,8 +60,8 @@ class HostingChecks:
         most = self._directory.connections.quotas.matches_a_lobby
         if settings.at_once > most:
             return Code.LIMIT, (
-                f"settings.at_once: at most {most} matches of a lobby run at the same time on this"
-                f" server, and this asks for {settings.at_once}"
+                f"settings.at_once: at most {most} matches of a lobby can run at the same time on"
+                f" this server, got {settings.at_once}"
             )
         if not all(map(printable.is_safe, settings.name)):
             return Code.BAD_OPTION, "settings.name: expected printable characters"
@@ -95,7 +95,7 @@ class HostingChecks:
         """Charge for opening a lobby; if that fails, refuse the request."""
         wait_ms = self._directory.connections.charge_opening(peer, identity)
         if wait_ms:
-            message = f"too many lobbies were opened, wait {wait_ms} ms"
+            message = f"too many lobbies were opened; wait {wait_ms} ms"
             peer.refuse(request, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
         return not wait_ms
 
@@ -120,7 +120,7 @@ class HostingChecks:
                 _house_seats(near),
                 quotas.lobbies_an_address,
                 quotas.house_bots_an_address,
-                "of your address",
+                "from your address",
             ),
             (
                 _house_seats(everybodys),
@@ -134,8 +134,8 @@ class HostingChecks:
             there = sum(seats)
             if bots and there + bots > most_bots:
                 return (
-                    f"{there} house bots {whose} have seats, and with {bots} more it would be"
-                    f" more than {most_bots}, which is the limit"
+                    f"{there} house bots {whose} have seats, and {bots} more would exceed the limit"
+                    f" of {most_bots}"
                 )
         return None
 
@@ -215,8 +215,10 @@ def charge_kinds(peer: Peer, request: int, items: Iterable[ProgrammeItem]) -> bo
     """
     kinds = len(set(map(_kind, items)))
     if kinds > MAX_KINDS:
-        message = f"one request names at most {MAX_KINDS} games and options, and this has {kinds}"
-        peer.refuse(request, Code.LIMIT, message, hint="ask for them in several requests")
+        message = (
+            f"one request may name at most {MAX_KINDS} different games and options, not {kinds}"
+        )
+        peer.refuse(request, Code.LIMIT, message, hint="split it into several requests")
         return False
     return kinds < 2 or peer.charge(KIND_COST * (kinds - 1), request)
 

@@ -60,7 +60,7 @@ class LobbyHandlers:
         self, lobby: LobbyRunner, peer: Peer, identity: Identity, request: messages.Join
     ) -> None:
         if lobby.durable_view is None or not lobby.durable_view.may_watch(identity.key):
-            peer.refuse(request.id, Code.NOT_WATCHABLE, "this lobby lets no spectators in")
+            peer.refuse(request.id, Code.NOT_WATCHABLE, "this lobby does not admit spectators")
             return
         peer.answer(Done(re=request.id))
         lobby.news.watch(peer)

@@ -64,7 +64,7 @@ class MatchHandlers:
             return
         wait_ms = self._directory.connections.charge_note(identity, len(request.text))
         if wait_ms:
-            message = f"too many notes, wait {wait_ms} ms"
+            message = f"too many notes; wait {wait_ms} ms"
             peer.refuse(request.id, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
             return
         match_requests.note(match, peer, request.id, request.text)
@@ -127,24 +127,24 @@ class MatchHandlers:
             return
         text = printable.line(request.text).strip()
         if not text:
-            peer.refuse(request.id, Code.MALFORMED, "a comment has to say something", hint="")
+            peer.refuse(request.id, Code.MALFORMED, "a comment must not be empty", hint="")
             return
         wait_ms = self._directory.connections.charge_comment(peer, identity)
         if wait_ms:
-            message = f"too many comments, wait {wait_ms} ms"
+            message = f"too many comments; wait {wait_ms} ms"
             peer.refuse(request.id, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
             return
         match_requests.comment(match, peer, request.id, identity.player, text)
 
     def abort(self, peer: Peer, identity: Identity, request: messages.Abort) -> None:
         if not self._directory.accounts.is_operator(identity):
-            message = "only accounts of the server's operator abort matches"
-            hint = "the operator names accounts with `kibitz serve --operator NAME`"
+            message = "only accounts named by the server's operator may abort matches"
+            hint = "the operator can name accounts with `kibitz serve --operator NAME`"
             peer.refuse(request.id, Code.UNAUTHORIZED, message, hint=hint)
             return
         match = find_match(self._directory, peer, request.id, request.match)
         if match is not None:
-            reason = printable.line(request.reason).strip() or "the operator ended it"
+            reason = printable.line(request.reason).strip() or "the operator ended the match"
             match_requests.abort(match, peer, request.id, reason)
 
     def report(self, peer: Peer, identity: Identity, request: messages.AskReport) -> None:

@@ -101,14 +101,14 @@ class RequestHandlers:
             try:
                 subscription.disconnected(peer)
             except Exception:
-                LOG.exception("the end of a connection could not be told")
+                LOG.exception("cannot handle the end of a connection")
         if peer.identity is not None and self._directory.connections.left(peer, peer.identity):
             player = peer.identity.key
             try:
                 for lobby in self._directory.registry.lobbies_of(player):
                     lobby.command(Disconnected(player))
             except Exception:
-                LOG.exception("the end of a connection could not be told")
+                LOG.exception("cannot handle the end of a connection")
 
     # --- requests ---------------------------------------------------------------------------
 
@@ -134,7 +134,7 @@ class RequestHandlers:
             if isinstance(message, Hello):
                 self._hello.hello(peer, message)
             elif peer.identity is None:
-                raise AssertionError("nothing but hello is decoded before hello")
+                raise AssertionError("requests other than hello must not be decoded before hello")
             elif allowed(peer, message):
                 self.handlers[type(message)](peer, peer.identity, message)
         except Exception:

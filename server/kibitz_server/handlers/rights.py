@@ -18,22 +18,20 @@ from kibitz_protocol.wire.messages import ClientMessage, Join
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.net.peer import Peer
 
-ENTRANT_HINT: Final = (
-    "play the seats that the organizer gave you; everything else is the organizer's"
-)
-VIEWER_HINT: Final = "connect again and say hello with a name or a token"
+ENTRANT_HINT: Final = "you may only play the seats that the organizer gave you"
+VIEWER_HINT: Final = "reconnect, and say hello with a name or a token"
 
 
 def allowed(peer: Peer, request: ClientMessage) -> bool:
     """Return whether a connection may make this request; refuse it otherwise."""
     if peer.identity is not None and peer.identity.viewer and not request.of_viewers:
-        message = f"a viewer without a name cannot ask for {request.type!r}"
+        message = f"viewers without a name cannot request {request.type!r}"
         peer.refuse(request.id, Code.UNAUTHORIZED, message, hint=VIEWER_HINT)
         return False
     watches = isinstance(request, Join) and request.role == "spectator"
     if not peer.entrant or (request.of_entrants and not watches):
         return True
-    what = "watch the lobby" if watches else f"ask for {request.type!r}"
+    what = "watch the lobby" if watches else f"request {request.type!r}"
     message = f"an entrant of an event cannot {what}"
     peer.refuse(request.id, Code.UNAUTHORIZED, message, hint=ENTRANT_HINT)
     return False

@@ -86,7 +86,7 @@ class SeekHandler:
             ):
                 peer.answer(Done(re=request.id, lobby=own.key))
             else:
-                message = f"a player has one seek at a time, and yours is lobby {own.key}"
+                message = f"a player can have only one seek at a time; yours is lobby {own.key}"
                 peer.refuse(request.id, Code.LIMIT, message)
 
         hold_answer(own, peer, request.id, answer)
@@ -115,18 +115,25 @@ class SeekHandler:
     def _problem(self, identity: Identity, peer: Peer, terms: SeekTerms) -> SettingsProblem | None:
         """Return why this player cannot seek with these terms, or None."""
         if not self._directory.ready():
-            return Code.UNAVAILABLE, "the server cannot begin anything new now"
+            return Code.UNAVAILABLE, "the server cannot start anything new at the moment"
         if terms.item.seed is not None:
-            return Code.BAD_OPTION, "terms.item.seed: expected none, for nobody may know the deal"
+            return (
+                Code.BAD_OPTION,
+                "terms.item.seed: must not be set, because nobody may know the deal",
+            )
         if terms.item.seats < 2:
-            return Code.BAD_SEATS, "terms.item.seats: expected two or more, to play with others"
+            return Code.BAD_SEATS, "terms.item.seats: must be at least two"
         settings = seeks.seek_settings(identity.player.name, terms)
         problem = self._checks.rated_problem(settings, account=identity.account)
         if problem is not None:
             code, sentence = problem
             return code, sentence.replace("settings.programme.0", "terms.item")
         reason = unable_reason(terms.item, _capabilities(peer))
-        return None if reason is None else (Code.BAD_SEATS, f"you cannot play this: {reason}")
+        return (
+            None
+            if reason is None
+            else (Code.BAD_SEATS, f"you cannot play with these terms: {reason}")
+        )
 
     def _open_seeks(
         self, peer: Peer, identity: Identity, terms: SeekTerms

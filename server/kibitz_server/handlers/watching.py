@@ -112,7 +112,7 @@ class WatchHandlers:
         try:
             tail = await self._readable(tails, key)
             if tail is not None and tails.get(key) is not tail:
-                raise BetweenNodes(f"match {key} changes its node")
+                raise BetweenNodes(f"match {key} is moving to another node")
         finally:
             wanted = awaited.wanted
             awaited.end()
@@ -133,7 +133,7 @@ class WatchHandlers:
         try:
             let_in(peer)
         except Exception as error:
-            LOG.exception("match %s cannot be shown", tail.key)
+            LOG.exception("cannot show match %s", tail.key)
             if self._directory.tails is not None:
                 self._directory.tails.give_up(tail.key, error)
 
@@ -149,16 +149,16 @@ class WatchHandlers:
         except (NoRoom, Unreadable, NoSuchMatch):
             return None
         except TakenOverHere:
-            raise BetweenNodes(f"match {key} changes its node") from None
+            raise BetweenNodes(f"match {key} is moving to another node") from None
 
     def _why_not_watched(self, match: WatchedMatch, identity: Identity) -> NotWatched | None:
         """Return why a player may not watch a match, or None."""
         if match.shown.seat_of(identity.key) is not None:
-            code, message = Code.NOT_WATCHABLE, "you play in this match; rejoin it"
+            code, message = Code.NOT_WATCHABLE, "you play in this match: rejoin it"
         elif match.shown.result is not None:
             return _over(match.key)
         elif not match.spectators.open or not self._lobby_shows(match, identity):
-            code, message = Code.NOT_WATCHABLE, "the host shows this match to nobody"
+            code, message = Code.NOT_WATCHABLE, "the host does not let anybody watch this match"
         else:
             return None
         return NotWatched(match=match.key, code=code, message=message)
@@ -217,7 +217,7 @@ class WatchHandlers:
             code, message = missing(self._directory, "match", key)
         else:
             node = place.node
-            code, message = Code.ELSEWHERE, f"the match is at node {node.name}, {node.url}"
+            code, message = Code.ELSEWHERE, f"the match is on node {node.name}, {node.url}"
         return NotWatched(match=key, code=code, message=message)
 
     def _await_for_wall(self, peer: Peer, awaited: AwaitedMatch) -> None:
@@ -277,7 +277,7 @@ def _place(match: str) -> str:
 
 def _send_away(peer: Peer, key: str) -> None:
     """Disconnect a client whose watch request was accepted, but whose match cannot be shown."""
-    peer.close(TRY_AGAIN_LATER, f"match {key} cannot be shown here: ask again")
+    peer.close(TRY_AGAIN_LATER, f"match {key} cannot be shown here: try again")
 
 
 def _put_on_wall(peer: Peer, match: WatchedMatch) -> None:

@@ -297,7 +297,7 @@ async def test_house_bots_have_a_limit_for_each_player_and_for_all(house: Scenar
         done = await ada.ask("host", settings=asked)
         refused = await ada.ask("host", settings=asked)
         assert refused["code"] == "limit"
-        assert refused["message"].startswith("2 house bots of yours have seats, and with 2 more")
+        assert refused["message"].startswith("2 house bots of yours have seats, and 2 more")
         assert (await ada.ask("host", settings=settings()))["type"] == "done"
         assert (await bob.ask("host", settings=asked))["type"] == "done"
         one = settings() | {"seats": [OPEN, *bots[:1], OPEN]}
@@ -321,14 +321,14 @@ async def test_lobbies_of_an_address_have_a_limit(house: Scenario) -> None:
 
         assert (await host("ada", "192.0.2.1"))["type"] == "done"
         refused = await host("bob", "192.0.2.1")
-        assert (refused["code"], "of your address" in refused["message"]) == ("limit", True)
+        assert (refused["code"], "from your address" in refused["message"]) == ("limit", True)
         assert (await host("cyd", "192.0.2.2"))["type"] == "done"
         refused = await host("dan", "192.0.2.3")
         assert (refused["code"], "on this server" in refused["message"]) == ("limit", True)
     config = replace(config, quotas=Quotas(lobbies_an_address=1, lobbies_in_all=3))
     async with running(config, GAMES) as server, AsyncExitStack() as stack:  # a restart
         refused = await host("eve", "192.0.2.1")
-        assert (refused["code"], "of your address" in refused["message"]) == ("limit", True)
+        assert (refused["code"], "from your address" in refused["message"]) == ("limit", True)
         assert (await host("fay", "192.0.2.3"))["type"] == "done"
 
 
@@ -674,9 +674,9 @@ async def test_a_programme_whose_matches_cannot_begin_stops(
     view = await players[1].next_lobby()
     while not view["stopped"]:
         view = await players[1].next_lobby()
-    assert view["stopped"] == "6 matches in a row could not be played: it could not begin"
+    assert view["stopped"] == "6 matches in a row could not be played: the match could not start"
     assert (view["state"], view["done"], view["void"]) == ("finished", 10_000, 9_997)
-    assert len([each for each in caplog.messages if "cannot begin" in each]) == 6
+    assert len([each for each in caplog.messages if "cannot start" in each]) == 6
 
 
 async def test_who_hears_of_the_end_finds_a_lobby_that_has_heard_of_it(house: Scenario) -> None:

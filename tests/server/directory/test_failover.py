@@ -266,7 +266,7 @@ async def test_a_node_that_loses_a_lobby_stands_by_at_once() -> None:
     scene.nodes.turn = False
     scene.nodes.on_lost({"x": "a"})
     assert not scene.failover.serving
-    assert scene.peer.closed == [(1012, "this node stands by: another one serves")]
+    assert scene.peer.closed == [(1012, "this node is a standby: another node serves")]
 
 
 async def test_a_node_whose_turn_has_expired_lets_nobody_in_until_it_has_asked() -> None:
@@ -291,7 +291,7 @@ async def test_a_node_that_does_not_reach_its_database_sends_everybody_away() ->
     scene.nodes.first = False
     with pytest.raises(UnusableDatabase):
         await scene.failover.look()
-    assert scene.peer.closed == [(1012, "this node stands by: it does not reach its database")]
+    assert scene.peer.closed == [(1012, "this node is a standby: its database is unreachable")]
     assert scene.page.closed == []  # page requests are still answered
     scene.nodes.away = False
     await scene.failover.look()

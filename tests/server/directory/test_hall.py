@@ -304,7 +304,7 @@ def test_a_look_that_fails_is_made_up_for_by_the_next(
     with patch.object(hall_module, "_match_line", side_effect=ZeroDivisionError("planted")):
         key = begin(server, [ada, bob])
         server.advance(1)
-    assert "the hall cannot be told" in caplog.text
+    assert "cannot send the hall" in caplog.text
     server.advance(1)
     assert [*folded(told(eve)).lobbies] == [key]
 

@@ -56,12 +56,12 @@ async def test_a_line_that_is_full_refuses_with_a_time() -> None:
     scenario = Scenario(waiting_a_player=2, waiting=3, retry_after_ms=7)
     tasks = [scenario.ask("ada") for _ in range(3)]
     await scenario.settle()
-    with pytest.raises(QueueFull, match="2 requests of yours wait already") as busy:
+    with pytest.raises(QueueFull, match="2 requests of yours are waiting") as busy:
         await scenario.ask("ada")
     assert busy.value.retry_after_ms == 7
     tasks.append(scenario.ask("bob"))
     await scenario.settle()
-    with pytest.raises(QueueFull, match="too many requests wait already"):
+    with pytest.raises(QueueFull, match="too many requests are waiting"):
         await scenario.ask("cyd")
     await scenario.settle(4)
     await asyncio.gather(*tasks)
@@ -73,7 +73,7 @@ async def test_an_address_has_no_more_lines_than_its_share() -> None:
     far = [scenario.ask(f"eve {n}", address="192.0.2.1") for n in range(3)]
     here = [scenario.ask(f"ada {n}") for n in range(3)]
     await scenario.settle()
-    with pytest.raises(QueueFull, match="of your address"):
+    with pytest.raises(QueueFull, match="from your address"):
         await scenario.ask("eve 4", address="192.0.2.1")
     await scenario.settle(6)
     await asyncio.gather(*far, *here)
@@ -84,7 +84,7 @@ async def test_an_address_of_many_people_has_a_line_for_each() -> None:
     scenario = Scenario(waiting_an_address=2)
     far = [scenario.ask(f"eve {n}", address="192.0.2.1", people=3) for n in range(4)]
     await scenario.settle()
-    with pytest.raises(QueueFull, match="of your address"):
+    with pytest.raises(QueueFull, match="from your address"):
         await scenario.ask("eve 5", address="192.0.2.1", people=3)
     await scenario.settle(4)
     await asyncio.gather(*far)

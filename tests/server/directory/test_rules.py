@@ -100,7 +100,7 @@ async def test_rules_that_cannot_be_loaded_keep_nobody_waiting(
     loading.may_load.set()
     tasks = Tasks()
     await Rules(GAMES, tasks.spawn).load(["toy-grid"])
-    assert "the rules of toy-grid cannot be loaded" in caplog.messages
+    assert "cannot load the rules of toy-grid" in caplog.messages
     await tasks.end()
 
 

@@ -96,7 +96,10 @@ def test_what_no_living_node_has_may_be_asked_for_again(
     scene.hear(B, OtherNode("c", "ws://c.example.org", False, "life-c"))
     scene.owners.owner_of = {"x": ("x", owner), "x-1-1": ("x", owner)}
     refused = scene.ask(request_)
-    assert (refused["code"], refused["message"]) == ("unavailable", "lobby x changes its node")
+    assert (refused["code"], refused["message"]) == (
+        "unavailable",
+        "lobby x is moving to another node",
+    )
     assert refused["retry_after_ms"] > 0
 
 

@@ -185,7 +185,9 @@ def _require_refusals(world: UsedServer) -> None:
     )
     for answer in asked:
         assert (answer["type"], answer["code"]) == ("refused", "damaged"), answer
-        assert answer["message"] == f"the log of {world.damaged!r} is damaged: it does not go on"
+        assert (
+            answer["message"] == f"the log of {world.damaged!r} is damaged, so it cannot continue"
+        )
 
 
 def _require_the_match_again(world: UsedServer) -> None:
@@ -285,7 +287,7 @@ def test_damaged_summaries_and_ledger_lines_are_left_out(
     listed = ada.ask("list_matches")["matches"]
     assert sorted(each["match"] for each in listed) == sorted([world.damaged, world.intact])
     assert ada.ask("ladder")["games"] == []
-    assert "the summary of a finished match is damaged: lists do not show it" in caplog.messages
+    assert "the summary of a finished match is damaged, so lists omit it" in caplog.messages
     assert "line 1 of the ledger is damaged: its match counts for nobody" in caplog.messages
     _require_no_traceback(caplog)
 
