@@ -1,7 +1,7 @@
-"""Counters and measurements of the server, in the format of Prometheus.
+"""Counters and measurements of the server, in Prometheus format.
 
-The hot path adds to plain integers and lists, which become samples only when the page is requested.
-Each server has a registry of its own.
+The hot path updates plain integers and lists, which are converted to samples only when the page is
+requested. Each server has its own registry.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from kibitz_protocol.wire.records import Cause
 from kibitz_protocol.wire.refusals import Code
 
-if TYPE_CHECKING:  # the library is imported on the first request for the page
+if TYPE_CHECKING:  # imports the library on the first request for the page
     from prometheus_client.core import Metric
 
 SECONDS_BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
@@ -31,7 +31,7 @@ GAUGES: Final[Mapping[str, str]] = {
     "node_serving": "1 if this node serves, 0 if it stands by; with --node only",
     "matches_elsewhere": "matches of other nodes that have spectators here; with --node only",
 }
-"""Descriptions of the numbers that `Metrics.gauges` may return."""
+"""Descriptions of the gauges that `Metrics.gauges` may return."""
 
 
 class Histogram:
@@ -53,7 +53,7 @@ class Histogram:
         return sum(self._counts)
 
     def buckets(self) -> tuple[list[tuple[str, float]], float]:
-        """Return cumulative counts by bound, as prometheus expects them, and the sum."""
+        """Return cumulative counts by bound, as Prometheus expects them, and the sum."""
         total = 0
         lines: list[tuple[str, float]] = []
         for bound, count in zip((*map(str, self._bounds), "+Inf"), self._counts, strict=True):
@@ -67,17 +67,19 @@ class Metrics:
 
     def __init__(self) -> None:
         self.move_ms: defaultdict[int, int] = defaultdict(int)
-        """Accepted moves, by the milliseconds from their arrival to their answer."""
+        """Accepted moves, by the milliseconds from arrival to answer."""
         self.finished: Counter[Cause] = Counter()
         self.refusals: Counter[Code] = Counter()
         self.drops: Counter[str] = Counter()
         self.moved_lobbies: Counter[Literal["taken", "lost"]] = Counter()
-        """Lobbies that this node took from others, and that others took from it."""
+        """The numbers of lobbies that this node took over from others, and that others took over
+        from it.
+        """
         self.commit_entries = Histogram(ENTRIES_BUCKETS)
         self.commit_seconds = Histogram(SECONDS_BUCKETS)
         self.loop_lag = Histogram(SECONDS_BUCKETS)
         self.gauges: Callable[[], Mapping[str, int]] = dict
-        """Returns the present numbers; called when the page is requested."""
+        """Returns the current values; called when the page is requested."""
 
     def move_seconds(self) -> Histogram:
         """Return the histogram of `move_ms`, in seconds."""
@@ -105,7 +107,7 @@ class Metrics:
     # --- prometheus -------------------------------------------------------------------------
 
     def collect(self) -> Iterator[Metric]:
-        """Yield prometheus' metrics; the collector protocol of its client library."""
+        """Yield metrics for Prometheus; implements its client library's collector protocol."""
         from prometheus_client.core import (
             CounterMetricFamily,
             GaugeMetricFamily,
@@ -135,7 +137,7 @@ class Metrics:
             yield HistogramMetricFamily(f"kibitz_{name}", text, buckets=buckets, sum_value=total)
 
     def page(self) -> bytes:
-        """Return the page of /metrics."""
+        """Return the `/metrics` page."""
         from prometheus_client import CollectorRegistry, generate_latest
 
         registry = CollectorRegistry(auto_describe=False)

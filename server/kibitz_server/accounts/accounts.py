@@ -1,24 +1,24 @@
-"""Identities: guests by name, accounts by token, house bots by the secret they start with.
+"""Identities: guests by name, accounts by token, house bots by their initial secret.
 
-    hello carries      is                          reconnects with
-    a name             a new guest                 `resume`, the secret of its first welcome
-    a resume secret    the guest or house bot      the same
-    a token            an account                  its token
-    a ticket           a player sent here by       its credentials at the other node
+    hello contains     identity                     reconnects with
+    a name             a new guest                  `resume`, the secret of its first welcome
+    a resume secret    the guest or house bot       the same secret
+    a token            an account                   its token
+    a ticket           a player redirected by       its credentials at the other node
                        another node (`tickets`)
-    `viewer`           a viewer, who only watches       nothing: it is a new one each time
-    the organizer's    the guest or account of     the same, with the secret beside it
+    `viewer`           a viewer, who only watches   nothing: each connection is a new viewer
+    the organizer's    the guest or account of      the same, plus the organizer's secret
     secret as token    `resume`, a new guest of
                        the name, or a viewer
 
 On a server with an organizer, only connections with the organizer's secret may create guests, and
 all others are entrants.
 
-Secrets and tokens are 256 random bits; the database has only their SHA-256. The kind of an
-account (bot or human) is fixed when it is made. No two names look alike: `player.skeleton` is
-unique. A guest's name is free again when its owner is neither connected nor busy anywhere.
+Secrets and tokens are 256 random bits; the database has only their SHA-256. The kind of an account
+(bot or human) is fixed at creation. No two names look alike: `player.skeleton` is unique. A guest's
+name becomes free when its owner is neither connected nor busy anywhere.
 
-A server looks tokens up at every hello, so changes by `TokenAdmin` beside it apply from then on.
+A server looks up tokens at every hello, so changes by `TokenAdmin` apply from the next hello on.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ from kibitz_server.storage.interface import PlayerRow, Store
 
 Guests: TypeAlias = Literal["loopback", "anyone", "nobody"]
 SEEN_INTERVAL_S = 86_400
-"""Precision, in seconds, of the time in the database when a guest was last here."""
+"""The precision, in seconds, of the stored time when a guest was last seen."""
 
 
 class Denied(Exception):
-    """A hello that is refused."""
+    """The hello is refused."""
 
     def __init__(self, code: Code, message: str) -> None:
         super().__init__(message)
@@ -65,21 +65,21 @@ class Denied(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """An identity that said hello, and its secret for reconnecting; `fresh` when just made."""
+    """An identity that said hello, and its secret for reconnecting; `fresh` if just created."""
 
     identity: Identity
     resume: str
     fresh: bool = False
     token: bytes | None = None
-    """The digest of the token that it used."""
+    """The digest of the token it used, if any."""
     entrant: bool = False
     """Whether it may only play its seats."""
     organizer: bool = False
-    """Whether it came with the organizer's secret."""
+    """Whether it used the organizer's secret."""
 
 
 class _SaveWaiter:
-    """The waiter for a house bot's identity to be on the disk."""
+    """Waits until a house bot's identity is on disk."""
 
     __slots__ = ("_then",)
 
@@ -95,7 +95,7 @@ class _SaveWaiter:
 
 @dataclass(frozen=True, slots=True)
 class _FreshGuest:
-    """The waiter for a new guest to be on the disk."""
+    """Waits until a new guest is on disk."""
 
     accounts: Accounts
     identity: Identity
@@ -121,25 +121,25 @@ class Accounts:
         operators: Collection[str] = (),
         organizer: str | None = None,
     ) -> None:
-        """`busy(player)` returns whether a guest is connected, or has a seat anywhere.
+        """`busy(player)` returns whether a guest is connected or has a seat anywhere.
 
         `operators` are the names of the accounts that may abort matches; `organizer` is the secret
-        of the organizer whose own server this is.
+        of the organizer who runs this server, if any.
         """
         self._operators = frozenset(map(skeleton, operators))
         self._organizer = None if organizer is None else digest_of(organizer)
         self._viewers: set[str] = set()
-        """Guests for the organizer's browsers and terminals, which reconnect as such."""
+        """Guests that represent the organizer's browsers and terminals, which reconnect as such."""
         self._tickets = tickets or Tickets(time.monotonic)
         self._store = store
         self._players = store.players
         self._guests = guests
         self.public_boards = False
-        """Whether viewers come from everywhere; otherwise from where guests may."""
+        """Whether viewers are admitted from everywhere; otherwise only from where guests are."""
         self._busy = busy
         self._by_secret: dict[bytes, Identity] = {}
         self._by_skeleton: dict[str, Identity] = {}
-        """New identities until lookups on the disk find them."""
+        """New identities that are not on disk yet."""
 
     def identify(
         self,
@@ -152,9 +152,9 @@ class Accounts:
     ) -> Admission:
         """Return the identity and rights for a hello, or raise `Denied`.
 
-        A `fresh` guest is not saved yet. `local` is whether it is on this machine, `invited`
-        whether its network admits guests, and `room` how many more of them may come, None for any
-        number.
+        A `fresh` guest is not saved yet. `local` tells whether the client is on this machine,
+        `invited` whether its network admits guests, and `room` how many more that network admits
+        (None for any number).
         """
         token = hello.token or bearer
         if self._is_organizer(token):
@@ -173,7 +173,7 @@ class Accounts:
         )
 
     def _come_with_organizer(self, hello: Hello) -> Admission:
-        """Return the player for the organizer's hello; without a name it is a new viewer."""
+        """Return the player for the organizer's hello; without a name, a new viewer."""
         if hello.resume is not None:
             return Admission(self._resumed(hello.resume), hello.resume)
         if hello.name is not None:
@@ -212,8 +212,8 @@ class Accounts:
     def save(self, admission: Admission) -> None:
         """Write a fresh guest within a quarter second, and before anything that names it.
 
-        A guest who has only said hello has nothing to lose in a crash. So it is welcomed at once,
-        and a crowd of guests costs a few commits.
+        A guest who has only said hello has nothing to lose in a crash, so it is welcomed before it
+        is on disk. That way a crowd of guests costs only a few commits.
         """
         guest = _FreshGuest(self, admission.identity, digest_of(admission.resume))
         self._remember(guest.identity, guest.secret)
@@ -225,7 +225,7 @@ class Accounts:
     def house_bot(
         self, personality: str, number: int, former: Player | None, then: Callable[[bool], None]
     ) -> Admission:
-        """Make the identity of a house bot, or give `former` a new secret to reconnect with."""
+        """Create the identity of a house bot, or give `former` a new secret to reconnect with."""
         resume = new_secret()
         secret = digest_of(resume)
         if former is None:
@@ -243,24 +243,24 @@ class Accounts:
         return Admission(identity, resume, fresh=former is None)
 
     def is_account(self, player: str) -> bool:
-        """Return whether a player has an account, for good, known by a token."""
+        """Return whether a player has a permanent account."""
         row = self._players.by_key(player)
         return row is not None and row.account
 
     def is_operator(self, identity: Identity) -> bool:
-        """Return whether a player has an account of the server's operator."""
+        """Return whether a player has an account named by the server's operator."""
         return identity.account and identity.skeleton in self._operators
 
     def void_tokens(self, present: Collection[bytes]) -> set[bytes]:
-        """Return the digests, among these, of tokens that were revoked or have expired."""
+        """Return those of the digests whose tokens were revoked or have expired."""
         return self._players.void_tokens(present, int(time.time()))
 
     def saved(self, guest: _FreshGuest) -> None:
-        """Drop a guest from memory, as lookups on the disk find it."""
+        """Drop a guest from memory, because it is on disk now."""
         self._forget(guest.identity, guest.secret)
 
     def not_saved(self, guest: _FreshGuest) -> None:
-        """Write a guest again, with the retries of others: everything that named it was lost."""
+        """Write a guest again with the next batches, because everything that named it was lost."""
         if self._store.failure is None and guest.secret in self._by_secret:
             self._write(guest)
 
@@ -303,13 +303,13 @@ class Accounts:
             self._tickets.use_up(ticket)
             return new_viewer()
         row = self._players.by_key(key)
-        if row is None:  # the other node wrote it a moment ago, or it was deleted since
+        if row is None:  # the other node has just written it, or it was deleted since
             raise Denied(Code.UNAVAILABLE, "this node does not know you yet")
         self._tickets.use_up(ticket)
         return identity_of(row)
 
     def _note_seen(self, row: PlayerRow) -> None:
-        """Note that a guest is here: `retention` keeps its row a while, counted from `created`."""
+        """Record that a guest was seen, so that `retention` keeps its row."""
         now = int(time.time())
         if not row.account and row.created < now - SEEN_INTERVAL_S:
             self._players.note_seen(row.key, now)
@@ -331,7 +331,7 @@ class Accounts:
         return Admission(Identity(player, account=False, skeleton=looks), new_secret(), fresh=True)
 
     def _require_free(self, name: str, looks: str) -> None:
-        """Refuse a name that is in use; forget a guest who had it and is gone."""
+        """Refuse a name that is in use; drop an absent guest that had it."""
         owner = self._by_skeleton.get(looks)
         if owner is None:
             row = self._players.by_skeleton(looks)

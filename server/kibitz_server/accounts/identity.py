@@ -1,4 +1,4 @@
-"""A player's identity, its row in the database, and the secrets of players."""
+"""Players' identities, their database rows, and their secrets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Identity:
     account: bool
     skeleton: str | None
     viewer: bool = False
-    """Whether it only watches: it has no name of its own, and the server never saves it."""
+    """Whether it only watches; it then has no name of its own and is never saved."""
 
     @property
     def key(self) -> str:
@@ -31,19 +31,19 @@ class Identity:
 
 
 def new_viewer() -> Identity:
-    """Return the identity of one connection that only watches."""
+    """Return an identity for a connection that only watches."""
     player = Player(player=new_key(VIEWER_PREFIX), name="viewer", kind="human")
     return Identity(player, account=False, skeleton=None, viewer=True)
 
 
 def identity_of(row: PlayerRow) -> Identity:
-    """Return the identity in a row of the database."""
+    """Return the identity in a database row."""
     values = {"player": row.key, "name": row.name, "kind": row.kind}
     return Identity(construct(Player, values), row.account, row.skeleton)
 
 
 def row_of(identity: Identity) -> PlayerRow:
-    """Return the row for a player who is here now."""
+    """Return the database row for a player seen now."""
     player = identity.player
     return PlayerRow(
         key=player.player,
@@ -56,9 +56,10 @@ def row_of(identity: Identity) -> PlayerRow:
 
 
 def new_key(prefix: str) -> str:
-    """Return a player's key.
+    """Return a new key.
 
-    ``g`` is for a guest, ``h`` for a house bot, ``a`` for an account, ``v`` for a viewer.
+    It begins with ``g`` for a guest, ``h`` for a house bot, ``a`` for an account or ``v`` for a
+    viewer.
     """
     return prefix + secrets.token_hex(8)
 
@@ -69,5 +70,5 @@ def new_secret() -> str:
 
 
 def digest_of(secret: str) -> bytes:
-    """Return the digest of a secret, which the database has in its place."""
+    """Return the digest of a secret, which the database stores instead of the secret."""
     return sha256(secret.encode()).digest()

@@ -1,21 +1,21 @@
-"""Names: which texts may be names, and which names look too much alike.
+"""Names: which texts may be names, and which names look too similar.
 
 `normalise` checks every name that people type. It returns the name to display: NFKC, spaces
 collapsed, and only letters, digits, the marks that letters carry, spaces, dots, dashes and
-underscores. So there is no NUL, no control or format character, nothing that overrides the
-direction of writing, and nothing invisible.
+underscores. So names contain no NUL, no control or format characters, no direction overrides, and
+nothing invisible.
 
-`skeleton` maps a name to a text shared by all names that look like it (after Unicode Technical
-Standard 39, section 4, and its table of confusables), regardless of case. It is for comparing and
-never for display. Names are unique by it.
+`skeleton` maps a name to a text shared by all names that look like it (following Unicode Technical
+Standard 39, section 4, and its table of confusables), regardless of case. Skeletons are only
+compared, never displayed. Each name has a unique skeleton.
 
-`claim` checks a name that is about to be given away, and refuses more, however it is spelled:
+`claim` checks a name that is about to be assigned, and also refuses, in any spelling:
 
-* letters of several scripts that are not written together (UTS 39, section 5.2, "highly
-  restrictive"), and digits of several systems;
+* letters of scripts that are not used together (UTS 39, section 5.2, "highly restrictive"), and
+  mixed digit systems;
 * names of house bots, and names that suggest an operator or the server itself.
 
-Names that were given away before keep working.
+Names that were assigned earlier remain valid.
 
     BadName     a name that is refused; `str()` is a message for a person (a `ValueError`)
 """
@@ -31,31 +31,33 @@ from confusable_homoglyphs.categories import alias
 from confusable_homoglyphs.confusables import confusables_data
 
 MAX_LENGTH = 32
-"""The longest name, in characters, after it has been normalized."""
+"""The maximum length of a normalized name, in characters."""
 HOUSE_PREFIX = "house"
-"""The prefix of house bots' names, which no other name may have."""
+"""The prefix of house bots' names, reserved for them."""
 RESERVED_WORDS = (
     *("admin", "administrator", "server", "kibitz", "root", "system", "sysop", "operator"),
     *("moderator", "mod", "support", "staff", "official", "referee", "arbiter"),
 )
-"""Words that suggest a person in charge, alone or several of them in a row."""
+"""Words that suggest a person in charge, whether alone or combined."""
 SCRIPT_COMBINATIONS = (
     frozenset({"LATIN", "HAN", "HIRAGANA", "KATAKANA"}),
     frozenset({"LATIN", "HAN", "BOPOMOFO"}),
     frozenset({"LATIN", "HAN", "HANGUL"}),
 )
-"""Scripts that may be mixed in one name: those of Japanese, Chinese and Korean."""
+"""Scripts that may be combined in one name, as in Japanese, Chinese and Korean."""
 _SCRIPTLESS = frozenset({"COMMON", "INHERITED"})
 _LEET = str.maketrans("435897", "aesbgt")
-"""Digits that are read as letters; `skeleton` handles 0 and 1."""
+"""Digits that can be read as letters; `skeleton` handles 0 and 1."""
 _MAX_DIGITS = 2
-"""Digits beside a reserved word, at most, that leave it reserved, as in ``admin 7``."""
+"""The number of digits that may surround a reserved word without making it acceptable, as in
+``admin 7``.
+"""
 _PUNCTUATION = " ._-"
 _WITHOUT_PUNCTUATION = str.maketrans("", "", _PUNCTUATION)
 _PLAIN = re.compile(r"[A-Za-z0-9 ._-]+")
-"""Matches nearly all names; each of these characters is allowed."""
+"""Matches nearly all names; every character in it is allowed."""
 _MAX_MARKS = 2
-"""More marks than this on one letter reach into the lines above and below."""
+"""The most marks on one letter; more would extend into the lines above and below."""
 _INVISIBLE = frozenset(
     map(
         chr,
@@ -69,15 +71,15 @@ _INVISIBLE = frozenset(
         ),
     )
 )
-"""Letters and marks that are invisible (the property Default_Ignorable_Code_Point)."""
+"""Invisible letters and marks (the property Default_Ignorable_Code_Point)."""
 
 
 class BadName(ValueError):
-    """A name that is refused."""
+    """The name is refused; `str()` is a message for a person."""
 
 
 def normalise(name: str) -> str:
-    """Return `name` as it is displayed, or raise `BadName` with the reason."""
+    """Return `name` in its display form, or raise `BadName` with the reason."""
     text = unicodedata.normalize("NFKC", name)
     _refuse_characters(text)
     text = " ".join(text.split())
@@ -89,7 +91,7 @@ def normalise(name: str) -> str:
 
 
 def claim(name: str) -> str:
-    """Return a requested name as `normalise` does; raise `BadName` if it may not be given away."""
+    """Return a requested name like `normalise`; raise `BadName` if it may not be assigned."""
     text = normalise(name)
     if not text.isascii() or _has_refused_word(text):
         _refuse_spellings(text)
@@ -98,12 +100,12 @@ def claim(name: str) -> str:
 
 
 def prepare() -> None:
-    """Build the tables of names, which takes a fifth of a second, before the first guest comes."""
+    """Build the tables in advance, which takes a fifth of a second."""
     claim("guest")
 
 
 def _has_refused_word(text: str) -> bool:
-    """Return whether an ASCII name contains a word that may not be one; nearly none does.
+    """Return whether an ASCII name contains a refused word; nearly all names contain none.
 
     Each character has one canonical spelling, so the search finds all readings of the name.
     """
@@ -111,7 +113,7 @@ def _has_refused_word(text: str) -> bool:
 
 
 def _refuse_spellings(text: str) -> None:
-    """Refuse a text that reads like the name of a house bot, or of a person in charge."""
+    """Refuse a text that reads like the name of a house bot or a person in charge."""
     spellings = set(_spellings(text))
     if any(spelling.startswith(_house_spelling()) for spelling in spellings):
         raise BadName(f"names that begin with {HOUSE_PREFIX!r} are for house bots: {text!r}")
@@ -126,7 +128,7 @@ def house_name(personality: str, number: int) -> str:
     return normalise(f"{HOUSE_PREFIX} {bot[:room]} {number}")
 
 
-@lru_cache(maxsize=4096)  # the readings of one name share most of their parts
+@lru_cache(maxsize=4096)  # the readings of one name share most parts
 def skeleton(name: str) -> str:
     """Return the text that `name` shares with all names that look like it."""
     if name.isascii():
@@ -136,7 +138,7 @@ def skeleton(name: str) -> str:
 
 
 def _refuse_mixture(text: str) -> None:
-    """Refuse letters of scripts that are not written together, and digits of several systems."""
+    """Refuse letters of scripts that are not used together, and mixed digit systems."""
     scripts = {alias(char) for char in text} - _SCRIPTLESS
     if len(scripts) > 1 and not any(scripts <= together for together in SCRIPT_COMBINATIONS):
         mixed = " and ".join(sorted(script.capitalize() for script in scripts))
@@ -147,7 +149,7 @@ def _refuse_mixture(text: str) -> None:
 
 
 def _spellings(text: str) -> Iterator[str]:
-    """Yield the readings of a name: without punctuation, and without a number around it."""
+    """Yield the readings of a name, without punctuation and surrounding numbers."""
     letters = _letters(text)
     before = [n for n in range(_MAX_DIGITS + 1) if not n or letters[:n].isdecimal()]
     after = [n for n in range(_MAX_DIGITS + 1) if not n or letters[-n:].isdecimal()]
@@ -161,7 +163,7 @@ def _letters(text: str) -> str:
 
 
 def _canonical_spelling(letters: str) -> str:
-    """Return the text shared by all spellings of a word with digits or look-alikes."""
+    """Return the text shared by all spellings of a word, with digits or look-alikes."""
     return skeleton(letters.translate(_LEET))
 
 
@@ -211,18 +213,18 @@ def _skeleton_of_char(char: str) -> str:
 
 @cache
 def _ascii_skeletons() -> Mapping[int, str]:
-    """Return the table with which `str.translate` makes the skeleton of an ASCII text."""
+    """Return the `str.translate` table that maps an ASCII text to its skeleton."""
     return {code: _skeleton_of_char(chr(code)) for code in range(128)}
 
 
 @cache
 def _confusables() -> Mapping[str, str]:
-    """Return the canonical text for each character of the table of confusables.
+    """Return the canonical text for each character in the table of confusables.
 
-    The table pairs characters with the one, or the few (`m` and `rn`), that they look like, in no
-    particular direction. So a class is everything that pairs connect, represented by its least
-    member. Upper and lower case join classes, but never two classes with different Latin letters or
-    digits in them: otherwise small Greek nu, which looks like v, would make v and n the same.
+    The table pairs a character with one or more characters (`m` and `rn`) that look like it, in no
+    particular direction. So a class contains everything connected by pairs, and its least member
+    represents it. Upper and lower case join classes, but never two classes with different Latin
+    letters or digits: otherwise small Greek nu, which looks like v, would make v and n equal.
     """
     classes = _ConfusableClasses()
     pairs = [
@@ -248,18 +250,18 @@ def _confusables() -> Mapping[str, str]:
 
 
 def _without_direction_marks(text: str) -> str:
-    """Return a text without the direction marks that the table has around right-to-left text."""
+    """Remove the direction marks that the table has around right-to-left text."""
     return text.replace("\N{LEFT-TO-RIGHT MARK}", "")
 
 
 class _ConfusableClasses:
-    """Texts that look alike, in classes that are merged."""
+    """Classes of texts that look alike, which can be merged."""
 
     def __init__(self) -> None:
         self._class: dict[str, set[str]] = {}
 
     def distinct(self) -> Collection[set[str]]:
-        """Return every class once."""
+        """Return each class once."""
         return {id(members): members for members in self._class.values()}.values()
 
     def join(self, one: str, other: str) -> None:
@@ -271,11 +273,11 @@ class _ConfusableClasses:
             self._class[text] = ours
 
     def latin(self, text: str) -> bool:
-        """Return whether the class has a Latin letter or a digit, alone or with marks."""
+        """Return whether the text's class has a Latin letter or a digit, with or without marks."""
         return any(char.isascii() for member in self._of(text) for char in member)
 
     def spelling(self, members: Iterable[str]) -> str:
-        """Return the longer text of a class, each character by its own class, or its least one."""
+        """Return a class's multi-character text in canonical form, or else its least member."""
         longer = min((member for member in members if len(member) > 1), default="")
         if not longer:
             return _representative(members)
@@ -288,6 +290,6 @@ class _ConfusableClasses:
 
 
 def _representative(members: Iterable[str]) -> str:
-    """Return the least text, small letters first, so that skeletons are readable."""
+    """Return the least text, lower-case letters first, to keep skeletons readable."""
     single = (member for member in members if len(member) == 1)
     return min(single, key=lambda member: (not member.islower(), member))

@@ -1,9 +1,9 @@
-"""Tickets: they let a player continue at another node, without sending its secret there.
+"""Tickets let a player continue on another node without sending its secret there.
 
-A ticket names a player, the start of the node that it is for, its end, and the lobby that the
-player was sent for, with an HMAC-SHA256 (RFC 2104) under a key that all nodes share. It is valid
-for `VALID_MS` by the database's clock, and once: the node remembers used tickets until they end,
-and a restarted node accepts none from before.
+A ticket contains the player, the receiving node's start identifier, the expiry time, and the lobby
+that the player was redirected to. It is authenticated by HMAC-SHA256 (RFC 2104) with a key that all
+nodes share. A ticket is valid for `VALID_MS` by the database's clock, and only once: the node
+remembers used tickets until they expire, and a restarted node accepts no earlier ones.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ class BadTicket(Exception):
 
 
 class Tickets:
-    """Issues and checks tickets at one node, once it has the shared key."""
+    """Issues and checks tickets on one node, once it has the shared key."""
 
     def __init__(self, seconds: Callable[[], float]) -> None:
-        """`seconds` is a clock that never runs backwards."""
+        """`seconds` is a monotonic clock."""
         self._seconds = seconds
         self._key: bytes | None = None
         self._life = ""
         self._ahead_ms = 0.0
-        """The database's clock minus this machine's."""
+        """The offset of the database's clock from this machine's."""
         self._used: dict[str, int] = {}
-        """The used tickets, and when each ends."""
+        """The used tickets, each with its expiry time."""
 
     def synchronize(self, key: bytes, life: str, now_ms: int) -> None:
         """Set the shared key, the identifier of this start, and the database's time."""
@@ -42,7 +42,7 @@ class Tickets:
         self._ahead_ms = now_ms - self._seconds() * 1000
 
     def issue(self, player: str, life: str, lobby: str) -> str | None:
-        """Return a ticket to a lobby at the node whose start is `life`.
+        """Return a ticket to a lobby on the node with start identifier `life`.
 
         Returns None while the key is unknown.
         """
@@ -52,7 +52,7 @@ class Tickets:
         return f"{text}.{_seal(self._key, text)}"
 
     def player(self, ticket: str) -> str:
-        """Return the key of the player of a ticket that is valid here now. Raises `BadTicket`."""
+        """Return the player's key of a ticket that is valid here now. Raises `BadTicket`."""
         text, _, seal = ticket.rpartition(".")
         fields = text.split(".")
         if self._key is None or len(fields) != 5 or not ticket.isascii():

@@ -1,8 +1,8 @@
-"""The operator's side of accounts: making, listing and revoking tokens.
+"""Account administration for the operator: creates, lists and revokes tokens.
 
-A server looks tokens up at every hello, so a token made beside the running server is valid from the
-next hello on. A revoked token is no longer valid, and `net.token_watch` ends the connections that
-used it.
+A server looks up tokens at every hello, so a token created while the server is running is valid
+from the next hello on. A revoked token is no longer valid, and `net.token_watch` closes the
+connections that used it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from kibitz_server.storage.opening import open_register
 
 @dataclass(frozen=True, slots=True)
 class IssuedToken:
-    """A token that was just made; its text is available only now."""
+    """A new token; its text is only available now."""
 
     id: int
     token: str
@@ -39,7 +39,7 @@ class IssuedToken:
 
 @dataclass(frozen=True, slots=True)
 class TokenLine:
-    """A token in a list; times are seconds of the epoch."""
+    """A token in a list; times are in seconds since the epoch."""
 
     id: int
     player: Player
@@ -49,7 +49,7 @@ class TokenLine:
 
 
 class TokenAdmin:
-    """Makes and revokes tokens, beside a running server or without one. Raises `StoreError`."""
+    """Creates and revokes tokens, whether or not a server is running. Raises `StoreError`."""
 
     def __init__(self, db: Database) -> None:
         self._register = open_register(db)
@@ -66,7 +66,7 @@ class TokenAdmin:
     def issue(
         self, name: str, kind: Literal["bot", "human"], *, days: float | None = None
     ) -> IssuedToken:
-        """Make a token for the account `name`, and the account if there is none.
+        """Create a token for the account `name`; create the account if it does not exist.
 
         Raises `BadName`, or `StoreError` if a player of another kind has the name.
         """
@@ -98,12 +98,12 @@ class TokenAdmin:
         ]
 
     def revoke(self, id: int) -> bool:
-        """Revoke a token; return whether there was one to revoke."""
+        """Revoke a token; return False if it is unknown or already revoked."""
         return self._register.revoke(id, int(time.time()))
 
 
 def _account(registration: Registration, name: str, kind: Literal["bot", "human"]) -> Player:
-    """Return the account of a name, after making it if there is none."""
+    """Return the account with a name; create it if it does not exist."""
     looks = skeleton(name)
     row = registration.by_skeleton(looks)
     if row is not None and row.account:
@@ -112,7 +112,7 @@ def _account(registration: Registration, name: str, kind: Literal["bot", "human"
             raise StoreError(f"the account {owner.name!r} is a {owner.kind}, not a {kind}")
         return owner
     claim(name)  # an existing account keeps its name
-    if row is not None:  # a guest had the name, which is the account's from now on
+    if row is not None:  # a guest had the name, which the account gets now
         registration.clear_skeleton(row.key)
     player = Player(player=new_key("a"), name=name, kind=kind)
     registration.add_account(row_of(Identity(player, True, looks)))

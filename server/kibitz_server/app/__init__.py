@@ -1,9 +1,9 @@
-"""A whole server: the only package that constructs everything, and shuts it down.
+"""A complete server: the only package that constructs everything and shuts it down.
 
     async with running(Config(db=path), games) as server:
         ...                                 # server.url, server.port, await server.drain()
 
-Two servers in one process share nothing else. `run` is the whole life of a server's process.
+Two servers in one process share no state. `run` runs a server's process from start to end.
 """
 
 from kibitz_server.app.config import Config

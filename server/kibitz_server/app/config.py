@@ -1,7 +1,7 @@
 """The configuration of a server.
 
-The fields here, and those of the dataclasses among them, are the keys of the file that
-`kibitz serve --config` reads: none may be renamed.
+The fields here, including those of nested dataclasses, are the keys of the file that `kibitz serve
+--config` reads, so they must not be renamed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ UNLIMITED_DOWNLOADS = DownloadLimits(at_once=10**9, an_address=10**9, held_bytes
 
 
 def _read_by(read: Callable[[str], object]) -> AfterValidator:
-    """Return a validator that parses a text with `read`, so that an error names the key."""
+    """Return a validator that parses a text with `read`, so that errors name the key."""
 
     def check(text: str) -> str:
         read(text)
@@ -65,18 +65,19 @@ class Config:
     public_boards: bool = False
     """Whether everybody may watch without a name; otherwise only clients that may be guests."""
     organizer: Annotated[str, Field(min_length=32)] | None = field(default=None, repr=False)
-    """The secret of the organizer whose own server this is. Only connections that send it as their
-    token may make guests or watch. All others are entrants, who only play their seats."""
+    """The secret of the organizer who runs this server. Only connections that send it as their
+    token may create guests or watch. All others are entrants, who may only play their seats."""
     guests_from: tuple[Annotated[str, _read_by(guest_network)], ...] = ()
-    """Further networks that admit guests, each with their number at a time: ``192.0.2.7=40``. An
-    address there gets the limits of that many players."""
+    """Additional networks that admit guests, each with the number of guests at a time:
+    ``192.0.2.7=40``. Each address in such a network gets the limits of that many players."""
     operators: tuple[str, ...] = ()
     """Names of the accounts that may abort matches."""
     origins: tuple[Annotated[str, _read_by(listed_origin)], ...] = ()
-    """Origins whose pages browsers may connect from, such as ``https://example.org``."""
+    """Origins of pages that may connect, such as ``https://example.org``."""
     hosts: tuple[str, ...] = ()
-    """Names of the server, besides addresses, ``localhost`` and the machine's own name; ``*`` for
-    any."""
+    """Names of the server, in addition to IP addresses, ``localhost`` and the machine's name; ``*``
+    for any.
+    """
     proxies: tuple[Annotated[str, _read_by(network)], ...] = ()
     """Addresses or networks of proxies whose forwarding headers are trusted."""
     notes: bool = False
@@ -94,9 +95,9 @@ class Config:
     allowance: SendLimits = field(default_factory=SendLimits)
     """Limits on the output queued for a slow peer."""
     keeping: RetentionPolicy = field(default_factory=RetentionPolicy)
-    """Retention times of closed matches and lobbies, and of guests who are away."""
+    """Retention times of closed matches and lobbies, and of absent guests."""
     drain_s: float = 10
-    """Seconds that peers have to leave when the server shuts down, before they are aborted."""
+    """Seconds that peers have to disconnect when the server shuts down, before they are aborted."""
 
     def __post_init__(self) -> None:
         self.access_policy()
@@ -104,7 +105,10 @@ class Config:
         self.identity()
 
     def identity(self) -> NodeIdentity | None:
-        """Return this node's identity, if it is a node. Raises `ValueError` if it is invalid."""
+        """Return this node's identity; None for a single server.
+
+        Raises `ValueError` if it is invalid.
+        """
         if self.node is None and self.public_url is None:
             return None
         if self.node is None or self.public_url is None:
@@ -129,7 +133,9 @@ class Config:
 
     def rate_limits(self) -> RateLimits:
         """Return the rate limits: none if unlimited, except for an event's entrants."""
-        if self.unlimited and self.organizer is not None:  # only the organizer opens lobbies there
+        if (
+            self.unlimited and self.organizer is not None
+        ):  # on such a server only the organizer opens lobbies
             return replace(
                 self.tariff,
                 openings=UNLIMITED,
@@ -150,12 +156,12 @@ class Config:
         return UNLIMITED_DOWNLOADS if self.unlimited else self.downloads
 
     def url(self, scheme: str, port: int) -> str:
-        """Return the URL for clients on this machine of a server that listens on `port`."""
+        """Return the URL of a server that listens on `port`, for clients on this machine."""
         return f"{scheme}://{_reachable(self.host)}:{port}"
 
 
 def _reachable(host: str) -> str:
-    """Return the address that a client on this machine uses for a listening address."""
+    """Return the address at which a client on this machine reaches a listening address."""
     if host in {"", "0.0.0.0", "::"}:
         return "127.0.0.1" if host != "::" else "[::1]"
     return f"[{host}]" if ":" in host else host

@@ -1,4 +1,4 @@
-"""The life of a server's process: configuration, signals, shutdown."""
+"""Runs a server's process: configuration, signals, shutdown."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from kibitz_server.net.site import Site
 
 LOG = logging.getLogger("kibitz.app")
 GC_THRESHOLD = 20_000
-"""New objects between two garbage collections: a move makes some dozens and no cycles."""
+"""The number of new objects between garbage collections; a move creates dozens, but no cycles."""
 EXIT_GRACE_S = 20.0
-"""Seconds beyond `drain_s` after which a process that has not ended is killed."""
+"""Seconds after `drain_s` at which a process that has not ended is killed."""
 
 
 def run(
@@ -36,14 +36,14 @@ def run(
     compile_command: CompileCommand | None = None,
     started: Callable[[Server], None] | None = None,
 ) -> signal.Signals:
-    """Serve until SIGTERM, SIGHUP or SIGINT, then drain. `started` is called with the server.
+    """Serve until SIGTERM, SIGHUP or SIGINT, then drain.
 
-    `site` has the files of the web pages that are served on the same port; `compile_command`
-    starts the compilation of a game's rules.
+    `started` is called with the server.
 
-    Returns the signal that ended it. The process ends in any case, even if a thread still waits for
-    a disk that does not answer. Raises `StoreError` if the database cannot be used, or another
-    server has taken it over.
+    `site` provides the web pages that are served on the same port; `compile_command` starts the
+    compilation of a game's rules. Returns the signal that ended the server. The process then ends
+    even if a thread still waits for a disk that does not respond. Raises `StoreError` if the
+    database cannot be used, or if another server has taken it over.
     """
     return event_loop.run(_serve(config, games, launcher, site, compile_command, started))
 
@@ -59,10 +59,10 @@ async def _serve(
     stop = asyncio.Event()
     gc.disable()
     received = _stop_at_signals(stop)
-    # The writer's thread needs the interpreter once a commit, and should not wait for it.
+    # The writer's thread needs the GIL once per commit, and should not wait for it.
     sys.setswitchinterval(0.0001)
     names.prepare()
-    # Objects made by the start and by games' rules stay for good, so collections skip them.
+    # Objects created at startup and by games' rules are permanent, so collections skip them.
     served = running(config, games, launcher, site, compile_command, gc.freeze)
     async with served as server:
         gc.freeze()
@@ -79,7 +79,7 @@ async def _serve(
 
 
 def _stop_at_signals(stop: asyncio.Event) -> list[signal.Signals]:
-    """Set `stop` at a signal that ends the server; return the list of received signals."""
+    """Set `stop` on a signal that ends the server; return the list of received signals."""
     received: list[signal.Signals] = []
 
     def end(number: signal.Signals) -> None:
@@ -87,7 +87,7 @@ def _stop_at_signals(stop: asyncio.Event) -> list[signal.Signals]:
         stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        # Under `nohup` SIGHUP is ignored, and stays so.
+        # Under `nohup` SIGHUP is ignored, and must remain so.
         if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
             asyncio.get_running_loop().add_signal_handler(number, end, number)
     return received
@@ -104,7 +104,7 @@ async def _wait_any(*events: asyncio.Event) -> None:
 
 
 def _exit_after(seconds: float) -> None:
-    """End the process after a while, even if threads block it; most end long before."""
+    """End the process after a while even if threads block it; usually it ends long before."""
 
     def end() -> None:
         LOG.critical("the server did not end within %.0f s; it is ended", seconds)

@@ -39,15 +39,15 @@ from kibitz_server.storage.opening import open_store
 LOG = logging.getLogger("kibitz.app")
 LISTEN_BACKLOG = 1024
 SEND_BUFFER = 128 * 1024
-"""Bytes that the kernel buffers for a peer that does not read."""
+"""Bytes of output that the kernel buffers for a peer that does not read."""
 RECEIVE_BUFFER = 64 * 1024
-"""Bytes that the kernel buffers of a peer's input, and about the most in one read."""
+"""Bytes of a peer's input that the kernel buffers, which also limits the size of a read."""
 USER_TIMEOUT_MS = 15_000
 """Milliseconds after which Linux drops a peer that acknowledges nothing."""
 
 
 class Server:
-    """A running server. Made by `running` only."""
+    """A running server, created only by `running`."""
 
     def __init__(
         self,
@@ -72,7 +72,9 @@ class Server:
         self._tasks = tasks
         self._store = store
         self.failure: StoreError | None = None
-        """The reason why the server shuts down by itself: another one took over its database."""
+        """The reason why the server shuts down on its own: another server has taken over its
+        database.
+        """
         self.failed = asyncio.Event()
         self._draining: asyncio.Task[None] | None = None
         store.on_failure = self._fail
@@ -90,17 +92,17 @@ class Server:
         return self.config.url("http", self.port)
 
     async def drain(self) -> None:
-        """Shut the server down: accept nothing new, notify all peers, suspend matches.
+        """Shut down the server: refuse new requests, notify all peers, suspend matches.
 
-        Accepted input is on the disk when this returns, and the next start resumes every match. It
-        takes at most `drain_s` and a few seconds, whatever state disk and peers are in.
+        When this returns, accepted input is on disk, and the next start resumes every match. It
+        takes at most `drain_s` plus a few seconds, whatever the state of the disk and the peers.
         """
         if self._draining is None:
             self._draining = asyncio.ensure_future(self._drain())
         await asyncio.shield(self._draining)
 
     def _fail(self, error: StoreError) -> None:
-        """Shut down at once, as no further change would be on the disk."""
+        """Shut down at once, because no further changes can be written to disk."""
         LOG.critical("%s; the server goes down", error)
         self.failure = error
         self.directory.stop()
@@ -124,7 +126,7 @@ class Server:
         await self._store.close(self.config.drain_s / 2)
 
     async def _leave(self) -> None:
-        """Let other nodes take the lobbies, as this one writes nothing more."""
+        """Let other nodes take over the lobbies, because this one has finished writing."""
         if self._store.nodes is None or self.failure is not None:
             return
         try:
@@ -133,7 +135,7 @@ class Server:
             LOG.warning("the other nodes are not told that this one goes: %s", error)
 
     async def _wait_disconnected(self) -> None:
-        """Wait until all peers have left, and abort those who do not leave in time."""
+        """Wait until all peers have disconnected, and abort those who do not disconnect in time."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.directory.connections.wait_closed(), self.config.drain_s)
         for peer in list(self.directory.connections.peers):
@@ -151,12 +153,12 @@ async def running(
     compile_command: CompileCommand | None = None,
     rules_loaded: Callable[[], object] = int,
 ) -> AsyncIterator[Server]:
-    """Run a server until the block is left, then drain it. `site` is served on its port.
+    """Run a server until the block exits, then drain it.
 
-    `compile_command` starts the compilation of a game's rules in another process; without it a
-    thread compiles them. `rules_loaded` is called whenever the rules of a game were loaded.
-
-    Raises `StoreError` if the database cannot be used, `OSError` if the port cannot.
+    `site` is served on its port. `compile_command` starts the compilation of a game's rules in
+    another process; without it, a thread compiles them. `rules_loaded` is called whenever a game's
+    rules were loaded. Raises `StoreError` if the database cannot be used, and `OSError` if the port
+    cannot be used.
     """
     tasks = TaskSet()
     rules = Rules(games, tasks.spawn, compile_command, rules_loaded)
@@ -234,7 +236,7 @@ def _peer_context(
     turns: TurnBudget,
     site: Site | None,
 ) -> PeerContext:
-    """Return the state that the connections of the server share."""
+    """Return the state shared by the server's connections."""
     connections = directory.connections
     records = RecordPages(directory.store, directory.quarantine, notes=config.notes)
     return PeerContext(
@@ -258,7 +260,7 @@ def _peer_context(
 
 
 def _watch_tokens(directory: Directory) -> TokenWatch:
-    """Start closing connections whose tokens are revoked."""
+    """Start the task that closes connections whose tokens were revoked."""
     token_watch = TokenWatch(
         directory.loop,
         lambda: directory.connections.peers,

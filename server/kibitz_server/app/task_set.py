@@ -1,4 +1,4 @@
-"""Tasks that end with the server."""
+"""A set of tasks that ends with the server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LOG = logging.getLogger("kibitz.app")
 
 
 class TaskSet:
-    """The few tasks of a server: house bots and reads from the disk."""
+    """The tasks of a server, such as house bots and reads from disk."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
@@ -18,14 +18,15 @@ class TaskSet:
     def spawn(self, work: Callable[[], Awaitable[None]]) -> None:
         """Run the coroutine that a function returns; log its exceptions.
 
-        The task calls the function, so a task that is canceled early leaves no unused coroutine.
+        The task calls the function, so a task canceled before it starts leaves no unawaited
+        coroutine.
         """
         task = asyncio.ensure_future(_guarded(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def close(self, timeout_s: float = 2.0) -> None:
-        """Cancel the tasks that still run, and wait a while for them to end."""
+        """Cancel the running tasks, and wait a while for them to end."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()

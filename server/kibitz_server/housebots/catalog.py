@@ -1,4 +1,4 @@
-"""The available house bots. Pure, except for the launcher, which may import the bots' code."""
+"""The available house bots. Pure, except that the launcher may import the bots' code."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ from kibitz_protocol.wire.messages import HouseBotLine
 class BotLauncher(Protocol):
     """The available house bots, and the commands that start them.
 
-    The server imports no bot, so the caller passes it this one class
+    The server does not import bots; its caller passes an implementation
     (`kibitz.process.house_bots.LocalBotLauncher`).
     """
 
     def bots(self) -> Sequence[HouseBotLine]:
-        """Return all house bots; the list never changes."""
+        """Return all house bots, which never change."""
 
     def flaw(self, personality: str) -> str | None:
-        """Return why a known bot cannot be made with these parameters; None if it can."""
+        """Return why a known bot does not accept these parameters; None if it does."""
 
     def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
         """Return the command line of a process that plays `personality` in a lobby.
 
-        KIBITZ_RESUME_FD in its environment is the number of the descriptor from which the process
-        reads its resume secret, once and to the end.
+        `KIBITZ_RESUME_FD` in its environment is the number of the file descriptor from which the
+        process reads its resume secret, once and to the end.
         """
 
 
 class BotCatalog:
-    """The house bots that lobbies may use; none without a launcher."""
+    """The house bots that lobbies may use; empty without a launcher."""
 
     def __init__(self, launcher: BotLauncher | None) -> None:
-        """Import the bots' catalog, which takes a moment, before the first request needs it."""
+        """Import the bots' catalog now, which takes a moment, instead of at the first request."""
         self._launcher = launcher
         self.lines: list[HouseBotLine] = [] if launcher is None else [*launcher.bots()]
         self._by_name = {bot.name: bot for bot in self.lines}
 
     def knows(self, personality: str) -> bool:
-        """Return whether there is such a bot, whatever parameters follow its name."""
+        """Return whether the bot exists, ignoring parameters after its name."""
         return personality.partition(":")[0] in self._by_name
 
     def flaw(self, personality: str) -> str | None:
-        """Return why a known bot cannot be made with these parameters; None if it can."""
+        """Return why a known bot does not accept these parameters; None if it does."""
         return None if self._launcher is None else self._launcher.flaw(personality)
 
     def seats(self, personality: str) -> Sequence[int]:
-        """Return the numbers of seats that a bot supports; empty for all of its game."""
+        """Return the numbers of seats that a bot supports; empty for all that its game has."""
         bot = self._by_name.get(personality.partition(":")[0])
         return () if bot is None else bot.seats

@@ -1,15 +1,12 @@
-"""House bots: processes that the server starts, reads, ends and always reaps.
+"""House bot processes, which the server starts, reads, stops and always reaps.
 
-The server contains no bots. The program that composes it passes it a `BotLauncher`, which lists the
+The server contains no bots. The program that constructs it passes a `BotLauncher`, which lists the
 bots and returns the command for a process. The process connects like any other client. It reads its
-secret from a descriptor that it inherits, because processes of the same user can read each other's
-command lines and environments.
-
-It gets only listed variables of the server's environment, so that tokens, passwords and the
-server's configuration stay hidden from bots.
-
-Each process leads a process group of its own, so that everything it started ends with it. The
-server keeps its last lines of output for the match's record of a crash.
+secret from an inherited descriptor, because processes of the same user can read each other's
+command lines and environments. It gets only listed variables of the server's environment, so that
+bots cannot see tokens, passwords and the server's configuration. Each process leads its own process
+group, so that everything it started ends with it. The server keeps its last lines of output, to
+record them in the match after a crash.
 """
 
 from __future__ import annotations
@@ -32,30 +29,30 @@ LOG = logging.getLogger("kibitz.process.house_bots")
 LOG_LINES = 20
 LINE_BYTES = 200
 LIMIT_PREFIX = "ended: "
-"""The beginning of the line in which a process reports that it ends because of a limit."""
+"""The prefix of the line in which a process reports that it exceeded a limit."""
 TERM_TIMEOUT_S = 3.0
-"""Seconds that a process has to end by itself before it is killed."""
+"""Seconds that a process has to end after SIGTERM before it is killed."""
 
 ENVIRONMENT_ALLOWED = frozenset(
     {
-        # The paths of programs, libraries, temporary files and the caches of machine code.
+        # The paths of programs, libraries, temporary files and machine code caches.
         *("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME", "VIRTUAL_ENV"),
         *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "COMSPEC", "PATHEXT"),
         *("LOCALAPPDATA", "USERPROFILE", "PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE"),
-        # Its language and its number of threads.
+        # The language and the number of threads.
         *("LANG", "LANGUAGE", "TZ", "PYTHONUTF8", "PYTHONHASHSEED", "PYTHONWARNINGS"),
         *("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"),
-        # For its own code; with the last one tests find processes that were left behind.
+        # For kibitz's own code; tests use the last one to find leftover processes.
         *("KIBITZ_CACHE", "KIBITZ_PLAIN", "KIBITZ_CGROUP", "KIBITZ_TEST_RUN"),
     }
 )
-"""Variables of the server's environment that a house bot inherits."""
+"""Environment variables that a house bot inherits from the server."""
 ENVIRONMENT_PREFIXES = ("LC_", "NUMBA_")
-"""Prefixes of further ones: the locale, and how its code is compiled."""
+"""Prefixes of further inherited variables, for the locale and for compilation."""
 
 
 class HouseBotProcess:
-    """One process of a house bot, from its start until it was reaped."""
+    """A process of a house bot, from its start until it is reaped."""
 
     __slots__ = ("_lines", "_process", "_stop_requested", "status")
 
@@ -64,11 +61,11 @@ class HouseBotProcess:
         self._process: asyncio.subprocess.Process | None = None
         self._stop_requested = asyncio.Event()
         self.status: int | None = None
-        """Exit status once the process has ended; negative for a signal."""
+        """The exit status once the process has ended; negative for a signal."""
 
     @property
     def stopping(self) -> bool:
-        """Whether the server itself ended the process."""
+        """Whether the server itself stopped the process."""
         return self._stop_requested.is_set()
 
     @property
@@ -83,7 +80,7 @@ class HouseBotProcess:
 
     @property
     def end_reason(self) -> str:
-        """The exit status, and the limit that the process reports to have exceeded."""
+        """The exit status, and the limit that the process reported exceeding, if any."""
         ended = f"the process ended with status {self.status}"
         last = self._lines[-1] if self._lines else ""
         if last.startswith(LIMIT_PREFIX):
@@ -93,11 +90,11 @@ class HouseBotProcess:
         return ended
 
     def stop(self) -> None:
-        """Ask the process to end. `run` makes sure that it does."""
+        """Ask the process to end; `run` makes sure that it does."""
         self._stop_requested.set()
 
     def mark_failed(self, reason: str) -> None:
-        """Note that the process could not be started."""
+        """Record that the process could not be started."""
         self._keep_line(reason.encode())
         self.status = 127
 
@@ -119,7 +116,7 @@ class HouseBotProcess:
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=asyncio.subprocess.PIPE,
                     stderr=asyncio.subprocess.STDOUT,
-                    # Output still buffered by a dying Python program would be lost.
+                    # Otherwise a crashing Python program would lose its buffered output.
                     env={**environment, "PYTHONUNBUFFERED": "1", "KIBITZ_RESUME_FD": str(number)},
                     start_new_session=True,
                     pass_fds=(number,),
@@ -133,7 +130,7 @@ class HouseBotProcess:
             await self._reap(self._process)
 
     async def _collect_output(self, process: asyncio.subprocess.Process) -> None:
-        """Keep the last lines until the process has ended, or is about to."""
+        """Keep the last lines of output until the process has ended or is about to."""
         output = process.stdout
         if output is None:
             raise AssertionError("the process was started with a pipe")
@@ -144,7 +141,7 @@ class HouseBotProcess:
             await asyncio.wait((ended, leaving), return_when=asyncio.FIRST_COMPLETED)
             if self.stopping:
                 return
-            # A program left running by the process may hold the pipe open forever.
+            # A program that the process left running may keep the pipe open forever.
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(reading, 1.0)
         finally:
@@ -167,7 +164,7 @@ class HouseBotProcess:
             self._lines.append(printable.line(decoded)[:LINE_BYTES])
 
     async def _reap(self, process: asyncio.subprocess.Process) -> None:
-        """End the whole group, politely first, and return the exit status."""
+        """Terminate the whole process group, then kill it if needed; return the exit status."""
         self._signal(signal.SIGTERM)
         try:
             self.status = await asyncio.wait_for(wait_exit.wait_exit(process), TERM_TIMEOUT_S)
@@ -184,7 +181,7 @@ class HouseBotProcess:
 
 
 def inherited_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the part of the server's environment that a house bot inherits."""
+    """Return the part of the server's environment that house bots inherit."""
     return {
         name: value
         for name, value in environment.items()
@@ -195,7 +192,7 @@ def inherited_environment(environment: Mapping[str, str]) -> dict[str, str]:
 def secret_descriptor(secret: str) -> socket.socket:
     """Return a descriptor from which a secret can be read, once and to the end.
 
-    It is a socket, because another process could open a pipe in ``/proc``.
+    It is a socket, because other processes could open a pipe through ``/proc``.
     """
     ours, theirs = socket.socketpair()
     with ours:
@@ -231,7 +228,7 @@ class HouseBots:
         resume: str,
         ended: Callable[[HouseBotProcess], None],
     ) -> None:
-        """Start a process; `ended` is called once, when it has ended and was not stopped."""
+        """Start a process; `ended` is called once if it ends without having been stopped."""
         if self._launcher is None or self._closed or process.stopping:
             return
         try:
@@ -246,7 +243,7 @@ class HouseBots:
         self._spawn(partial(self._run, process, personality, command, environment, resume, ended))
 
     def close(self) -> None:
-        """Stop all processes and start no more."""
+        """Stop all processes and refuse to start more."""
         self._closed = True
         for process in self._running:
             process.stop()

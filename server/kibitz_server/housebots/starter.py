@@ -10,12 +10,12 @@ from kibitz_server.housebots.process import HouseBotProcess, HouseBots
 
 
 class BotStarter:
-    """Gives house bots their identities, and notifies their matches when they end."""
+    """Gives house bots their identities, starts them, and notifies their matches when they end."""
 
     def __init__(
         self, accounts: Accounts, house_bots: HouseBots, tell_matches: Callable[[str, str], None]
     ) -> None:
-        """`tell_matches` is called with a player whose process has ended, and its last lines."""
+        """`tell_matches` is called with a player whose process has ended, and its last output."""
         self._accounts = accounts
         self._house_bots = house_bots
         self._tell_matches = tell_matches
@@ -28,10 +28,10 @@ class BotStarter:
         former: Player | None,
         ended: Callable[[HouseBotProcess, Player], None],
     ) -> tuple[HouseBotProcess, Player]:
-        """Start a process once its secret is on the disk, where its hello looks it up.
+        """Start a process once its secret is on disk, where its hello looks it up.
 
-        `former` is the player that it reconnects as, None for a new one. `ended` is called when the
-        process has ended by itself, after its matches were notified.
+        `former` is the player that it reconnects as, None for a new one. `ended` is called after
+        the process has ended on its own and its matches were notified.
         """
         self._started += 1
         process = HouseBotProcess()

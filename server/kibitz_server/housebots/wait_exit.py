@@ -10,15 +10,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 RETRY_S = 0.05
-"""Seconds between two polls, on systems without notifications of a process's end."""
+"""Seconds between polls, on systems that cannot notify about a process's end."""
 
 
 async def wait_exit(process: Process) -> int:
     """Wait until a process has ended, and return its status.
 
-    `Process.wait` also waits for the end of its pipes, which a program left running by the process
-    may hold open forever (python/cpython#119710). This waits for the process alone. On systems with
-    process descriptors (Linux) the event loop is notified, without polling.
+    `Process.wait` also waits for the end of the process's pipes, which a program left running by
+    the process may keep open forever (python/cpython#119710). This function waits only for the
+    process. On systems with process descriptors (Linux) the event loop is notified, without
+    polling.
     """
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[int] = loop.create_future()
@@ -36,14 +37,14 @@ async def wait_exit(process: Process) -> int:
 
 @contextmanager
 def _calling_at_exit(loop: AbstractEventLoop, pid: int, look: Callable[[], None]) -> Iterator[None]:
-    """Call `look` in each turn of the loop after a process has ended.
+    """Call `look` in each turn of the event loop after a process has ended.
 
-    The descriptor stays readable, so `look` is also called once the loop has collected the status,
-    which is a few turns after the end.
+    The descriptor remains readable, so `look` is still called when the loop has collected the
+    status, a few turns after the end.
     """
     try:
         descriptor = os.pidfd_open(pid)
-    except (AttributeError, OSError):  # another system, or it was collected this moment
+    except (AttributeError, OSError):  # another system, or the process was just collected
         with _calling_regularly(loop, look):
             yield
         return

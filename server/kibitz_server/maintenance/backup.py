@@ -1,11 +1,12 @@
-"""A copy of a database, taken while a server goes on writing to it.
+"""Copies a database while a server continues writing to it.
 
-The copy is one state of the database: the reader that it is made from keeps its snapshot from the
-first page to the last. So commits of the server neither mix into it nor restart it, as SQLite would
-otherwise do after each. Nothing is checkpointed, and the copy and the server's writer never wait
-for each other. The only cost to the server is that the write-ahead log cannot be reset meanwhile.
+The copy is a consistent snapshot: the reader that it is made from keeps its snapshot from the first
+page to the last. So the server's commits neither end up in the copy nor restart it, as SQLite would
+otherwise do after each commit. Nothing is checkpointed, and the copy and the server's writer never
+wait for each other. The only cost to the server is that the write-ahead log cannot be reset
+meanwhile.
 
-The copy gets its name when it is complete, on the disk, and checked like any database.
+The copy is renamed into place after it is complete, synced and checked.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ from kibitz_server.storage.sqlite.connection import (
 from kibitz_server.storage.sqlite.schema import require_schema
 
 PAGES = 256
-"""Pages copied at a time, a mebibyte."""
+"""Pages to copy at a time, one mebibyte."""
 PAUSE_S = 0.002
-"""Seconds between two steps, which leave the disk to the server."""
+"""Seconds between steps, during which the server has the disk to itself."""
 
 
 def back_up(path: Path, target: Path) -> Findings:
     """Copy the database at `path` to `target`, which must not exist; return the copy's contents.
 
-    Raises `StoreError`, and leaves nothing behind, if the database cannot be read, the copy cannot
-    be written, or the copy is not sound.
+    Raises `StoreError`, and leaves no files behind, if the database cannot be read, or if the copy
+    cannot be written or is corrupt.
     """
     path = resolve_path(path)
     target = Path(os.path.realpath(target))
@@ -72,7 +73,7 @@ def _require_free(target: Path) -> None:
 
 
 def _part(target: Path) -> Path:
-    """Make the file that becomes the backup, accessible only to its owner."""
+    """Create the temporary file that becomes the backup, accessible only to its owner."""
     try:
         number, name = tempfile.mkstemp(prefix=f"{target.name}.", suffix=".part", dir=target.parent)
     except OSError as error:

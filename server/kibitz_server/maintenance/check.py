@@ -1,13 +1,13 @@
-"""Checks that everything in a database is there, and is as it was written.
+"""Checks that everything in a database is complete and intact.
 
-It reads one state of the file and never writes, so the database may be in use by a server. It
-follows every chain of hashes from the head of a stream through its segments and the journal. It
-compares data that is stored twice (summaries and the ledger with the results they repeat), and runs
-SQLite's own check of its structure. It does not replay matches: a link that fits proves that a line
-is as it was written, and the server folds it at the next start.
+It reads one snapshot of the file and never writes, so a server may be using the database. It
+follows every hash chain from the head of a stream through its segments and the journal. It compares
+data that is stored twice (results in summaries and in the ledger), and runs SQLite's own integrity
+check. It does not replay matches: a matching link proves that a line is intact, and the server
+replays it at the next start.
 
-The file alone cannot show whether its end is missing. The mark beside it can
-(`storage/sqlite/watermark.py`), so a database moved without its mark may have lost its end
+Only the mark beside the file can reveal that the end of the file is missing
+(`storage/sqlite/watermark.py`). If a database was moved without its mark, the loss of its end goes
 undetected.
 """
 
@@ -40,12 +40,12 @@ from kibitz_server.storage.sqlite.schema import require_schema
 _Model = TypeVar("_Model", bound=BaseModel)
 About: TypeAlias = Literal["file", "mark", "journal", "match", "lobby", "ledger"]
 MAX_SQLITE_PROBLEMS = 20
-"""The most problems of SQLite's own check that are listed."""
+"""The maximum number of problems from SQLite's own check to list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem; `name` is the match, the lobby, or the place in the ledger."""
+    """A problem; `name` is the match, the lobby or the place in the ledger."""
 
     about: About
     name: str
@@ -59,7 +59,7 @@ class Problem:
 
 @dataclass(slots=True)
 class Findings:
-    """The contents and the problems of a database."""
+    """The contents and problems of a database."""
 
     file: str
     matches: int = 0
@@ -99,9 +99,9 @@ class _Damage(Exception):
 
 
 def check_database(path: Path, *, marked: bool = True) -> Findings:
-    """Check all of a database; `marked` is False for a copy, which has no mark.
+    """Check a whole database; `marked` is False for a copy, which has no mark.
 
-    Raises `StoreError` if there is nothing to check.
+    Raises `StoreError` if the database cannot be checked.
     """
     path = resolve_path(path)
     findings = Findings(str(path))
@@ -123,7 +123,7 @@ def check_database(path: Path, *, marked: bool = True) -> Findings:
 
 @contextlib.contextmanager
 def _catching_corruption(findings: Findings) -> Iterator[None]:
-    """Continue if SQLite cannot read the rest of a part of the file."""
+    """Catch errors of unreadable pages, record them, and continue with the next part."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -135,7 +135,7 @@ def _catching_corruption(findings: Findings) -> Iterator[None]:
 
 
 def _check_mark(db: sqlite3.Connection, path: Path, findings: Findings) -> None:
-    """Look for missing commits before taking the snapshot, as the mark may get ahead of it."""
+    """Check for missing commits, before taking the snapshot that the mark might get ahead of."""
     try:
         watermark.require(db, path)
     except CommitsMissing as error:
@@ -242,7 +242,7 @@ def _key_in(kind: About, head: bytes) -> str | None:
 
 
 def _check_end(stream: _Stream, link: str) -> Result | None:
-    """Compare the footer of a stream with its entries, and its line in lists with the footer."""
+    """Compare a stream's footer with its entries, and its summary with the footer."""
     if stream.kind == "lobby":
         _parsed(LobbyBrief, stream.summary, "summary")
         return None

@@ -1,7 +1,7 @@
-"""Repair of a damaged database: an operator accepts its losses.
+"""Repairs a damaged database by accepting its losses, on the operator's request.
 
-Nothing is deleted except unreadable lines of the ledger. Damaged matches and lobbies get the state
-``lost``: they stay as they are, nothing loads them, and no check reports them again.
+Only unreadable ledger lines are deleted. Damaged matches and lobbies get the state ``lost``: they
+remain unchanged, are not loaded, and no check reports them again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kibitz_server.storage.sqlite.connection import (
 
 
 def accept_losses(path: Path, findings: Findings) -> None:
-    """Accept the losses in `findings`, of a database that no server has open.
+    """Accept the losses in `findings`; no server may have the database open.
 
     Raises `StoreError`.
     """

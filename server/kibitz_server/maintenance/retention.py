@@ -1,19 +1,18 @@
 """Retention: deletes old closed matches and lobbies, and guests who do not return.
 
-Everything is deleted a little at a time through the store's own writer, in its ordinary batches. So
-it delays no one, and a server that is killed in the middle continues after its restart. A stream is
-first marked as deleted, which hides it from all lookups. Its entries follow, a few rows a batch.
-Its line in the list of streams goes last, so that its number is not reused while anything of it is
-left.
+Data is deleted a little at a time through the store's writer, in its ordinary batches. So deletion
+delays nobody, and a server that is killed in the middle continues after its restart. A stream is
+first marked as deleted, which hides it from all lookups. Then its entries are deleted, a few rows
+per batch. Its own row is deleted last, so that its number is not reused while any entries remain.
 
-    closed --old enough, out of the journal--> deleted --its entries are gone--> no row
+    closed --old enough, not in the journal--> deleted --entries deleted--> no row
 
-* A match is as old as its last entry. A stream with entries left in the journal is deleted later:
-  a start reads the journal, and must find the streams of its entries.
-* A lobby is deleted after all its matches, as its host may read their reports.
-* The rating list keeps its data in its own table, from which nothing is deleted.
-* A guest, or a house bot, is deleted after a time away without a seat or lobby anywhere. Its secret
-  is invalid from then on. Accounts stay.
+* The age of a match is that of its last entry. A stream with entries in the journal is deleted
+  later, because the next start reads the journal and must find the streams of its entries.
+* A lobby is deleted after all its matches, because its host may read their reports.
+* The rating list has its own table, from which nothing is deleted.
+* A guest or house bot is deleted after an absence without a seat or lobby anywhere, which
+  invalidates its secret. Accounts are never deleted.
 """
 
 from __future__ import annotations
@@ -35,9 +34,10 @@ from kibitz_server.storage.streams import Kind, Waiter
 LOG = logging.getLogger("kibitz.retention")
 DAY_S: Final = 86_400.0
 GUEST_CANDIDATES: Final = 20_000
-"""Guests that are checked for a portion: more than can be connected, so that some are idle."""
+"""The number of guests to check for a portion: more than can be connected, so that some are idle.
+"""
 Write: TypeAlias = Callable[[Waiter], None]
-"""Writes a portion with the next batch, and notifies the waiter of the result."""
+"""A function that writes a portion with the next batch, and notifies the waiter of the result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,24 +45,25 @@ class RetentionPolicy:
     """The limits on how long data is kept, and the pace of deletion."""
 
     days: float | None = None
-    """Days that closed matches and lobbies are kept; None for forever."""
+    """Days to keep closed matches and lobbies; None keeps them forever."""
     guest_days: float = 30
-    """Days that a guest without a seat or lobby is kept while away."""
+    """Days to keep an absent guest without a seat or lobby."""
     guests: int = 100_000
-    """The most guests and house bots that are kept; beyond, those away longest are deleted
-    early."""
+    """The most guests and house bots to keep; beyond this number, the longest absent are deleted
+    early.
+    """
     every_s: float = 60
-    """Seconds between two checks."""
+    """Seconds between checks."""
     pause_s: float = 0.05
-    """Seconds between two portions."""
+    """Seconds between portions."""
     streams: int = 64
-    """The most matches or lobbies that are checked for a portion or deleted in one."""
+    """The most matches or lobbies to check for a portion, or to delete in one."""
     rows: int = 16
-    """The number of rows that a portion deletes."""
+    """The number of rows to delete in a portion."""
 
 
 class _CommitWaiter:
-    """The waiter for a portion to be on the disk."""
+    """Waits until a portion is on disk."""
 
     __slots__ = ("_done",)
 
@@ -81,7 +82,7 @@ class _CommitWaiter:
 
 
 class Retention:
-    """Deletes due data, portion by portion, while `run` runs."""
+    """Deletes outdated data, portion by portion, while `run` is running."""
 
     def __init__(
         self,
@@ -92,7 +93,7 @@ class Retention:
         on_deleted: Callable[[set[str]], None],
         now: Callable[[], float] = time.time,
     ) -> None:
-        """`is_busy` returns whether a player is connected or has a seat or a lobby; `on_deleted` is
+        """`is_busy` returns whether a player is connected or has a seat or a lobby. `on_deleted` is
         called with the keys of matches and lobbies that lookups no longer find.
         """
         self._expiry = expiry
@@ -113,7 +114,7 @@ class Retention:
                 LOG.exception("what is old cannot be deleted; it is tried again")
 
     async def delete_due(self) -> None:
-        """Delete everything that is due now."""
+        """Delete everything that is outdated now."""
         more = await self.delete_some()
         while more:
             await asyncio.sleep(self._policy.pause_s)
@@ -138,7 +139,7 @@ class Retention:
         return partial(self._expiry.delete_remains, remains) if remains else None
 
     async def _mark_deleted(self) -> Write | None:
-        """Choose old streams, and hide them from all lookups."""
+        """Mark old streams as deleted, which hides them from all lookups."""
         if self._policy.days is None:
             return None
         cutoff = int(self._now() - self._policy.days * DAY_S)
@@ -147,7 +148,7 @@ class Retention:
         return partial(self._expiry.mark_deleted, list(old)) if old else None
 
     async def _deletable(self, kind: Kind, cutoff: int) -> dict[int, str]:
-        """Return the first streams, by number, that may be deleted, skipping those that may not."""
+        """Return the first streams, by number, that may be deleted."""
         after = 0
         while True:
             closed = await self._expiry.closed_streams(kind, cutoff, after, self._policy.streams)
@@ -173,21 +174,21 @@ class Retention:
     # --- writing ----------------------------------------------------------------------------
 
     async def _write(self, write: Write) -> bool:
-        """Write a portion with the next batch; return whether the disk has it."""
+        """Write a portion with the next batch; return whether it is on disk."""
         done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         write(_CommitWaiter(done))
         return await done
 
 
 def _ended(stream: OldStream) -> float:
-    """Return about when a match ended, in seconds of the epoch, from its last entry.
+    """Return the approximate end of a match, in seconds since the epoch, from its last entry.
 
-    Returns 0 for a lobby, as its end is unknown.
+    Returns 0 for a lobby, whose end is unknown.
     """
     if stream.last_line is None:
         return stream.opened
     try:
         at_ms = from_json(stream.last_line)["at_ms"]
     except (ValueError, TypeError, KeyError):
-        return stream.opened  # with a damaged last entry, a match is as old as its beginning
+        return stream.opened  # if its last entry is damaged, a match counts as ended at its start
     return stream.opened + at_ms / 1000 if isinstance(at_ms, int) else stream.opened

@@ -1,9 +1,9 @@
-"""The rating log: the rated matches on the disk, and the rating list that they make.
+"""The rating log: the rated matches on disk, and the rating list computed from them.
 
-A match is entered in the transaction that closes its log, under its own key. So it is there exactly
-when its result is: a server that dies before has neither, and plays the match to its end again; one
-that dies after has both. Nothing else is stored: each request folds the rating list from the disk,
-continuing where the last fold ended.
+A match is entered under its own key, in the transaction that closes its log. So a crash can never
+separate a result from its rating: a server that crashes before the commit has neither, and resumes
+the match. Nothing else is stored: each request updates the rating list with the matches on disk
+since the last request.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kibitz_server.storage.interface import Store
 
 LOG = logging.getLogger("kibitz.rating")
 FOLD_BATCH = 500
-"""Matches folded without a pause: some 30 ms in a thread."""
+"""The number of matches to process without a pause, about 30 ms in a thread."""
 
 
 class RatingLog:
@@ -29,16 +29,16 @@ class RatingLog:
         self._store = store
         self._rating_list = RatingList()
         self._folded_to = 0
-        """The last line in the rating list."""
+        """The last ledger line included in the rating list."""
         self._folding = asyncio.Lock()
 
     def append(self, counted: RatedMatch) -> None:
-        """Enter a match; call it in the same turn of the loop as its `Store.finish`."""
+        """Enter a match; must be called in the same event loop turn as its `Store.finish`."""
         line = counted.model_dump_json().encode()
         self._store.rate(counted.match, line)
 
     async def rating_list(self) -> RatingList:
-        """Return the rating list as the disk has it; read it before awaiting anything else."""
+        """Return the rating list according to the disk; use it before the next `await`."""
         async with self._folding:
             while rows := await self._store.ledger(self._folded_to, FOLD_BATCH):
                 await asyncio.to_thread(self._fold, rows)

@@ -1,36 +1,37 @@
-"""The rating list: how strong the players of a server are, by the rated matches they played. Pure.
+"""The rating list: estimates players' strengths from their rated matches.
 
-It is a fold over the *rated* matches in the order of the store. It uses no dates and no random
-numbers, so the same list always gives the same numbers.
+Pure.
 
-A match is rated under these conditions:
+It is computed from the *rated* matches in the order of the store. It uses no dates and no random
+numbers, so the same matches always give the same ratings. A match is rated under these conditions:
 
-* its lobby is rated and keeps the conditions of rated play (`lobby.rated_conditions`);
-* every seat has a different player who can be found again: an account, or a house bot with its
-  usual parameters;
-* neither the server's own trouble nor its operator ended it.
+* its lobby is rated and meets the conditions of rated play (`lobby.rated_conditions`);
+* every seat has a different player with a permanent identity: an account, or a house bot with its
+  default parameters;
+* neither a server problem nor the operator ended it.
 
-A house bot is its personality, whichever process plays. A bot with other parameters is another
-player, of which hosts could make as many as they like, so matches with one are not rated. Neither
-are matches with a guest. Leaving a match, or losing it on time or by illegal moves, counts as the
-result says.
+A house bot's identity is its personality, whichever process plays. A bot with other parameters
+would be a different player, and hosts could create any number of those, so matches with such bots
+are not rated. Neither are matches with guests. Leaving a match, or losing it on time or by illegal
+moves, counts like any other result.
 
 The model is Plackett-Luce (Weng and Lin, "A Bayesian approximation method for online ranking",
-JMLR 12, 2011, as in the package openskill) with its usual values. A player's strength is assumed to
-be normal with mean `mu` and deviation `sigma`, 25 and 25/3 before the first match. A match updates
-all of its players at once, whatever the number of seats. Each game has a rating list of its own.
+JMLR 12, 2011, as in the package openskill) with its usual values. A player's strength is modeled as
+a normal distribution with mean `mu` and deviation `sigma`, which are 25 and 25/3 before the first
+match. A match updates all its players at once, whatever the number of seats. Each game has its own
+rating list.
 
-The model has no ties. The paper's formula for ties would move two who share the second place of six
-less than the player in fourth place. So a match with ties counts as the mean of the matches in
-which the tied players finished in one order and the other.
+The model has no ties. The paper's formula for ties would change two players who share second place
+of six less than the player in fourth place. So a match with ties counts as the mean of matches in
+which the tied players finished in different orders.
 
-`mu` and `sigma` are shown on the scale of Elo: two players who differ by 400 points win in the
-proportion of 10 to 1. For a difference of d, the model gives the stronger of two well-known players
-1 / (1 + exp(-d / c)), where c = beta * sqrt(2) and beta = 25/6. So one of its units is
-400 / (ln(10) * c), about 29.5 points, and its mean of 25 corresponds to 1500.
+`mu` and `sigma` are shown on the Elo scale: a player with 400 points more than another wins with
+odds of 10 to 1. For a difference of d, the model gives the stronger of two players with many
+matches a probability of 1 / (1 + exp(-d / c)), where c = beta * sqrt(2) and beta = 25/6. So one of
+its units is 400 / (ln(10) * c), about 29.5 points, and its mean of 25 corresponds to 1500.
 
-Lines are in the order of a conservative estimate, `rating` minus two `deviation`s, so that one
-lucky match does not put a player in the lead.
+Lines are ordered by a conservative estimate, `rating` minus two `deviation`s, so that one lucky
+match does not put a player in the lead.
 """
 
 from __future__ import annotations
@@ -52,9 +53,9 @@ MODEL = PlackettLuce()
 INITIAL_RATING = 1500.0
 """The rating of a player before the first match."""
 ELO_PER_UNIT = 400 / (math.log(10) * MODEL.beta * math.sqrt(2))
-"""Points of Elo in one unit of the model."""
+"""Elo points per unit of the model."""
 PLACEMENT_DEVIATIONS = 2.0
-"""The number of deviations that are subtracted from the rating to place a player."""
+"""The number of deviations to subtract from the rating when ordering players."""
 
 
 SkillEstimate: TypeAlias = tuple[float, float]
@@ -62,7 +63,7 @@ SkillEstimate: TypeAlias = tuple[float, float]
 
 
 class RatedPlayer(Strict):
-    """A seat's player on the rating list: an account's key, or a house bot's personality."""
+    """A seat's player on the rating list: an account's key or a house bot's personality."""
 
     key: str
     name: str
@@ -70,7 +71,7 @@ class RatedPlayer(Strict):
 
 
 class RatedMatch(Strict):
-    """A rated match that is over: its players and their ranks by seat; rank 1 is best."""
+    """A finished rated match: its players and their ranks by seat; rank 1 is best."""
 
     match: Key
     game: GameName
@@ -88,7 +89,7 @@ class PlayerRating:
     sigma: float = MODEL.sigma
     matches: int = 0
     last: int = 0
-    """When the last match ended, in seconds of the epoch."""
+    """When the last match ended, in seconds since the epoch."""
 
     @property
     def rating(self) -> float:
@@ -101,14 +102,16 @@ class PlayerRating:
 
 
 class RatingList:
-    """The ranks of all players, by game; `add` every rated match once, in order."""
+    """The ratings of all players, by game; `add` every rated match once, in order."""
 
     def __init__(self) -> None:
         self._ratings: dict[str, dict[str, PlayerRating]] = {}
         self._matches: dict[str, int] = {}
 
     def add(self, counted: RatedMatch) -> None:
-        """Update a match's players, unless an earlier server rated a match that is not ratable."""
+        """Update a match's players, unless it was rated by an earlier release but is not ratable
+        now.
+        """
         if any(has_parameters(player) for player in counted.entrants):
             return
         ranks = self._ratings.setdefault(counted.game, {})
@@ -122,7 +125,7 @@ class RatingList:
         self._matches[counted.game] = self.matches(counted.game) + 1
 
     def games(self) -> list[str]:
-        """Return the games with rated matches, by name."""
+        """Return the names of games with rated matches, in alphabetical order."""
         return sorted(self._ratings)
 
     def matches(self, game: str) -> int:
@@ -146,7 +149,7 @@ def has_parameters(entrant: RatedPlayer) -> bool:
 
 
 def rated_players(entrants: Sequence[RatedPlayer | None]) -> list[RatedPlayer] | None:
-    """Return the players of a match on the rating list; None if it cannot be rated."""
+    """Return a match's players on the rating list; None if it cannot be rated."""
     known = [player for player in entrants if player is not None]
     different = len({player.key for player in known}) == len(entrants)
     return known if different and len(known) > 1 else None
@@ -159,7 +162,7 @@ def is_ratable(result: Result) -> bool:
 
 
 def _updated(beliefs: Sequence[SkillEstimate], ranks: Sequence[int]) -> list[SkillEstimate]:
-    """Return the estimates after a match: the mean over the orders that its ties stand for."""
+    """Return the estimates after a match, averaged over the possible orders of tied players."""
     ways = [_updated_without_ties(beliefs, order) for order in _tie_orders(ranks)]
     if len(ways) == 1:
         return ways[0]
@@ -178,9 +181,9 @@ def _updated_without_ties(
 
 
 def _tie_orders(ranks: Sequence[int]) -> Iterator[list[int]]:
-    """Yield places without ties, in which tied players take each of their places equally often.
+    """Yield orders without ties, in which tied players get each of their places equally often.
 
-    Tied players take turns: ranks 1, 2, 2 are the places 1, 2, 3 and 1, 3, 2.
+    For example, ranks 1, 2, 2 become the places 1, 2, 3 and 1, 3, 2.
     """
     groups = [
         [seat for seat, own in enumerate(ranks) if own == rank] for rank in sorted(set(ranks))
