@@ -22,14 +22,14 @@ ENTRIES_BUCKETS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 GAUGES: Final[Mapping[str, str]] = {
     "connections": "open websocket connections",
     "players": "players with at least one connection",
-    "spectators": "spectators of matches, each counted once for each match",
+    "spectators": "spectators of matches, counted once per match",
     "matches_live": "running matches",
     "lobbies_open": "open lobbies",
-    "house_bots": "house bots, each of which is a process",
+    "house_bots": "house bots; each is a process",
     "damaged": "matches and lobbies that the server set aside as damaged",
     "ready": "1 if the server accepts players, else 0; the same as /readyz",
-    "node_serving": "1 if this node serves, 0 if it stands by; with --node only",
-    "matches_elsewhere": "matches of other nodes that have spectators here; with --node only",
+    "node_serving": "1 if this node serves, 0 if it is a standby; only with --node",
+    "matches_elsewhere": "matches of other nodes that have spectators here; only with --node",
 }
 """Descriptions of the gauges that `Metrics.gauges` may return."""
 

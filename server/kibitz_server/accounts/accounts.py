@@ -197,7 +197,7 @@ class Accounts:
         if self._organizer is not None:
             raise Denied(
                 Code.UNAUTHORIZED,
-                "this server belongs to an event, and lets in its entrants and its organizer only",
+                "this server belongs to an event, and only admits its entrants and its organizer",
             )
         if hello.viewer and hello.name is None:
             if not (invited or self.public_boards):
@@ -206,7 +206,7 @@ class Accounts:
         if not invited:
             self._require_guests(local)
         elif room is not None and room <= 0:
-            raise Denied(Code.LIMIT, "as many guests of your network are here as are let in")
+            raise Denied(Code.LIMIT, "your network has reached its limit of guests")
         return self._guest(hello)
 
     def save(self, admission: Admission) -> None:
@@ -277,7 +277,7 @@ class Accounts:
             raise Denied(Code.UNAUTHORIZED, "the token has expired")
         player = self._players.by_key(stored.player)
         if player is None:
-            raise Denied(Code.UNAUTHORIZED, "the account of this token is gone")
+            raise Denied(Code.UNAUTHORIZED, "the account of this token no longer exists")
         return identity_of(player)
 
     def _resumed(self, resume: str) -> Identity:
@@ -290,7 +290,7 @@ class Accounts:
             raise Denied(Code.UNAUTHORIZED, "unknown resume secret")
         identity = identity_of(row)
         if identity.skeleton is not None and identity.skeleton in self._by_skeleton:
-            raise Denied(Code.UNAUTHORIZED, "somebody else has the name of this guest now")
+            raise Denied(Code.UNAUTHORIZED, "the name of this guest is now taken by somebody else")
         self._note_seen(row)
         return identity
 
@@ -316,11 +316,11 @@ class Accounts:
 
     def _require_guests(self, local: bool) -> None:
         if self._guests == "nobody" or (self._guests == "loopback" and not local):
-            raise Denied(Code.UNAUTHORIZED, "this server wants a token")
+            raise Denied(Code.UNAUTHORIZED, "this server requires a token")
 
     def _guest(self, hello: Hello) -> Admission:
         if hello.name is None:
-            raise Denied(Code.NAME_INVALID, "a guest needs a name")
+            raise Denied(Code.NAME_INVALID, "a guest must have a name")
         try:
             name = claim(hello.name)
         except BadName as error:

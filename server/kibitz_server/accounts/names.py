@@ -84,9 +84,11 @@ def normalise(name: str) -> str:
     _refuse_characters(text)
     text = " ".join(text.split())
     if len(text) > MAX_LENGTH:
-        raise BadName(f"a name has at most {MAX_LENGTH} characters, and {text!r} has {len(text)}")
+        raise BadName(
+            f"a name may have at most {MAX_LENGTH} characters, but {text!r} has {len(text)}"
+        )
     if not any(map(str.isalnum, text)):
-        raise BadName(f"a name has at least one letter or digit, unlike {text!r}")
+        raise BadName(f"a name must have at least one letter or digit, unlike {text!r}")
     return text
 
 
@@ -116,7 +118,9 @@ def _refuse_spellings(text: str) -> None:
     """Refuse a text that reads like the name of a house bot or a person in charge."""
     spellings = set(_spellings(text))
     if any(spelling.startswith(_house_spelling()) for spelling in spellings):
-        raise BadName(f"names that begin with {HOUSE_PREFIX!r} are for house bots: {text!r}")
+        raise BadName(
+            f"names that begin with {HOUSE_PREFIX!r} are reserved for house bots: {text!r}"
+        )
     if any(_reserved_pattern().fullmatch(spelling) for spelling in spellings):
         raise BadName(f"{text!r} could be taken for the operator's name: choose another")
 
@@ -142,10 +146,10 @@ def _refuse_mixture(text: str) -> None:
     scripts = {alias(char) for char in text} - _SCRIPTLESS
     if len(scripts) > 1 and not any(scripts <= together for together in SCRIPT_COMBINATIONS):
         mixed = " and ".join(sorted(script.capitalize() for script in scripts))
-        raise BadName(f"the letters of a name are of one script, and {text!r} mixes {mixed}")
+        raise BadName(f"the letters of a name must be from one script, but {text!r} mixes {mixed}")
     zeros = {ord(char) - unicodedata.decimal(char) for char in text if char.isdecimal()}
     if len(zeros) > 1:
-        raise BadName(f"the digits of a name are of one system, unlike those of {text!r}")
+        raise BadName(f"the digits of a name must be from one system, unlike those of {text!r}")
 
 
 def _spellings(text: str) -> Iterator[str]:
@@ -194,9 +198,9 @@ def _refuse_characters(text: str) -> None:
         marks = marks + 1 if category[0] == "M" else 0
         if not _allowed(char, category) or (marks and text[:index][-1:] in {"", " "}):
             label = unicodedata.name(char, f"U+{ord(char):04X}").lower()
-            raise BadName(f"a name has no such character: {label} (U+{ord(char):04X})")
+            raise BadName(f"a name must not contain this character: {label} (U+{ord(char):04X})")
         if marks > _MAX_MARKS:
-            raise BadName(f"a letter of a name carries at most {_MAX_MARKS} marks: {text!r}")
+            raise BadName(f"a letter of a name may have at most {_MAX_MARKS} marks: {text!r}")
 
 
 def _allowed(char: str, category: str) -> bool:

@@ -56,15 +56,15 @@ class Tickets:
         text, _, seal = ticket.rpartition(".")
         fields = text.split(".")
         if self._key is None or len(fields) != 5 or not ticket.isascii():
-            raise BadTicket("no ticket of this cluster")
+            raise BadTicket("the ticket was not issued by this cluster")
         if not hmac.compare_digest(seal, _seal(self._key, text)):
-            raise BadTicket("no ticket of this cluster")
+            raise BadTicket("the ticket was not issued by this cluster")
         player, life, ends = fields[0], fields[1], int(fields[2])
         now = self._now_ms()
         if life != self._life:
-            raise BadTicket("a ticket to another node")
+            raise BadTicket("the ticket is for another node")
         if ends <= now or ticket in self._used:
-            raise BadTicket("the ticket was used, or is too old")
+            raise BadTicket("the ticket was already used or has expired")
         return player
 
     def use_up(self, ticket: str) -> None:

@@ -112,9 +112,9 @@ class Config:
         if self.node is None and self.public_url is None:
             return None
         if self.node is None or self.public_url is None:
-            raise ValueError("node and public_url are given together, or neither of them")
+            raise ValueError("node and public_url must be given together")
         if not isinstance(self.db, PostgresURL):
-            raise ValueError("nodes share a PostgreSQL database: db is postgresql://...")
+            raise ValueError("nodes share a PostgreSQL database, so db must be postgresql://...")
         return NodeIdentity(self.node, websocket_url(self.public_url))
 
     def guest_networks(self) -> GuestNetworks:

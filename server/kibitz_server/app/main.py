@@ -107,7 +107,7 @@ def _exit_after(seconds: float) -> None:
     """End the process after a while even if threads block it; usually it ends long before."""
 
     def end() -> None:
-        LOG.critical("the server did not end within %.0f s; it is ended", seconds)
+        LOG.critical("the server did not end within %.0f s; killing it", seconds)
         os._exit(1)
 
     timer = threading.Timer(seconds, end)

@@ -103,7 +103,7 @@ class Server:
 
     def _fail(self, error: StoreError) -> None:
         """Shut down at once, because no further changes can be written to disk."""
-        LOG.critical("%s; the server goes down", error)
+        LOG.critical("%s; shutting down", error)
         self.failure = error
         self.directory.stop()
         self.failed.set()
@@ -132,7 +132,7 @@ class Server:
         try:
             await self._store.nodes.leave()
         except StoreError as error:
-            LOG.warning("the other nodes are not told that this one goes: %s", error)
+            LOG.warning("cannot tell the other nodes that this one is leaving: %s", error)
 
     async def _wait_disconnected(self) -> None:
         """Wait until all peers have disconnected, and abort those who do not disconnect in time."""

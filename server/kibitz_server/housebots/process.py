@@ -86,7 +86,7 @@ class HouseBotProcess:
         if last.startswith(LIMIT_PREFIX):
             return f"{ended}: {last.removeprefix(LIMIT_PREFIX)}"[:LINE_BYTES]
         if self.status == -signal.SIGKILL:
-            return f"{ended}: it was killed, which the system does when memory runs out"
+            return f"{ended}: it was killed, probably because memory ran out"
         return ended
 
     def stop(self) -> None:
@@ -133,7 +133,7 @@ class HouseBotProcess:
         """Keep the last lines of output until the process has ended or is about to."""
         output = process.stdout
         if output is None:
-            raise AssertionError("the process was started with a pipe")
+            raise AssertionError("the process must have been started with a pipe")
         ended = asyncio.ensure_future(wait_exit.wait_exit(process))
         reading = asyncio.ensure_future(self._read(output))
         leaving = asyncio.ensure_future(self._stop_requested.wait())
@@ -234,8 +234,8 @@ class HouseBots:
         try:
             command = list(self._launcher.command(personality, self._url(), lobby))
         except Exception:
-            LOG.exception("house bot %s cannot be started", personality)
-            process.mark_failed("it cannot be started")
+            LOG.exception("cannot start house bot %s", personality)
+            process.mark_failed("it could not be started")
             ended(process)
             return
         environment = inherited_environment(os.environ)

@@ -51,8 +51,8 @@ def back_up(path: Path, target: Path) -> Findings:
         findings = check_database(part, marked=False)
         if not findings.sound:
             raise UnusableDatabase(
-                f"no backup was made, the copy would not be sound ({findings.problems[0]});"
-                " `kibitz db check` tells what is wrong"
+                f"no backup was made, because the copy would be damaged"
+                f" ({findings.problems[0]}); see `kibitz db check`"
             )
         _require_free(target)
         os.rename(part, target)
@@ -69,7 +69,7 @@ def _require_free(target: Path) -> None:
     for suffix in ("", *SIDE_FILES):
         name = f"{target}{suffix}"
         if os.path.lexists(name):
-            raise StoreError(f"{name!r} exists; a backup replaces nothing")
+            raise StoreError(f"{name!r} already exists; a backup never replaces a file")
 
 
 def _part(target: Path) -> Path:

@@ -129,7 +129,7 @@ def _catching_corruption(findings: Findings) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CORRUPT:
             raise
-        problem = Problem("file", "", f"SQLite finds: {error}")
+        problem = Problem("file", "", f"SQLite reports: {error}")
         if problem not in findings.problems:
             findings.problems.append(problem)
 
@@ -145,13 +145,13 @@ def _check_mark(db: sqlite3.Connection, path: Path, findings: Findings) -> None:
 def _check_structure(db: sqlite3.Connection, findings: Findings) -> None:
     for (line,) in db.execute(f"PRAGMA integrity_check({MAX_SQLITE_PROBLEMS})"):
         if line != "ok":
-            findings.add("file", "", f"SQLite finds: {line}")
+            findings.add("file", "", f"SQLite reports: {line}")
 
 
 def _check_contents(db: sqlite3.Connection, findings: Findings) -> None:
     reading = journal.read(db)
     for batch in reading.damaged:
-        findings.add("journal", f"batch {batch}", "is not as it was written")
+        findings.add("journal", f"batch {batch}", "is corrupt")
     for batch in reading.missing:
         findings.add("journal", f"batch {batch}", "is missing")
     results: dict[str, Result] = {}
@@ -210,7 +210,7 @@ def _check_stream(
         for line in lines:
             link = chain_hash(link, line)
         if until != first + len(lines) - 1 or link != expected:
-            raise _Damage(f"an entry between {first} and {until} is not the one that was written")
+            raise _Damage(f"an entry between {first} and {until} is corrupt")
         last = until
     if tail is not None:
         if tail.fault is not None:
@@ -230,7 +230,7 @@ def _check_head(stream: _Stream) -> str:
     except ValidationError:
         key = None
     if key != stream.key or stream.link not in (None, link):
-        raise _Damage("its head is not the one that was written")
+        raise _Damage("its head differs from the one that was written")
     return link
 
 
@@ -248,9 +248,9 @@ def _check_end(stream: _Stream, link: str) -> Result | None:
         return None
     footer = _parsed(Footer, stream.footer, "end")
     if stream.footer != footer_line(link, footer.result, footer.sent):
-        raise _Damage("its end does not belong to its entries")
+        raise _Damage("its end does not match its entries")
     if _parsed(MatchBrief, stream.summary, "summary").result != footer.result:
-        raise _Damage("its summary is not that of its result")
+        raise _Damage("its summary does not match its result")
     return footer.result
 
 
@@ -280,7 +280,7 @@ def _check_rating_log(
         if counted.match != match or (
             result is not None and counted.ranks != [seat.rank for seat in result.seats]
         ):
-            findings.add("ledger", str(place), f"the line is not that of the result of {match}")
+            findings.add("ledger", str(place), f"the line does not match the result of {match}")
 
 
 def _when(seconds: int | None) -> str:

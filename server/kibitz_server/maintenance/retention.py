@@ -109,9 +109,9 @@ class Retention:
             try:
                 await self.delete_due()
             except StoreError as error:
-                LOG.warning("what is old cannot be deleted, it is tried again: %s", error)
+                LOG.warning("cannot delete old data, will retry: %s", error)
             except Exception:
-                LOG.exception("what is old cannot be deleted; it is tried again")
+                LOG.exception("cannot delete old data; will retry")
 
     async def delete_due(self) -> None:
         """Delete everything that is outdated now."""

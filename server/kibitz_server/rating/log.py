@@ -49,7 +49,7 @@ class RatingLog:
             self._folded_to = place
             counted = _read(line)
             if counted is None:
-                LOG.error("line %d of the ledger is damaged: its match counts for nobody", place)
+                LOG.error("line %d of the ledger is damaged: its match does not count", place)
             else:
                 self._rating_list.add(counted)
 

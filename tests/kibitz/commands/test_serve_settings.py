@@ -239,7 +239,7 @@ def test_an_error_in_a_variable_names_it(started: Started, key: str) -> None:
         ("[quotas]\nlobbys = 1\n", "quotas.lobbys: unknown key; did you mean lobbies?"),
         ("[quotas]\nlobbies = 'x'\n", "quotas.lobbies: Input should be a valid integer"),
         ("organizer = 's3cret'\n", "organizer: String should have at least 32 characters"),
-        ("node = 'alpha'\n", "node and public_url are given together, or neither of them"),
+        ("node = 'alpha'\n", "node and public_url must be given together"),
     ],
 )
 def test_an_error_is_a_sentence(started: Started, file: str, expected: str) -> None:

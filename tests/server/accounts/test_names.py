@@ -165,12 +165,12 @@ def test_nobody_is_called_what_the_operator_would_be(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["pаypal", "Дimа", "ada١ж", "αβγabc", "한글ж", "カタкана"])
 def test_scripts_that_are_not_written_together_make_no_name(name: str) -> None:
-    with pytest.raises(BadName, match="of one script"):
+    with pytest.raises(BadName, match="from one script"):
         claim(name)
 
 
 def test_digits_of_two_systems_make_no_name() -> None:
-    with pytest.raises(BadName, match="of one system"):
+    with pytest.raises(BadName, match="from one system"):
         claim("دا1٢")
 
 

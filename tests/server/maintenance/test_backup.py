@@ -85,7 +85,7 @@ def test_the_log_of_the_database_is_left_alone(world: UsedServer, target: Path) 
 def test_a_backup_replaces_nothing(world: UsedServer, target: Path, suffix: str) -> None:
     there = Path(f"{target}{suffix}")
     there.write_bytes(b"last week's")
-    with pytest.raises(StoreError, match="exists; a backup replaces nothing"):
+    with pytest.raises(StoreError, match="exists; a backup never replaces a file"):
         back_up(world.server.path, target)
     assert there.read_bytes() == b"last week's"
     assert names(target) == [there.name]
@@ -95,7 +95,7 @@ def test_a_damaged_database_gives_no_backup(world: UsedServer, target: Path) -> 
     world.restart(lambda path: None)
     world.server.close()
     flip_bit(world.server.path, "stretch", "lines", where_stream(world.finished))
-    with pytest.raises(UnusableDatabase, match=f"would not be sound .match {world.finished}: "):
+    with pytest.raises(UnusableDatabase, match=f"would be damaged .match {world.finished}: "):
         back_up(world.server.path, target)
     assert names(target) == []
 

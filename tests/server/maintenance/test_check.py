@@ -138,17 +138,17 @@ def _lobby_head(path: Path, world: UsedServer) -> None:
 
 
 DAMAGES: dict[str, tuple[Damage, str]] = {
-    "head": (_head, "match {hurt}: its head is not the one that was written"),
+    "head": (_head, "match {hurt}: its head differs from the one that was written"),
     "entry": (_entry, "match {hurt}: an entry between 1 and "),
     "link": (_link, "match {hurt}: an entry between 1 and "),
     "gap": (_gap, "match {hurt}: entries 1 to 1 are missing"),
-    "an entry of the past": (_past_entry, "match {past}: an entry between 1 and 7 is not"),
+    "an entry of the past": (_past_entry, "match {past}: an entry between 1 and 7 is corrupt"),
     "footer": (_footer, "match {past}: its end "),
     "no footer": (_no_footer, "match {past}: its end is damaged"),
     "summary": (_summary, "match {past}: its summary is damaged"),
-    "another summary": (_other_summary, "match {past}: its summary is not that of its result"),
+    "another summary": (_other_summary, "match {past}: its summary does not match its result"),
     "ledger": (_ledger, "ledger 1: the line of match {past} is damaged"),
-    "other ranks": (_other_ranks, "ledger 1: the line is not that of the result of {past}"),
+    "other ranks": (_other_ranks, "ledger 1: the line does not match the result of {past}"),
     "lobby": (_lobby, "lobby {lobby}: an entry between 1 and "),
     "a lobby's head": (_lobby_head, "lobby {lobby}: its head is damaged"),
 }

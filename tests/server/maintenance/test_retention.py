@@ -263,7 +263,7 @@ async def test_a_database_that_is_away_is_a_line_in_the_log_and_tried_again(
         while len(caplog.records) < 2:  # noqa: ASYNC110
             await asyncio.sleep(0.001)
     assert {(line.levelname, line.getMessage(), line.exc_info) for line in caplog.records} == {
-        ("WARNING", "what is old cannot be deleted, it is tried again: it does not answer", None)
+        ("WARNING", "cannot delete old data, will retry: it does not answer", None)
     }
     while await past.keys():  # noqa: ASYNC110
         await asyncio.sleep(0.001)

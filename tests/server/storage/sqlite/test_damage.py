@@ -288,7 +288,7 @@ def test_damaged_summaries_and_ledger_lines_are_left_out(
     assert sorted(each["match"] for each in listed) == sorted([world.damaged, world.intact])
     assert ada.ask("ladder")["games"] == []
     assert "the summary of a finished match is damaged, so lists omit it" in caplog.messages
-    assert "line 1 of the ledger is damaged: its match counts for nobody" in caplog.messages
+    assert "line 1 of the ledger is damaged: its match does not count" in caplog.messages
     _require_no_traceback(caplog)
 
 
