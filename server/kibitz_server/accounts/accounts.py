@@ -260,7 +260,7 @@ class Accounts:
         self._forget(guest.identity, guest.secret)
 
     def not_saved(self, guest: _FreshGuest) -> None:
-        """Write a guest again with the next batches, because everything that named it was lost."""
+        """Write a guest again after its batch was lost, along with everything that named it."""
         if self._store.failure is None and guest.secret in self._by_secret:
             self._write(guest)
 

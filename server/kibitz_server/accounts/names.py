@@ -49,8 +49,7 @@ _SCRIPTLESS = frozenset({"COMMON", "INHERITED"})
 _LEET = str.maketrans("435897", "aesbgt")
 """Digits that can be read as letters; `skeleton` handles 0 and 1."""
 _MAX_DIGITS = 2
-"""The number of digits that may surround a reserved word without making it acceptable, as in
-``admin 7``.
+"""A reserved word with up to this many digits around it is still reserved, as in ``admin 7``.
 """
 _PUNCTUATION = " ._-"
 _WITHOUT_PUNCTUATION = str.maketrans("", "", _PUNCTUATION)
@@ -93,7 +92,7 @@ def normalise(name: str) -> str:
 
 
 def claim(name: str) -> str:
-    """Return a requested name like `normalise`; raise `BadName` if it may not be assigned."""
+    """Normalize a requested name; raise `BadName` if it may not be assigned."""
     text = normalise(name)
     if not text.isascii() or _has_refused_word(text):
         _refuse_spellings(text)

@@ -52,7 +52,7 @@ class Tickets:
         return f"{text}.{_seal(self._key, text)}"
 
     def player(self, ticket: str) -> str:
-        """Return the player's key of a ticket that is valid here now. Raises `BadTicket`."""
+        """Return the player's key from a ticket; raise `BadTicket` if it is not valid here now."""
         text, _, seal = ticket.rpartition(".")
         fields = text.split(".")
         if self._key is None or len(fields) != 5 or not ticket.isascii():

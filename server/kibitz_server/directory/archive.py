@@ -52,7 +52,7 @@ entries."""
 
 
 class RequestDeclined(Exception):
-    """A request that is not carried out."""
+    """The request is declined."""
 
     def __init__(self, code: Code, message: str) -> None:
         super().__init__(message)
@@ -119,7 +119,7 @@ class MatchArchive:
         try:
             closed = await self._directory.store.closed(lobby)
         except UnusableDatabase:
-            raise  # the failure is not the lobby's
+            raise  # a database error, not damage to the lobby
         except StoreError as error:
             self._directory.quarantine.add("lobby", lobby, error)
             return False
@@ -242,7 +242,7 @@ class MatchArchive:
         try:
             return await self._directory.store.entries(number, first, last)
         except UnusableDatabase:
-            raise  # the failure is not the match's
+            raise  # a database error, not damage to the match
         except StoreError as error:
             raise self._damaged(key, error) from error
 
@@ -255,7 +255,7 @@ class MatchArchive:
         try:
             closed = await self._directory.store.closed(key)
         except UnusableDatabase:
-            raise  # the failure is not the match's
+            raise  # a database error, not damage to the match
         except StoreError as error:
             raise self._damaged(key, error) from error
         if closed is None or closed.kind != "match":

@@ -145,7 +145,7 @@ class Directory:
         self.recovery = Recovery(store, registry, self.quarantine, loader, self.rules, self.tails)
         self.reloader = self._make_reloader(loader)
         self.failover = self._make_failover()
-        """The transfer of lobbies between nodes; None for a single server."""
+        """Transfers lobbies between nodes; None for a single server."""
 
     def _make_match_context(self, lag: Callable[[], int], rated: RatedMatches) -> MatchContext:
         return MatchContext(
@@ -255,7 +255,7 @@ class Directory:
 
     @property
     def up(self) -> bool:
-        """Whether pages are served, also by standby nodes."""
+        """Whether pages are served; true for standby nodes too."""
         return self._restored and not self.registry.draining
 
     def ready(self) -> bool:

@@ -43,7 +43,7 @@ MAX_MATCHES: Final = 200
 RATING_LINES: Final = 10
 """The maximum number of lines of each rating list."""
 LARGE_PATCH: Final = 16 * 1024
-"""The size of a patch, in bytes, from which the whole hall may be shorter."""
+"""The patch size, in bytes, above which sending the whole hall may be shorter."""
 _KEY: Final = "the hall"
 """The key of a connection's subscription; keys of matches and lobbies contain no space."""
 
@@ -189,7 +189,7 @@ class Hall:
         return [] if self._others is None else list(self._others.listed())
 
     def _finished(self) -> Iterator[MatchBrief]:
-        """Yield the last finished matches, each with its number in the order of their ends."""
+        """Yield the last finished matches, each with its sequence number."""
         known = {} if self._told is None else self._told.finished
         for brief in reversed(self._registry.finished_briefs(None)):
             yield known.get(brief.match) or brief.model_copy(

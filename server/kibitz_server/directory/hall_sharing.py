@@ -1,4 +1,4 @@
-"""Exchanges lobby lines between a node and the others, at every check.
+"""Exchanges lines about lobbies between a node and the others.
 
 A line describes a lobby as it is on disk. It is rewritten when its lobby or its running matches
 change, and every `PLIES_S` while plies change. While no other node serves, the node writes only the

@@ -6,7 +6,7 @@ only a third of its time. Jobs therefore wait in one queue per player, and the p
 so heavy users only delay themselves. Full queues refuse requests.
 
     async with jobs.turn(player):
-        ...                             # read and fold; nobody else does meanwhile
+        ...                             # read and replay, one at a time
 
 This module starts no threads or tasks; a waiting job is the caller's coroutine.
 """
@@ -104,7 +104,7 @@ class JobQueue:
                 del self._by_address[address]
 
     async def _wait(self, player: str) -> None:
-        """Wait until `_start_next` has moved the player to the running ones."""
+        """Wait until `_start_next` has moved the player to the running players."""
         limits = self._limits
         line = self._queues.get(player, ())
         if len(line) >= limits.waiting_a_player:
@@ -134,7 +134,7 @@ class JobQueue:
             self._queues.pop(player, None)
 
     def _start_next(self) -> None:
-        """Start the jobs of the players whose turns are next, as far as possible."""
+        """Start the jobs of the players whose turns are next, up to the limit."""
         while len(self._running) < self._limits.at_once:
             player = next((other for other in self._queues if other not in self._running), None)
             if player is None:

@@ -60,7 +60,7 @@ class Loader:
         return match
 
     def lobby(self, stored: Stored) -> LobbyRunner:
-        """Return a restored lobby, before `Resume`. Raises `ValueError`."""
+        """Return a restored lobby, which has yet to receive `Resume`. Raises `ValueError`."""
         log = [ENTRY.validate_json(line) for line in [stored.head, *stored.lines]]
         context = self._lobby_context
         engine = LobbyEngine.restore(log, context.clock(), limits=context.limits, room=context.room)

@@ -35,7 +35,7 @@ class MatchRoom(Room):
 
     def at_once(self) -> int:
         """Return how many more matches may start now."""
-        # Briefly too few, until lobbies are notified of finished matches.
+        # Temporarily too low, until lobbies are notified of finished matches.
         waiting = max(0, self._running() - len(self._registry.matches))
         return max(0, STARTS_AT_ONCE - waiting)
 

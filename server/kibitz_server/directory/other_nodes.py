@@ -19,7 +19,7 @@ from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
 from kibitz_server.storage.interface import HallExchange, OtherNode
 
 STALE_S: Final = 3.0
-"""Seconds for which the result of an exchange is relied on."""
+"""Seconds for which the result of an exchange counts as current."""
 
 
 class LobbyLine(BaseModel):
@@ -81,7 +81,7 @@ class OtherNodes:
         self._present_at: Counter[str] = Counter()
         """The number of living nodes that each player is connected to."""
         self._counted: set[str] | None = None
-        """The nodes whose players are counted in it; None if they must be recounted."""
+        """The nodes counted in `_present_at`; None if they must be recounted."""
         self._settled = False
         self._heard_at = float("-inf")
 
@@ -161,7 +161,7 @@ class OtherNodes:
 
     @property
     def beside(self) -> bool:
-        """Whether other nodes with other URLs are alive, which serve beside this one."""
+        """Whether nodes with other URLs are alive, which serve beside this one."""
         return any(node.alive and node.url != self._url for node in self._nodes.values())
 
     @property

@@ -150,7 +150,7 @@ class Recovery:
         try:
             self._registry.add_match(self._loader.match(stored))
         except UnusableDatabase:
-            raise  # the disk failed, not the match
+            raise  # a disk error, not damage to the match
         except Exception as error:
             LOG.debug("cannot restore match %s", stored.stream.key, exc_info=True)
             self._quarantine.add("match", stored.stream.key, error)

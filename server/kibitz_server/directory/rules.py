@@ -169,7 +169,7 @@ def _switching_less_often() -> Iterator[None]:
 
 
 async def _in_thread(work: Callable[[], None]) -> None:
-    """Run a function that does not raise in a thread that does not delay the process's exit."""
+    """Run a function, which must not raise, in a thread that does not delay the exit."""
     loop, done = asyncio.get_running_loop(), asyncio.Event()
 
     def run() -> None:

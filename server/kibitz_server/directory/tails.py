@@ -260,7 +260,7 @@ class Tails:
             self._reading = False
 
     async def read(self) -> bool:
-        """Read new entries; return whether more are available at once."""
+        """Read new entries; return whether more are already available."""
         try:
             await self._read_heads()
             more = await self._read_entries()
@@ -326,7 +326,7 @@ class Tails:
             self.give_up(key, error)
 
     def _tail(self, key: str, head: MatchHead) -> MatchTail:
-        """Return a tail before its first entry. Raises `BrokenLog`, `ValueError`."""
+        """Return a tail positioned before its first entry. Raises `BrokenLog`, `ValueError`."""
         setup = record.read_setup(head.head)
         game = self._games.get(setup.game)
         if setup.match != key or game is None:

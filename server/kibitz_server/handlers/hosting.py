@@ -82,7 +82,7 @@ class HostingChecks:
         account: bool,
         arranged: Sequence[tuple[str, ProgrammeItem]] = (),
     ) -> SettingsProblem | None:
-        """Return why matches with these settings cannot be rated, if they should be."""
+        """Return why matches with these settings cannot be rated, or None if that is no problem."""
         standard = partial(standard_options, self._directory.games)
         return rated_conditions.rated_problem(RatedPlan(settings, account, standard, arranged))
 
@@ -224,7 +224,7 @@ def charge_kinds(peer: Peer, request: int, items: Iterable[ProgrammeItem]) -> bo
 
 
 def _kind(item: ProgrammeItem) -> str:
-    """Return everything except the seed that determines whether a match can start."""
+    """Return everything that determines whether a match can start, apart from its seed."""
     return item.model_dump_json(include={"game", "options", "seats"})
 
 

@@ -107,7 +107,7 @@ class ListHandlers:
         return [] if others is None else list(others.listed())
 
     def subscribe(self, peer: Peer, identity: Identity, request: messages.Subscribe) -> None:
-        self._directory.hall.wake()  # exceptions here must be answered as such
+        self._directory.hall.wake()  # errors in here get answers of their own
         peer.answer(Done(re=request.id))
         self._directory.hall.subscribe(peer)
 

@@ -17,7 +17,7 @@ class RecordPages:
     """Makes the pages of one server's records."""
 
     def __init__(self, store: Store, quarantine: Quarantine, *, notes: bool) -> None:
-        """`notes` includes the bots' notes in records."""
+        """`notes` tells whether records include the bots' notes."""
         self._store = store
         self._quarantine = quarantine
         self._notes = notes
@@ -34,7 +34,7 @@ class RecordPages:
                 return None
             first = await self._lines(closed, 1)
         except UnusableDatabase:
-            raise  # the failure is not the match's
+            raise  # a database error, not damage to the match
         except StoreError as error:
             self._quarantine.add("match", match, error)
             return None

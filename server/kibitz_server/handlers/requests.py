@@ -86,7 +86,7 @@ class RequestHandlers:
         return self._directory.connections.relocate(peer)
 
     def may_stay(self, peer: Peer) -> bool:
-        """Return whether a connection may be kept open for another request after its page."""
+        """Return whether a connection may be kept open after a page, for another request."""
         return self._directory.connections.may_stay(peer)
 
     def socket_closed(self, peer: Peer) -> None:

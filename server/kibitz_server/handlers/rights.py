@@ -1,6 +1,6 @@
 """The rights of restricted connections: entrants and viewers.
 
-A viewer has no name. It may only make requests that read (`Request.of_viewers`). On the server of
+A viewer has no name. It may only make read-only requests (`Request.of_viewers`). On the server of
 an event, entrants may only make the requests that playing requires (`Request.of_entrants`).
 Entrants are third-party code on the server's machine. So every request that could be used against
 other entrants or the machine is refused before any work is done: entrants cannot host, start house

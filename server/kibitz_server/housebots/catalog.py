@@ -16,7 +16,7 @@ class BotLauncher(Protocol):
     """
 
     def bots(self) -> Sequence[HouseBotLine]:
-        """Return all house bots, which never change."""
+        """Return all house bots; the result never changes."""
 
     def flaw(self, personality: str) -> str | None:
         """Return why a known bot does not accept these parameters; None if it does."""
@@ -47,6 +47,6 @@ class BotCatalog:
         return None if self._launcher is None else self._launcher.flaw(personality)
 
     def seats(self, personality: str) -> Sequence[int]:
-        """Return the numbers of seats that a bot supports; empty for all that its game has."""
+        """Return the numbers of seats that a bot supports; empty if it has no restriction."""
         bot = self._by_name.get(personality.partition(":")[0])
         return () if bot is None else bot.seats

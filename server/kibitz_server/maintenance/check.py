@@ -95,7 +95,7 @@ class _Stream:
 
 
 class _Damage(Exception):
-    """A problem of one stream."""
+    """A problem in one stream."""
 
 
 def check_database(path: Path, *, marked: bool = True) -> Findings:
@@ -135,7 +135,7 @@ def _catching_corruption(findings: Findings) -> Iterator[None]:
 
 
 def _check_mark(db: sqlite3.Connection, path: Path, findings: Findings) -> None:
-    """Check for missing commits, before taking the snapshot that the mark might get ahead of."""
+    """Check for missing commits; call it before new commits can move the mark past the snapshot."""
     try:
         watermark.require(db, path)
     except CommitsMissing as error:

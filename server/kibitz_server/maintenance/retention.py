@@ -93,8 +93,9 @@ class Retention:
         on_deleted: Callable[[set[str]], None],
         now: Callable[[], float] = time.time,
     ) -> None:
-        """`is_busy` returns whether a player is connected or has a seat or a lobby. `on_deleted` is
-        called with the keys of matches and lobbies that lookups no longer find.
+        """`is_busy` returns whether a player is connected, has a seat or has a lobby.
+
+        `on_deleted` is called with the keys of matches and lobbies that lookups no longer find.
         """
         self._expiry = expiry
         self._policy = policy

@@ -44,7 +44,7 @@ OtherCommand: TypeAlias = Resign | Leave | Return | Replace | Forfeit | Note | A
 
 
 def decide(state: MatchState, command: OtherCommand, at: int) -> Entry | Refuse | None:
-    """Return the entry that a command leads to at a time of the match, or its refusal.
+    """Return the entry that a command leads to at a given match time, or its refusal.
 
     Returns None if there is nothing to do.
     """

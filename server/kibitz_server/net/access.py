@@ -151,7 +151,7 @@ class AccessPolicy:
         return ClientAddress(client, local and client != address and is_loopback(client))
 
     def _client(self, hops: Sequence[str], address: str) -> str:
-        """Return the rightmost hop that is not trusted; the last trusted one if there is none."""
+        """Return the rightmost untrusted hop, or the last trusted one if all are trusted."""
         nearest = address
         for hop in reversed(hops):
             parsed = parse_address(hop)

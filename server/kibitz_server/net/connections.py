@@ -182,7 +182,7 @@ class Connections:
         return peer.local or self._count(peer)
 
     def may_stay(self, peer: Peer) -> bool:
-        """Return whether a connection may be kept for another request after its page.
+        """Return whether a connection may be kept open after a page, for another request.
 
         Connections are not kept while more than half of those allowed for the server or the address
         are in use; the rest are reserved for new ones.

@@ -21,8 +21,8 @@ class DownloadLimits:
     at_once: int = 200
     """The number of records sent at the same time."""
     an_address: int = 8
-    """Records sent to one address at the same time, but at least one for each person that the
-    address counts as. This machine is exempt.
+    """Records sent to one address at the same time; at least one per person that the address counts
+    as. This machine is exempt.
     """
     held_bytes: int = 16 * 1024 * 1024
     """Bytes of records in memory; a running download may exceed the limit by one piece."""

@@ -40,10 +40,10 @@ BEAT_NS: Final = 25_000_000
 TOLERANCE_NS: Final = 5_000_000
 """The lateness of a beat that is ignored, because timers are no more precise."""
 STANDSTILL_NS: Final = 100_000_000
-"""If nothing has run in the loop for this long, it was stopped, even if the beat is not late."""
+"""Time without any callbacks after which the loop counts as stopped, however late the beat is."""
 _NEVER: Final = 1 << 62
 _POLLS: Final = 2
-"""The number of turns of the event loop that handle all input now in the sockets."""
+"""The number of event loop turns after which all input now in the sockets was handled."""
 
 
 class ServerClock:

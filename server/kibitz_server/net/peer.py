@@ -62,7 +62,7 @@ class PeerHandler(Protocol):
         """Return whether the connection is allowed from the address named in its headers."""
 
     def may_stay(self, peer: Peer) -> bool:
-        """Return whether this connection may be kept open after its page."""
+        """Return whether a connection may be kept open after a page, for another request."""
 
     def move(self, peer: Peer, move: Move) -> None:
         """Carry out a move, or refuse it and call `peer.charge_unanswered`."""
@@ -71,10 +71,10 @@ class PeerHandler(Protocol):
         """Carry out a request that was already charged."""
 
     def disconnected(self, peer: Peer) -> None:
-        """Handle a connection that is lost or closing; it sends no more input."""
+        """Handle the loss or closing of a connection; its further input is ignored."""
 
     def socket_closed(self, peer: Peer) -> None:
-        """Handle the end of the socket."""
+        """Handle a closed socket."""
 
 
 class Subscription(Protocol):

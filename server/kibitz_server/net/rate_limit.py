@@ -34,7 +34,7 @@ class Rate:
     burst: float
 
     def divided(self, parts: int, least: float) -> Rate:
-        """Return one of equal parts, with a burst of at least `least`."""
+        """Return an equal share of the rate, with a burst of at least `least`."""
         return Rate(self.per_second / parts, max(self.burst / parts, min(self.burst, least)))
 
 
@@ -48,7 +48,7 @@ class RateLimits:
     socket: Rate = Rate(20, 40)
     account: Rate = Rate(60, 240)
     address: Rate = Rate(200, 1000)
-    """For one address. Not applied to loopback, where one machine runs all the bots."""
+    """Requests from one address; not applied to loopback, where one machine runs all the bots."""
     comments: Rate = Rate(0.5, 5)
     """Comments by one player, in all matches."""
     comments_an_address: Rate = Rate(5, 50)

@@ -164,8 +164,8 @@ class SendQueue:
         self._queued_bytes = 0
         """Bytes in `_frames` while the transport is paused."""
         self._skipped: dict[SnapshotSource, bool] | None = None
-        """The matches and lobbies whose news is dropped until the peer gets their current state,
-        each with whether the state was requested.
+        """The matches and lobbies whose news is dropped until the peer gets their current state.
+        The value tells whether that state was requested.
         """
         self._patient = False
         """Whether all `_frames` may wait for a later turn."""

@@ -34,7 +34,7 @@ SECURITY_HEADERS: Final = {
 _WORTH_COMPRESSING = 256
 """The size, in bytes, from which files are compressed."""
 _COMPRESSED_FILES = 256
-"""The number of compressed files to cache; a site has some dozens."""
+"""The number of compressed files to cache; a site has a few dozen."""
 
 
 class SiteFile(Protocol):

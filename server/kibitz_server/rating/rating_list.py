@@ -109,9 +109,7 @@ class RatingList:
         self._matches: dict[str, int] = {}
 
     def add(self, counted: RatedMatch) -> None:
-        """Update a match's players, unless it was rated by an earlier release but is not ratable
-        now.
-        """
+        """Update a match's players, unless the match is no longer ratable in this release."""
         if any(has_parameters(player) for player in counted.entrants):
             return
         ranks = self._ratings.setdefault(counted.game, {})

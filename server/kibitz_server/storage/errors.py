@@ -22,7 +22,7 @@ class StoreError(Exception):
 
 
 class ForeignDatabase(StoreError):
-    """The database was not created by kibitz, or by an incompatible version."""
+    """The database is another program's, or was created by an incompatible version."""
 
 
 class UnusableDatabase(StoreError):

@@ -431,7 +431,7 @@ class Store(Protocol):
         """Return why a stream was set aside or accepted as lost; None if it was neither."""
 
     async def reload(self, keys: Sequence[str]) -> dict[str, Stored | StoreError]:
-        """Read streams that lost appends back from disk; return them, or their errors, by key.
+        """Reread from disk the streams that lost appends; return them, or their errors, by key.
 
         `NotStored` means that a stream is not on disk. Raises `StoreError` if the disk cannot be
         read.

@@ -1,4 +1,4 @@
-"""The location of a database: the path of a SQLite file, or the URL of a PostgreSQL database."""
+"""The location of a database: the path of an SQLite file, or the URL of a PostgreSQL database."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SINGLE_SERVER: Final = "main"
 
 @dataclass(frozen=True, slots=True)
 class NodeIdentity:
-    """The name and URL of a server that shares its database; `ValueError` if they are invalid."""
+    """The name and URL of a server that shares its database; raises `ValueError` if invalid."""
 
     name: str
     url: str

@@ -83,8 +83,8 @@ class PendingQueue:
     ) -> None:
         """`name` is for log messages; `on_error` is called after a released callback has raised.
 
-        The queue logs the error, answers the request if the callback was one, and releases the
-        rest.
+        The queue logs the error, answers the request if the callback was an answer, and releases
+        the rest.
         """
         self._name = name
         self._stream = stream

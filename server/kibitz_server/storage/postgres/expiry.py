@@ -49,7 +49,7 @@ class PostgresExpiry:
         *,
         shared: bool = False,
     ) -> None:
-        """`forget` is called with each deleted guest. `shared` if other nodes use the database."""
+        """`forget` is called with each deleted guest; `shared` if nodes share the database."""
         self._shared = shared
         self._commits = commits
         self._readers = readers

@@ -59,7 +59,7 @@ more than one percent of the moves.
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A known SQLite bug that can damage a database used the way this server uses it."""
+    """A known SQLite bug that can damage databases in this server's use of them."""
 
     since: Version
     fixed: tuple[Version, ...]
