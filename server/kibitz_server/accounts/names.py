@@ -49,8 +49,7 @@ _SCRIPTLESS = frozenset({"COMMON", "INHERITED"})
 _LEET = str.maketrans("435897", "aesbgt")
 """Digits that can be read as letters; `skeleton` handles 0 and 1."""
 _MAX_DIGITS = 2
-"""A reserved word with up to this many digits around it is still reserved, as in ``admin 7``.
-"""
+"""A reserved word with up to this many digits around it is still reserved, as in ``admin 7``."""
 _PUNCTUATION = " ._-"
 _WITHOUT_PUNCTUATION = str.maketrans("", "", _PUNCTUATION)
 _PLAIN = re.compile(r"[A-Za-z0-9 ._-]+")

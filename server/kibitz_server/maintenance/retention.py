@@ -34,8 +34,7 @@ from kibitz_server.storage.streams import Kind, Waiter
 LOG = logging.getLogger("kibitz.retention")
 DAY_S: Final = 86_400.0
 GUEST_CANDIDATES: Final = 20_000
-"""The number of guests to check for a portion: more than can be connected, so that some are idle.
-"""
+"""Guests to check for a portion: more than can be connected, so that some are idle."""
 Write: TypeAlias = Callable[[Waiter], None]
 """A function that writes a portion with the next batch, and notifies the waiter of the result."""
 

@@ -116,8 +116,7 @@ class MatchState:
         self.began = 0
         """The entry at which the seat to act began to think; a new number restarts its clock."""
         self.clocks: list[Clock] | None = [full_clock(control)] * seats if control.limited else None
-        """The clock of each seat; every change creates a new list, because views keep references.
-        """
+        """The clock of each seat; every change creates a new list, as views keep references."""
         self.players: tuple[Player, ...] = tuple(setup.seats)
         self.away: dict[int, Absence] = {}
         self.departed: dict[int, Departure] = {}

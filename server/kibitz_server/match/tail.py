@@ -60,8 +60,7 @@ class MatchTail(WatchedMatch):
         spectators = Spectators(self.views, _at_once, lambda: self.left_ms(clock()))
         super().__init__(state, stream, spectators)
         self.lobby_shown = lobby_shown
-        """Whether its lobby lets anybody watch; otherwise only the playing node can decide who may.
-        """
+        """Whether its lobby lets anybody watch; otherwise only the playing node decides who may."""
         self.caught_up = False
         """Whether the log was read to its end once; before that no spectators are admitted."""
         self._past: list[EntryView] = []

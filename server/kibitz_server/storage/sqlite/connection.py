@@ -41,8 +41,7 @@ Value: TypeAlias = str | int | bytes | None
 _T = TypeVar("_T")
 Version: TypeAlias = tuple[int, int, int]
 FILE_MODE = 0o600
-"""Only the owner may read the database: it contains token digests and players' hidden information.
-"""
+"""Only the owner may read the database, which has token digests and hidden information."""
 SIDE_FILES = ("-wal", "-shm", "-mark")
 """The file name suffixes of the write-ahead log, its index, and the watermark."""
 WAL_PAGES = 4000
