@@ -1,4 +1,4 @@
-"""`kibitz record analyze`: what a bot says to every move of a recorded match."""
+"""`kibitz record analyze`: a bot's own move and evaluation at every turn of a recorded match."""
 
 from __future__ import annotations
 
@@ -38,11 +38,12 @@ Write: TypeAlias = "Callable[[Record, Sequence[MoveEvaluation], str, int], str]"
 def analyze(
     source: str, by: str, ms: int, seat: int | None, out: Path | None, as_json: bool, server: str
 ) -> None:
-    """Print what BOT would have played at each turn of RECORD, and what it says of the position.
+    """Print the move BOT would have played at each turn of RECORD, and its evaluation.
 
-    RECORD is a file (.jsonl, or .psq and .sgf of other programs), or a finished match of a server.
-    The bot sees what the seat to move saw. Values are in its own unit, for the seat that moved;
-    "won in 7" is proved. The status is 3 if the bot crashed or answered no legal move.
+    RECORD is a file (.jsonl, or another program's .psq or .sgf) or a finished match on a server.
+    The bot sees only what the seat to move saw. Values are in the bot's own unit, from the point of
+    view of the seat that moved; "won in 7" is proven. The status is 3 if the bot crashed or did not
+    answer with a legal move.
     """
     write = None if out is None else FORMATS.get(out.suffix.lower())
     if out is not None and write is None:
@@ -103,4 +104,4 @@ def _html(record: Record, evaluations: Sequence[MoveEvaluation], by: str, ms: in
 
 
 FORMATS: dict[str, Write] = {".svg": _svg, ".json": _json, ".html": _html}
-"""By the end of a file's name."""
+"""The writer of each file suffix."""

@@ -1,4 +1,4 @@
-"""`kibitz arena`: a whole tournament, from its file or from flags to its tables."""
+"""`kibitz arena`: run a tournament, given by a file or by flags, and print its results."""
 
 from __future__ import annotations
 
@@ -111,16 +111,16 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
 @click.option("-q", "--quiet", is_flag=True, help="Do not tell how it goes.")
 @click.option("-v", "--verbose", is_flag=True, help="Tell of every game.")
 def arena(words: tuple[str, ...], **given: Any) -> None:
-    """Hold the tournament of TOURNAMENT.yaml or of flags, or continue the one in DIRECTORY.
+    """Run a tournament from TOURNAMENT.yaml or flags, or continue the one in DIRECTORY.
 
-    Every entrant runs in its own process; foreign code is isolated. The tournament runs its own
-    server, also in a process, or plays on the one at --server, where bots may join from elsewhere.
-    Ctrl-C lets the running games end and prints the command that continues; a second one stops at
-    once. However it ended, the same command continues with nothing lost and nothing played twice.
+    Every entrant runs in its own process; untrusted code is isolated. The tournament starts a
+    private server, or plays on the one at --server, which remote bots can join. The first Ctrl-C
+    finishes the running games and prints the command to continue; a second one stops at once. After
+    any interruption, the same command continues without losing or repeating a game.
 
-    The status is 0 if all games were played without trouble and 2 if the tournament could not
-    begin. It is 1 if a bot crashed, answered illegally, left or lost on time, or if the tournament
-    cannot continue, and 130 if it was interrupted.
+    The status is 0 if all games were played without trouble, and 2 if the tournament could not
+    begin. It is 1 if a bot crashed, made an illegal move, left or lost on time, or if the
+    tournament cannot continue, and 130 if it was interrupted.
 
     \b
     kibitz arena final.yaml
@@ -172,7 +172,7 @@ async def _run_on_workers(
     display: ProgressDisplay,
     given: dict[str, Any],
 ) -> tuple[Runner, TournamentState]:
-    """Hold the tournament on workers; return what ran it as well."""
+    """Run the tournament on workers; return the runner too."""
     async with worker_pool(given["workers"]) as pool:
         terms = task_terms(tournament, directory, services.isolation, pool, given["wait"])
         sentence = load_sentence(tournament, pool)
@@ -192,7 +192,7 @@ async def _run_on_workers(
 def _services(
     tournament: Tournament, directory: TournamentDirectory, given: dict[str, Any]
 ) -> LocalServices:
-    """Return the launcher of entrants; exit if they cannot be isolated as requested."""
+    """Return the entrant launcher; exit if the requested isolation is unavailable."""
     tokens = [given["token_file"].absolute()] if given["token_file"] else []
     try:
         isolation = choose_isolation(tournament, directory, given["isolation"], tokens)
@@ -205,7 +205,7 @@ def _services(
 
 
 async def _run(runner: Runner, resume: str) -> TournamentState:
-    """Hold the tournament; the first Ctrl-C, SIGTERM or SIGHUP lets it drain."""
+    """Run the tournament; the first Ctrl-C, SIGTERM or SIGHUP drains it."""
 
     async def drain() -> None:
         runner.display.say("finishing the running games; Ctrl-C ends at once")
@@ -226,7 +226,7 @@ async def _run(runner: Runner, resume: str) -> TournamentState:
 def _resume_command(
     directory: TournamentDirectory, options: ServerOptions, given: dict[str, Any]
 ) -> str:
-    """Return the command that continues."""
+    """Return the command that continues the tournament."""
     words = ["kibitz", "arena", str(directory.path)]
     words += ["--server", options.server] if options.server else []
     words += ["--token-file", str(given["token_file"])] if given["token_file"] else []
@@ -259,7 +259,7 @@ def _write_results(
 
 
 def _write_replay_pages(results: Results, runner: Runner) -> None:
-    """Write the page of every game that has a record and no page; a failure stops nothing."""
+    """Write the missing replay pages of games with a record; report failures and carry on."""
     games, missing = load_games("plain"), 0
     for game in results.games:
         record = runner.directory.path / (game.record or "")

@@ -1,4 +1,4 @@
-"""`kibitz record bisect`: the move that decided a match, and a test against its return."""
+"""`kibitz record bisect`: find the move that decided a match, and write a test for it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kibitz.analysis.decisive_move import DecisiveMove
 
 EXIT_NONE = 1
-"""The exit status where no move decided the match."""
+"""The exit status if no move decided the match."""
 SHOWN_MOVES = 8
 
 
@@ -44,11 +44,11 @@ SHOWN_MOVES = 8
     help="Write a pytest file that asks --bot this turn again; the record is put beside it.",
 )
 def bisect(file: Path, seat: int, by: str | None, ms: int, bot: str, test: Path | None) -> None:
-    """Print the last move of --seat after which it could not have a better result any more.
+    """Print the move of --seat after which it could no longer get a better result.
 
-    The match of the record FILE is folded back from its end: at each turn of the seat BOT plays
-    all seats on. It is exact as far as that bot is perfect. The status is 1 where the seat could
-    not have done better from any turn, and 3 where that bot failed, which decides nothing.
+    The search goes back from the end of the match in FILE: at each turn of the seat, BOT plays all
+    seats to the end. The answer is only as reliable as that bot's play. The status is 1 if the seat
+    could not have done better from any turn, and 3 if that bot failed.
     """
     from kibitz.analysis import decisive_move
     from kibitz.analysis.recorded_turns import game_of
@@ -98,7 +98,7 @@ def _lines(decisive: DecisiveMove, judge: str, file: Path, bot: str) -> list[str
 
 
 def _write_test(decisive: DecisiveMove, match: str, file: Path, bot: str, test: Path) -> None:
-    """Write the test, and the record beside it where it is not there yet."""
+    """Write the test, and copy the record beside it unless it is already there."""
     from kibitz.analysis.regression_test import regression_test
 
     beside = test.parent / file.name

@@ -24,7 +24,7 @@ game_option = click.option("--game", metavar="GAME", help="Only those of this ga
 @game_option
 @json_option
 def list_bots(game: str | None, as_json: bool) -> None:
-    """List the house bots by their full names, one a line."""
+    """List the house bots by their full names, one per line."""
     print_lines(_bot_lines(_bots_of_game(game), explain=False, as_json=as_json), as_json=as_json)
 
 
@@ -34,7 +34,7 @@ def list_bots(game: str | None, as_json: bool) -> None:
 def show_bot(name: str, as_json: bool) -> None:
     """Explain the house bot NAME: what it does, and its parameters.
 
-    A parameter follows a bot's name wherever one is written: GAME/BOT:KEY=VALUE,KEY=VALUE.
+    Add parameters to a bot's name in any command: GAME/BOT:KEY=VALUE,KEY=VALUE.
     """
     print_lines(_bot_lines([_bot_named(name)], explain=True, as_json=as_json), as_json=as_json)
 
@@ -43,7 +43,7 @@ def show_bot(name: str, as_json: bool) -> None:
 @click.argument("name", required=False)
 @game_option
 def warm(name: str | None, game: str | None) -> None:
-    """Compile the house bot NAME, those of a game, or all of them, and keep the result."""
+    """Compile the house bot NAME, all bots of a game, or all house bots, and cache the result."""
     from kibitz.process.warmup import warm_up
 
     if name is not None and game is not None:

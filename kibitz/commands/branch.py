@@ -1,4 +1,4 @@
-"""`kibitz record branch`: games that go on from a ply of a record, with another bot at one seat."""
+"""`kibitz record branch`: play on from a ply of a record with another bot in one seat."""
 
 from __future__ import annotations
 
@@ -87,12 +87,12 @@ def branch(
     name: str | None,
     token_file: Path | None,
 ) -> None:
-    """Play RECORD on from --ply, many times, with BOT in --seat: would it have held this?
+    """Play RECORD on from --ply many times with BOT in --seat, and count the results.
 
-    RECORD is a file, a finished match of a server, or a running one that hides nothing. The games
-    run in this process, without clocks. The same --seed brings the same games where the bots do
-    not think by the clock. A game in which another seat failed is not counted. The status is 3 if
-    a bot crashed or answered no legal move.
+    RECORD is a file, a finished match on a server, or a running one without hidden information. The
+    games run in this process, without clocks. The same --seed gives the same games unless a bot's
+    play depends on time. Games in which another seat failed are not counted. The status is 3 if a
+    bot crashed or did not answer with a legal move.
 
     \b
     kibitz record branch lost.jsonl --ply 12 --seat 2 --with mybot.py --others line-nim/solver
@@ -133,7 +133,7 @@ def branch(
 
 
 def _make_folder(records: Path | None, record: Record | None) -> None:
-    """Make the folder of `--records`, which only a match that is over can have."""
+    """Create the folder of `--records`, which requires a finished match."""
     if records is None:
         return
     if record is None:
@@ -142,7 +142,7 @@ def _make_folder(records: Path | None, record: Record | None) -> None:
 
 
 def _start(source: str, client: Client, ply: int) -> tuple[MatchState, Record | None]:
-    """Return the match after `ply` plies, and its record where it is over or is a file."""
+    """Return the match after `ply` plies, and its record if it comes from a file or is over."""
     from kibitz.analysis import record_source
     from kibitz.analysis.recorded_turns import game_of, turn_at
 

@@ -1,4 +1,4 @@
-"""`kibitz db`: check a server's database, and back it up, also while the server runs."""
+"""`kibitz db`: check and back up a server's database, with or without the server running."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kibitz_server.storage.sqlite.connection import known_faults
 
 @click.group(short_help="Check and back up a server's database.")
 def db() -> None:
-    """Check a server's database or back it up, beside a running server or without one."""
+    """Check or back up a server's database, while the server runs or not."""
 
 
 db.add_command(nodes)
@@ -36,10 +36,10 @@ db.add_command(nodes)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def check(context: click.Context, /, database: Database, accept: bool, as_json: bool) -> None:
-    """Look whether everything in FILE is what the server wrote, and whether all is there.
+    """Check that FILE is complete and unchanged since the server wrote it.
 
-    FILE is the database in the user's data directory if not said. Nothing is changed, but with
-    --accept, which no server may run for. The status is 0 where all is well and 1 where not.
+    FILE is by default the database in the user's data directory. Only --accept changes it; stop the
+    server before. The status is 0 if no problem was found, else 1.
     """
     from kibitz_server.maintenance.check import check_database
     from kibitz_server.maintenance.repair import accept_losses
@@ -58,10 +58,10 @@ def check(context: click.Context, /, database: Database, accept: bool, as_json: 
 @db_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def backup(file: Path, db: Database, as_json: bool) -> None:
-    """Write a copy of the database to FILE, which must not exist, and check the copy.
+    """Copy the database to FILE, which must not exist, and check the copy.
 
-    A server that runs goes on meanwhile. The copy is of one moment: what was acknowledged before
-    the command began is in it.
+    A running server is not interrupted. The copy is a snapshot that includes everything
+    acknowledged before the command began.
     """
     from kibitz_server.maintenance.backup import back_up
 

@@ -1,11 +1,9 @@
-"""`kibitz demo`: a server, its house bots, and a wall on which all games are played at once.
+"""`kibitz demo`: a server, its house bots, and a wall that shows all games at once.
 
-The wall is drawn in the terminal, and the server has one for browsers; with ``--web`` there is only
-that one, and the terminal has lines.
-
-The server and the bots run the rules as plain Python: nothing is compiled, so that the first board
-plays a moment after the command was given. Elsewhere than in a terminal the course of play is
-printed as lines until every programme is over.
+The wall is drawn in the terminal and also served to browsers. With ``--web`` only browsers show it,
+and the terminal prints lines. The server and the bots run the rules as plain Python without
+compilation, so the first board plays a moment after the start. Without a terminal, the command
+prints lines until every programme is over.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     from kibitz_clients.tui.kibitz_app import KibitzApp
 
 PACE_SECONDS = 1.2
-"""The least time that a move takes while somebody watches."""
+"""The minimum time per move while somebody watches, in seconds."""
 
 
 @click.command(short_help="Show a server, bots and a wall of games on one screen.")
@@ -53,10 +51,10 @@ PACE_SECONDS = 1.2
 @click.option("--web", is_flag=True, help="Show the wall in a browser, until Ctrl-C.")
 @click.option("--pace", type=FiniteRange(0, 10), help="Seconds that a move takes at least.")
 def demo(records: Path, plain: bool, web: bool, pace: float | None) -> None:
-    """Play all games at once with the house bots, and watch them on a wall until you quit.
+    """Play all games at once with the house bots, and show them on a wall until you quit.
 
-    Without a terminal it prints the course of play, ends by itself with tables of results, and
-    keeps the records.
+    Without a terminal it prints the moves as lines, ends with tables of results, and keeps the
+    records.
     """
     screen = not web and is_screen(plain=plain)
     records.mkdir(parents=True, exist_ok=True)
@@ -65,7 +63,7 @@ def demo(records: Path, plain: bool, web: bool, pace: float | None) -> None:
 
 
 async def _demo(records: Path, *, screen: bool, web: bool, pace: float) -> int:
-    """Play the programmes to their end, or until the person quits; return the exit status."""
+    """Play the programmes until they end or the user quits; return the exit status."""
     echo("starting a server; the first board plays in a few seconds")
     preparation = Preparation()
     async with (
@@ -88,7 +86,7 @@ async def _demo(records: Path, *, screen: bool, web: bool, pace: float) -> int:
 
 
 async def _watch(server: PrivateServer, host: DemoHost, preparation: Preparation) -> None:
-    """Show the wall until the person quits."""
+    """Show the wall until the user quits."""
     app = wall_app(server.url, preparation)
     async with asyncio.TaskGroup() as group:
         hosting = group.create_task(host.run())
@@ -99,7 +97,7 @@ async def _watch(server: PrivateServer, host: DemoHost, preparation: Preparation
 
 
 def wall_app(url: str, preparation: Preparation) -> KibitzApp:
-    """Return the terminal's wall of the demo that runs on the server at `url`."""
+    """Return the terminal wall of the demo on the server at `url`."""
     from kibitz_clients.tui.kibitz_app import KibitzApp
 
     def connect() -> Client:
@@ -112,7 +110,7 @@ def wall_app(url: str, preparation: Preparation) -> KibitzApp:
 
 
 async def _show(server: PrivateServer, host: DemoHost) -> None:
-    """Play for the wall of the server's pages until Ctrl-C."""
+    """Play for the wall in the browser until Ctrl-C."""
     show_page(server.page("/wall"))
     echo("Ctrl-C ends it")
     async with asyncio.TaskGroup() as group:
@@ -122,7 +120,7 @@ async def _show(server: PrivateServer, host: DemoHost) -> None:
 
 
 def _report_end(host: DemoHost, stored: list[str], records: Path, *, quit_early: bool) -> int:
-    """Print the place of the records and what went wrong; return the exit status."""
+    """Print where the records are and what went wrong; return the exit status."""
     if stored:
         echo(f"\n{len(stored)} records are in {records}/, for example")
         echo(f"  {_command()} replay {stored[-1]}")
@@ -134,6 +132,6 @@ def _report_end(host: DemoHost, stored: list[str], records: Path, *, quit_early:
 
 
 def _command() -> str:
-    """Return how this command is called here, where its directory may not be on the path."""
+    """Return the name of this command, with its path if its directory is not on PATH."""
     beside = Path(sys.executable).parent / "kibitz"
     return "kibitz" if shutil.which("kibitz") else os.path.relpath(beside)

@@ -1,4 +1,4 @@
-"""`kibitz bot check`: put a bot through everything that a correct server may do to it."""
+"""`kibitz bot check`: test a bot against everything that a correct server may send it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kibitz.conformance.runner import ConformanceConfig
 
 EXIT_UNABLE = 2
-"""The exit status when the examination could not begin."""
+"""The exit status if the checks could not begin."""
 
 
 @click.command(
@@ -59,11 +59,12 @@ def doctor(
     only: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Examine BOT, a personality or a Python file, or a PROGRAM, and print a report.
+    """Test BOT, which is a house bot or a Python file, or a PROGRAM, and print a report.
 
-    PROGRAM connects by itself: KIBITZ_SERVER, KIBITZ_LOBBY and KIBITZ_NAME say where to and as
-    whom, and {url}, {lobby} and {name} in it are filled in. The status is 0 when all checks
-    passed, 1 when one failed, 2 when the examination could not begin.
+    PROGRAM connects by itself to KIBITZ_SERVER, joins KIBITZ_LOBBY and uses the name KIBITZ_NAME.
+    These are environment variables; {url}, {lobby} and {name} in its arguments stand for the same
+    values. The status is 0 if all checks passed, 1 if one failed, and 2 if the checks could not
+    begin.
 
     \b
     kibitz bot check mybot.py

@@ -1,4 +1,4 @@
-"""`kibitz record export`: a recorded match as a picture or a page that replays it."""
+"""`kibitz record export`: a recorded match as a picture or a replay page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kibitz_clients.render import match_picture, raster
 from kibitz_clients.web import record_page
 
 Draw: TypeAlias = Callable[[LoadedRecord, int | None, int | None], bytes]
-"""Draws a record after so many plies, or up to them, None for the end; as a seat saw it."""
+"""Draws a record, as a seat saw it, after or up to a number of plies (None: to the end)."""
 
 
 @click.command(short_help="Draw a record as a picture or a page.")
@@ -41,12 +41,12 @@ Draw: TypeAlias = Callable[[LoadedRecord, int | None, int | None], bytes]
 )
 @seat_option
 def export(file: Path, out: Path, ply: int | None, seat: int | None) -> None:
-    """Draw the record FILE; the name of --out says as what.
+    """Draw the record FILE in the format given by the suffix of --out.
 
-    A page (.html) is the browser's viewer with the match inside: it needs no server and no
-    network. Without --seat it holds everything, what was hidden included. Every browser shows an
-    SVG. PNG and GIF need two libraries more: pip install 'kibitz[pictures]'. FILE may also be a
-    match that another program saved: .psq (Piskvork) or .sgf.
+    A page (.html) is the browser viewer with the match inside; it needs no server and no network.
+    Without --seat it includes all hidden information. Any browser shows an SVG. PNG and GIF need
+    two more libraries: pip install 'kibitz[pictures]'. FILE may also be a match saved by another
+    program: .psq (Piskvork) or .sgf.
     """
     draw = _svg if str(out) == "-" else FORMATS.get(out.suffix.lower())
     if draw is None:
@@ -82,4 +82,4 @@ def _html(recorded: LoadedRecord, ply: int | None, seat: int | None) -> bytes:
 
 
 FORMATS: Mapping[str, Draw] = {".svg": _svg, ".png": _png, ".gif": _gif, ".html": _html}
-"""By the end of a file's name."""
+"""The drawing function of each file suffix."""

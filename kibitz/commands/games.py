@@ -1,4 +1,4 @@
-"""`kibitz game list` and `show`: the games that are installed."""
+"""`kibitz game list` and `show`: the installed games."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.command("list", short_help="List the games.")
 @json_option
 def list_games(as_json: bool) -> None:
-    """List the games that are installed."""
+    """List the installed games."""
     games = builtin_games.load_games("plain").values()
     if as_json:
         return print_lines((json.dumps(_describe(game)) for game in games), as_json=True)
@@ -35,7 +35,7 @@ def list_games(as_json: bool) -> None:
 @click.argument("name")
 @json_option
 def show_game(name: str, as_json: bool) -> None:
-    """Explain the game NAME: its options, its moves, its bots."""
+    """Explain the game NAME: its options, moves and bots."""
     from kibitz_games.core import registry
 
     registry.get(name)

@@ -1,4 +1,4 @@
-"""`kibitz host`: a lobby and its programme on a running server."""
+"""`kibitz host`: open a lobby with a programme on a running server."""
 
 from __future__ import annotations
 
@@ -47,10 +47,11 @@ def programme(
     seed: int | None,
     rotate: bool,
 ) -> list[ProgrammeItem]:
-    """Return an item for each game and each of `numbers` that the game supports.
+    """Return an item for each game and each player count in `numbers` that the game supports.
 
-    Without numbers it is one item per game, for as many of the seats as can play it. Raises
-    `ValueError` for a number that no game supports, and for a game that supports none of them.
+    Without `numbers` each game gets one item, with as many players as the lobby has seats that can
+    play it. Raises `ValueError` for a count that no game supports, and for a game that supports
+    none of the counts.
     """
     _require_players(games, numbers)
     return [
@@ -69,10 +70,10 @@ def programme(
 
 
 def most_seats(game: str, seats: Sequence[SeatSpec]) -> int:
-    """Return the largest number of players of `game` for whom there are seats.
+    """Return the largest player count of `game` that the seats can fill.
 
-    A house bot plays its own game only. It is all who can play where the game is not known
-    here, or none of its numbers fits: then the server says what it expected.
+    A house bot plays only its own game. If the game is unknown here or no count fits, the result is
+    the number of seats that can play; the server then rejects a wrong count with a clear error.
     """
     able = sum(1 for seat in seats if _can_play(seat, game))
     offered = player_counts(game)
@@ -84,7 +85,7 @@ def _can_play(seat: SeatSpec, game: str) -> bool:
 
 
 def _offered_counts(game: GameChoice, numbers: Sequence[int]) -> list[int]:
-    """Return which of the numbers a game is for; all if it is not known here."""
+    """Return the numbers that are player counts of the game; all if the game is unknown here."""
     known = player_counts(game.name)
     return [number for number in numbers if known is None or number in known]
 
@@ -172,8 +173,8 @@ def host(
 ) -> None:
     """Open a lobby that plays each GAME, and follow it to its end.
 
-    `kibitz game show NAME` explains a game and its options. After the terminal was closed, the same
-    command goes on with the lobby that it had opened; --fresh opens another one.
+    `kibitz game show NAME` explains a game and its options. If the terminal closes, the same
+    command continues with the lobby it opened; --fresh opens a new one.
 
     \b
     kibitz host chinese-checkers --seats open,house=chinese-checkers/greedy-hand
@@ -242,7 +243,7 @@ def _lag(bank_ms: int | None) -> Lag:
 
 
 class _LobbyHost:
-    """A host that opens a lobby, or continues with that of an earlier process."""
+    """A host that opens a lobby, or continues with the lobby of an earlier process."""
 
     def __init__(
         self, settings: LobbySettings, given: dict[str, Any], records: Path | None, *, as_json: bool
@@ -254,7 +255,7 @@ class _LobbyHost:
         self._fresh: bool = given["fresh"]
         self._records = records
         self._as_json = as_json
-        # What the lobby is known by in the saved session.
+        # Identifies the lobby in the saved session.
         self._key = hashlib.sha256(settings.model_dump_json().encode()).hexdigest()[:32]
 
     async def open(self) -> int:
@@ -289,7 +290,7 @@ class _LobbyHost:
             async for line in course.follow(client):
                 if not self._as_json:
                     echo(line)
-        await course.close(client)  # so that the bots need not wait for a rematch
+        await course.close(client)  # otherwise the bots would wait for a rematch
         if self._records is not None:
             await course.fetch(client.url, self._records)
         _print_summary(course, as_json=self._as_json)
@@ -298,7 +299,7 @@ class _LobbyHost:
         return connection.client(self._server, self._name, self._token_file, resume=resume)
 
     def _saved_for_one(self) -> SavedSession:
-        """Return a session for a lobby that is not followed: of the name, or of a new guest."""
+        """Return the session for a lobby that is not followed: that of the name, or of a new guest."""
         if self._name is not None and connection.account(self._token_file, self._server) is None:
             return self._saved()
         who = f"guest host {secrets.token_hex(16)}"
@@ -353,7 +354,7 @@ class _LobbyHost:
         return None
 
     def _is_asked_for(self, brief: LobbyBrief) -> bool:
-        """Whether a lobby is one that was opened with these settings."""
+        """Return whether a lobby matches these settings."""
         wanted = self._settings
         games = {item.game for item in wanted.programme}
         return (
@@ -387,7 +388,7 @@ async def _own_lobbies(client: Client) -> list[LobbyBrief]:
 
 
 async def _is_open(client: Client, lobby: str) -> bool:
-    """Whether a lobby of this player is there and not closed."""
+    """Return whether this lobby is open."""
     briefs = (await client.hall.lobbies()).lobbies
     return any(brief.lobby == lobby and brief.state != "closed" for brief in briefs)
 

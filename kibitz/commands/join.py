@@ -29,7 +29,7 @@ def join(
     name: str | None,
     token_file: Path | None,
 ) -> None:
-    """Take a seat in LOBBY and play in the terminal; ? shows the keys.
+    """Take a seat in LOBBY and play in the terminal; press ? for the keys.
 
     The session is saved: if the terminal closes, the same command takes the seat back, as long as
     the server keeps it.
@@ -46,7 +46,7 @@ def join(
 
 
 def _announcing(connect: Connector, tell: Tell) -> Connector:
-    """Return what connects and tells what there is to come back to."""
+    """Return a connector that also reports the matches and lobbies to resume."""
 
     @contextlib.asynccontextmanager
     async def welcoming() -> AsyncIterator[Client]:

@@ -1,4 +1,4 @@
-"""`kibitz ladder`: how strong players are, by a server's rated matches or on a standing ladder."""
+"""`kibitz ladder`: ratings from a server's rated matches or from a standing ladder."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 FEED_SECONDS = 10.0
 MAX_FEED = 64 << 20
-"""Bytes of a feed that are read from an address."""
+"""The most bytes read from a feed at a web address."""
 
 
 @click.group(short_help="Show ratings, or keep a standing ladder.")
 def ladder() -> None:
-    """Show how strong the rated players of a server are, or keep a ladder of your own."""
+    """Show the ratings on a server, or run a standing ladder of your own."""
 
 
 @ladder.command()
@@ -60,10 +60,10 @@ def rated(
     token_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Show the ladder of GAME, or of every game where a rated match was played.
+    """Show the ladder of GAME, or of every game with rated matches.
 
-    A new player has 1500; with 400 points more one wins ten times for each loss. Behind the
-    rating stands one standard deviation of it.
+    New players start at 1500. A lead of 400 points means ten expected wins per loss. Each rating is
+    followed by its standard deviation.
     """
     client = connection.client(server, name, token_file)
     games = ask(client, lambda asked: asked.hall.ladder(game, first, count)).games
@@ -91,11 +91,11 @@ def rated(
     help="The ladder's directory.  [default: NAME.ladder beside its file]",
 )
 def keep(file: Path, server: str, token_file: Path | None, directory: Path | None) -> None:
-    """Keep the standing ladder of LADDER.yaml running, without an end.
+    """Run the standing ladder of LADDER.yaml until you stop it.
 
-    Bots join with `kibitz connect BOT --ladder NAME`, and are paired whenever they are free. Ctrl-C
-    lets the running games end; a second one stops at once. However it ended, the same command
-    continues with nothing lost and nothing played twice.
+    Bots join with `kibitz connect BOT --ladder NAME` and are paired whenever they are free. The
+    first Ctrl-C finishes the running games; a second one stops at once. After any interruption, the
+    same command continues without losing or repeating a game.
     """
     from kibitz_arena.journal import JournalError
     from kibitz_arena.ladder import config
@@ -120,7 +120,7 @@ def keep(file: Path, server: str, token_file: Path | None, directory: Path | Non
 
 
 async def _keep(runner: LadderRunner) -> None:
-    """Keep a ladder; the first Ctrl-C, SIGTERM or SIGHUP lets it drain."""
+    """Run a ladder; the first Ctrl-C, SIGTERM or SIGHUP drains it."""
 
     async def drain() -> None:
         _tell("finishing the running games; Ctrl-C ends at once")
@@ -141,7 +141,7 @@ def _tell(line: str) -> None:
 def show(where: str, entrant: str | None, as_json: bool) -> None:
     """Show the standing ladder of a keeper's DIRECTORY, or of a FEED: a file or a web address.
 
-    With ENTRANT: whom it met, and how it lost last.
+    With ENTRANT, show its opponents and its latest losses.
     """
     feed = _read_feed(where)
     if entrant is None:
@@ -169,7 +169,7 @@ def _read_feed(where: str) -> Feed:
 
 
 def _find(feed: Feed, name: str) -> FeedLine:
-    """Return an entrant's line: of this version, or of the one of a name that is not retired."""
+    """Return the line of an entrant version or of a name, preferably a version not retired."""
     of_name = sorted(
         (line for line in feed.lines if line.name == name),
         key=lambda line: line.status == "retired",
@@ -181,7 +181,7 @@ def _find(feed: Feed, name: str) -> FeedLine:
 
 
 def shown(table: LadderTable) -> Iterator[str]:
-    """Yield a game's ladder as lines; what was left off is said."""
+    """Yield a game's ladder as lines; the last one counts omitted players."""
     yield f"{table.game}: {table.players} players, {table.matches} rated matches"
     rows = [
         (

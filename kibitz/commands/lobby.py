@@ -1,4 +1,4 @@
-"""`kibitz lobby`: the lobbies of a server, and what the host of one asks for from a terminal."""
+"""`kibitz lobby`: list the lobbies of a server, and manage your own."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ token_option = click.option(
 
 
 def host_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the lobby, and how its host is known."""
+    """Add the lobby argument and the options that identify its host."""
     return click.argument("lobby", metavar="CODE")(server_option(token_option(command)))
 
 
@@ -35,7 +35,7 @@ def host_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def lobby() -> None:
     """List the lobbies of a server; start, change or close one that you opened.
 
-    The host is who opened it here with `kibitz host`, whose secret is saved, or the account of the
+    You are its host if you opened it on this machine with `kibitz host`, or with the account of the
     token.
     """
 
@@ -45,7 +45,7 @@ def lobby() -> None:
 @identity_options
 @json_option
 def list_lobbies(server: str, name: str | None, token_file: Path | None, as_json: bool) -> None:
-    """List the lobbies that a server shows."""
+    """List the public lobbies of a server."""
     briefs = ask(
         connection.client(server, name, token_file), lambda client: client.hall.lobbies()
     ).lobbies
@@ -55,7 +55,7 @@ def list_lobbies(server: str, name: str | None, token_file: Path | None, as_json
 @lobby.command()
 @host_options
 def start(lobby: str, server: str, token_file: Path | None) -> None:
-    """Begin the programme of CODE. Every seat must be taken, and everybody ready."""
+    """Start the programme of CODE. All seats must be taken and all players ready."""
 
     _ask_as_host(lobby, server, token_file, lambda client: client.hosting.start(lobby))
     echo(f"the programme of lobby {lobby} has begun")
@@ -65,7 +65,7 @@ def start(lobby: str, server: str, token_file: Path | None) -> None:
 @host_options
 @click.argument("player")
 def kick(lobby: str, player: str, server: str, token_file: Path | None) -> None:
-    """Remove PLAYER, a name or the number of a seat, from CODE for good."""
+    """Remove PLAYER, a name or a seat number, from CODE permanently."""
 
     async def remove(client: Client) -> str:
         member = find_member(await _look(client, lobby), player)
@@ -79,7 +79,7 @@ def kick(lobby: str, player: str, server: str, token_file: Path | None) -> None:
 @lobby.command()
 @host_options
 def close(lobby: str, server: str, token_file: Path | None) -> None:
-    """Close CODE; matches that run are finished first."""
+    """Close CODE after its running matches have finished."""
 
     _ask_as_host(lobby, server, token_file, lambda client: client.hosting.close_lobby(lobby))
     echo(f"lobby {lobby} is closed")
@@ -95,9 +95,9 @@ def rematch(lobby: str, server: str, token_file: Path | None) -> None:
 
 
 def find_member(view: LobbyView, text: str) -> Member:
-    """Return the member of this name, or on the seat of this number, counted from 1.
+    """Return the member with this name or seat number (from 1).
 
-    Raises `click.UsageError` where there is none. A name comes before a number.
+    Names take precedence over numbers. Raises `click.UsageError` if there is no such member.
     """
     members = view.by_seat()
     for member in members:
@@ -113,7 +113,7 @@ def find_member(view: LobbyView, text: str) -> Member:
 
 
 async def _look(client: Client, lobby: str) -> LobbyView:
-    """Return the lobby as its host sees it."""
+    """Return the host's view of the lobby."""
     await client.join(lobby, role="spectator")
     async for news in client.news():
         if isinstance(news, LobbyNews) and news.lobby.lobby == lobby:
@@ -129,7 +129,7 @@ def _ask_as_host(
     token_file: Path | None,
     question: Callable[[Client], Awaitable[Answer]],
 ) -> Answer:
-    """Ask as the host of a lobby, and return the answer."""
+    """Send a request as the host of a lobby, and return the answer."""
     if connection.account(token_file, server) is not None:
         client = connection.client(server, None, token_file)
     else:

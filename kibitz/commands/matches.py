@@ -21,7 +21,7 @@ from kibitz_clients.wording import tables
 def list_matches(
     server: str, name: str | None, token_file: Path | None, lobby: str | None, as_json: bool
 ) -> None:
-    """List the matches that run and may be watched, and the newest finished ones."""
+    """List the running matches that you may watch, and the latest finished ones."""
     client = connection.client(server, name, token_file)
     briefs = ask(client, lambda asked: asked.hall.matches(lobby)).matches
     print_lines(tables.match_table(briefs, as_json=as_json), as_json=as_json)
@@ -37,9 +37,9 @@ def list_matches(
 )
 @server_option
 def abort(match: str, reason: str, token_file: Path | None, server: str) -> None:
-    """End MATCH without a result that counts: it is not rated, and not played again.
+    """End MATCH without a result; it is neither rated nor replayed.
 
-    The server has to be started with --operator NAME, and the token has to be that account's.
+    The server must have been started with --operator NAME, with the token's account as NAME.
     """
     client = connection.client(server, None, token_file)
     ask(client, lambda asked: asked.hosting.abort(match, reason))

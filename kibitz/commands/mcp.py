@@ -1,4 +1,4 @@
-"""`kibitz mcp`: a player for agents that speak the Model Context Protocol."""
+"""`kibitz mcp`: a player for agents that use the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from kibitz_clients.mcp.player import ToolPlayer
 
 HOST = "127.0.0.1"
-"""The only interface: anyone who reaches the port plays as this player."""
+"""The listening address; loopback only, because anyone who reaches the port can play as this
+player."""
 
 
 @click.command(short_help="Let a language model play, over MCP.")
@@ -49,13 +50,13 @@ HOST = "127.0.0.1"
 def mcp(
     port: int | None, fresh: bool, server: str, name: str | None, token_file: Path | None
 ) -> None:
-    """Play and watch for a program that speaks the Model Context Protocol, such as an agent.
+    """Let an agent that uses the Model Context Protocol play and watch.
 
-    It is one player on the server, with the tools that a player needs and instructions for agents.
-    Without --http it talks on standard input and output, as agents start it. It starts without a
-    server too: tools that need one report the error, and try again with every call. Its own errors
-    go to standard error. The session is saved: after a restart it takes its seats back, as long as
-    the server keeps them.
+    It is one player on the server, with tools to play and watch and with instructions for agents.
+    Without --http it communicates over standard input and output; agents start it this way. It also
+    starts while no server runs: tools that need the server report the error and reconnect at the
+    next call. Its own errors go to standard error. The session is saved: after a restart it takes
+    its seats back, as long as the server keeps them.
     """
     try:
         from kibitz_clients.mcp.server import make_server
@@ -71,7 +72,7 @@ def mcp(
 
     async def serve(saved: SavedSession, listener: socket.socket | None) -> None:
         def make(resume: str | None) -> Client:
-            # Without a limit to its patience: an agent outlives any restart of the server.
+            # No time limit for reconnecting: an agent outlives any restart of the server.
             return connection.client(
                 server, name, token_file, "bot", None, resume=resume, seated=True, views="every"
             )
@@ -104,7 +105,7 @@ def _listen(port: int) -> socket.socket:
 
 
 async def _serve_http(tools: MCPServer, player: ToolPlayer, listener: socket.socket) -> None:
-    """Serve until Ctrl-C, SIGTERM or SIGHUP; calls that wait then are answered."""
+    """Serve until Ctrl-C, SIGTERM or SIGHUP; pending calls are then answered."""
     from kibitz_clients.mcp.http import HttpServer
 
     web = HttpServer(tools, HOST)

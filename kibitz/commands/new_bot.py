@@ -1,4 +1,4 @@
-"""`kibitz bot new`: a bot that plays, to begin with, in the language of its file's suffix."""
+"""`kibitz bot new`: create a working starter bot in the language of its file suffix."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from kibitz.output import echo
 
 HERE = Path(__file__).parents[1]
 EXAMPLES = (HERE.parent / "kibitz_examples", HERE.parent / "docs" / "examples")
-"""The places of `docs/examples`: in an installed package and in a checkout."""
+"""The paths of `docs/examples` in an installed package and in a checkout."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,23}")
 
 
 @dataclass(frozen=True)
 class Language:
-    """A language of starters; `{name}` stands for the file's name without its suffix."""
+    """A starter language; `{name}` stands for the file name without its suffix."""
 
     name: str
     run: str
-    """The command of the bot."""
+    """The command that runs the bot."""
     build: str | None = None
-    """The command that compiles it."""
+    """The command that compiles it, if any."""
 
 
 LANGUAGES: Final[Mapping[str, Language]] = {
@@ -46,9 +46,9 @@ LANGUAGES: Final[Mapping[str, Language]] = {
 @click.argument("name")
 @click.option("--game", help="The game of its first match.")
 def new_bot(name: str, game: str | None) -> None:
-    """Write a bot that plays: a directory NAME with a bot in Python and its test, or a file.
+    """Write a working bot: a directory NAME with a Python bot and its test, or a single file.
 
-    The suffix of a file sets its language: .py, .js, .ts, .c, .cpp, .rs, .go or .java.
+    The file suffix sets the language: .py, .js, .ts, .c, .cpp, .rs, .go or .java.
 
     \b
     kibitz bot new mybot
@@ -77,7 +77,7 @@ def new_bot(name: str, game: str | None) -> None:
 
 
 def _values(name: str, game: str | None) -> dict[str, str]:
-    """Return what the templates leave open."""
+    """Return the values of the templates' placeholders."""
     from kibitz_games.core import registry
 
     chosen = registry.get(game or registry.names()[-1]).info
@@ -99,7 +99,7 @@ def _write_directory(directory: Path, values: Mapping[str, str]) -> None:
 
 
 def _write_file(path: Path, language: Language, values: Mapping[str, str]) -> None:
-    """Write the example of a language under another name."""
+    """Copy the example of a language to `path`."""
     source = next(place for place in EXAMPLES if place.is_dir()) / f"bot{path.suffix}"
     text = source.read_text(encoding="utf-8")
     text = text.replace(f"docs/examples/bot{path.suffix}", path.name)
@@ -112,7 +112,7 @@ def _write_file(path: Path, language: Language, values: Mapping[str, str]) -> No
 
 
 def _write_new(path: Path, text: str) -> None:
-    """Write a file, but not over one that is there."""
+    """Write a new file; refuse to overwrite an existing one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with path.open("x", encoding="utf-8") as file:
@@ -123,6 +123,6 @@ def _write_new(path: Path, text: str) -> None:
 
 
 def _tell_next(directory: Path, *commands: str) -> None:
-    """Print the commands to go on with."""
+    """Print the next commands."""
     steps = [f"cd {directory}", *commands] if directory != Path() else list(commands)
     echo("Go on with:\n  " + "\n  ".join(steps))

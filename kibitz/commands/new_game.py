@@ -1,4 +1,4 @@
-"""`kibitz game new`: a package with a game that works, to be changed into the one that is meant."""
+"""`kibitz game new`: create a package with a working game to change into your own."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ The rules are in {package}/rules.py; python -m pytest runs the tests."""
 @click.command("new", short_help="Create a working game to change into yours.")
 @click.argument("name")
 def new_game(name: str) -> None:
-    """Write a directory NAME, such as tic-tac-toe, with the package of a game of that name.
+    """Write the package of a new game to the directory NAME, such as tic-tac-toe.
 
-    It is a game for two who fill a board of three by three. kibitz finds it once the package is
-    installed: pip install -e NAME. Its tests pass as they are; change them with the rules.
+    The starter is a two-player game on a three-by-three board. kibitz finds it after `pip install
+    -e NAME`. Its tests pass as they are; change them with the rules.
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         message = f"expected lower-case words with hyphens, such as hop or two-words, not {name!r}"

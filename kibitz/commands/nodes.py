@@ -17,10 +17,10 @@ from kibitz_server.storage.location import Database
 @db_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def nodes(db: Database, *, as_json: bool) -> None:
-    """Show the servers that were started with --node, and what each of them owns.
+    """Show the servers started with --node, and how many lobbies and matches each owns.
 
-    If several nodes share a URL, the one alive for the longest serves, and the others stand by for
-    it. Nodes with URLs of their own serve side by side.
+    If several nodes share a URL, the longest-running one serves and the others stand by. Nodes with
+    different URLs serve side by side.
     """
     from kibitz_server.storage.errors import StoreError
     from kibitz_server.storage.opening import list_nodes

@@ -1,4 +1,4 @@
-"""`kibitz bot`, `game`, `match` and `record`: nouns whose verbs are modules of their own."""
+"""`kibitz bot`, `game`, `match` and `record`: command groups with one module per command."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def game() -> None:
 
 @click.group(cls=CommandTable, sections={"Commands": MATCH})
 def match() -> None:
-    """List, shadow and abort matches of a server."""
+    """List, shadow and abort matches on a server."""
 
 
 @click.group(cls=CommandTable, sections={"Commands": RECORD})

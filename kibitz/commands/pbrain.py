@@ -1,4 +1,4 @@
-"""`kibitz pbrain`: a bot of five in a row as an engine for managers of the Gomocup protocol."""
+"""`kibitz pbrain`: a five-in-a-row bot as an engine for Gomocup managers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import click
 @click.command(short_help="Run a bot as a Gomocup engine.")
 @click.argument("spec", metavar="BOT")
 def pbrain(spec: str) -> None:
-    """Run BOT, a house bot or a file like mybot.py, as an engine of the Gomocup protocol.
+    """Run BOT, a house bot or a file like mybot.py, as a Gomocup engine.
 
-    It reads commands from standard input and answers on standard output. A manager starts it.
+    A Gomocup manager starts it. It reads commands from standard input and answers on standard
+    output.
     """
     from kibitz_bots.adapters.gomocup_server import run
 

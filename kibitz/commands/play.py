@@ -77,17 +77,16 @@ def play(
 ) -> None:
     """Play GAME between BOTS: house bots like chinese-checkers/random, or files like mybot.py.
 
-    Without BOTS you play against the computer in the terminal, at a level from 1 on. A bot alone
-    plays ten games against the random one, and gets its score in Elo.
+    Without BOTS you play against the computer in the terminal, at --level (1 is the weakest). A
+    single bot plays ten games against the random bot and gets an Elo estimate.
 
-    Every bot is a process of its own on a private server. Prints who won and why, and where the
-    records are. The status is 1 when a bot crashed, lost on time, or anything else ended as it
-    should not.
+    Every bot runs in its own process on a private server. The command prints the results and the
+    path of the records. The status is 1 if a bot crashed, lost on time or failed in another way.
 
-    A program in any language takes part as "stdio:COMMAND" or "gomocup:COMMAND". One PROGRAM more
-    may come after --: spoken to as --stdio or --gomocup says, otherwise one that connects by itself
-    to KIBITZ_SERVER, as the player whose secret it reads from the descriptor KIBITZ_RESUME_FD, and
-    joins KIBITZ_LOBBY.
+    Write a program in any language as "stdio:COMMAND" or "gomocup:COMMAND". One more PROGRAM may
+    follow --. With --stdio or --gomocup it uses that protocol. Otherwise it connects to
+    KIBITZ_SERVER with the secret it reads from the descriptor KIBITZ_RESUME_FD, and joins
+    KIBITZ_LOBBY.
 
     \b
     kibitz play connect-four --level 3
@@ -131,7 +130,7 @@ def _prepare(
     told: Callable[[str], object],
     given: dict[str, Any],
 ) -> MatchSeries:
-    """Check a plan, say what is special about it, and make the directory of its records."""
+    """Check a plan, report its caveats, and create the directory for its records."""
     check(plan)
     if note := options_match.unbalanced_note(plan.game.name, given["each"]):
         told(note)
@@ -145,7 +144,7 @@ def _prepare(
 def _plan(
     game: GameChoice, bots: Sequence[str], pairs: Sequence[str], given: dict[str, Any]
 ) -> MatchSeries:
-    """Return what the command line asks for."""
+    """Return the match series that the command line describes."""
     try:
         options = notation.parse_options(pairs, game.name)
         merged = notation.choose_game(game.name, game.options | options)
@@ -170,14 +169,14 @@ def _plan(
 
 
 class ScoreLine:
-    """The progress of a bot's series, in one line of a terminal."""
+    """A progress line in the terminal for a bot's series."""
 
     def __init__(self, plan: MatchSeries, *, shown: bool) -> None:
         self._name, self._games, self._shown = plan.names[0], plan.games or 1, shown
         self._began = time.monotonic()
 
     def __call__(self, course: LobbyProgress) -> None:
-        """Write the line again."""
+        """Rewrite the line."""
         if self._shown and (line := course.standing_of(self._name)) is not None:
             retell(series_score.progress(line, self._games, time.monotonic() - self._began))
             if line.played >= self._games:
@@ -186,7 +185,7 @@ class ScoreLine:
 
 
 def _report_score(played: SeriesOutcome, plan: MatchSeries, *, listed: bool) -> None:
-    """Print the score of the first bot, and where the matches are."""
+    """Print the score of the first bot, and where to find reports of failures."""
     if listed and played.course.matches:
         echo(f"{played.course.tables()}\n")
     line = played.course.standing_of(plan.names[0])
@@ -197,7 +196,7 @@ def _report_score(played: SeriesOutcome, plan: MatchSeries, *, listed: bool) -> 
 
 
 def _report(played: SeriesOutcome, *, as_json: bool) -> None:
-    """Print what came of it."""
+    """Print the results."""
     if as_json:
         echo_json(played.json())
     elif played.course.matches:
@@ -206,7 +205,7 @@ def _report(played: SeriesOutcome, *, as_json: bool) -> None:
 
 
 def _report_trouble(played: SeriesOutcome) -> None:
-    """Tell what went wrong, and where the reports of it are."""
+    """Print what went wrong, and the paths of the reports."""
     for path in played.reports.values():
         tell(f"a seat was at fault: {path}")
     for sentence in played.trouble:

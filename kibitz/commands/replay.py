@@ -1,4 +1,4 @@
-"""`kibitz record replay`: a recorded match, on the screen or as lines."""
+"""`kibitz record replay`: show a recorded match on the screen or as lines."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from kibitz_clients.matches.viewer_events import NoSuchSeatError
 @click.option("--plain", is_flag=True, help="Print lines, in a terminal too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 def replay(file: Path, ply: int | None, seat: int | None, plain: bool, as_json: bool) -> None:
-    """Step through the record FILE from its start; ? shows the keys.
+    """Step through the record FILE from its start; press ? for the keys.
 
-    FILE may also be a match that another program saved: .psq (Piskvork) or .sgf.
+    FILE may also be a match saved by another program: .psq (Piskvork) or .sgf.
     """
     try:
         show(file, seat=seat, ply=ply or 0, plain=plain, as_json=as_json)

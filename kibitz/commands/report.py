@@ -32,10 +32,10 @@ from kibitz_protocol.wire.reports import MatchReport
 def report(
     match: str, seat: int | None, server: str, as_json: bool, resume_file: Path | None
 ) -> None:
-    """Report on the seats at fault in a record FILE, or in a MATCH of a server.
+    """Report on the seats at fault in a record FILE or a MATCH on a server.
 
-    A server tells the player of a seat about that seat, and the host of the lobby about all of
-    them, once the match is over.
+    After the match, a server lets each player see the report on their own seat, and the host of the
+    lobby see all reports.
     """
     path = Path(match)
     try:

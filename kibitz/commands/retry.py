@@ -1,4 +1,4 @@
-"""`kibitz record retry`: a recorded turn, sent to a bot once more."""
+"""`kibitz record retry`: send a recorded turn to a bot again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kibitz_games.core.game import State
 
 EXIT_ILLEGAL = 1
-"""The exit status of a retry whose answer is not legal."""
+"""The exit status if the answer is not legal."""
 
 
 @click.command(cls=WithProgram, short_help="Send a recorded turn to a bot again.")
@@ -44,9 +44,9 @@ EXIT_ILLEGAL = 1
 def retry(
     record: Path, seat: int, ply: int | None, from_start: bool, bots: tuple[str, ...]
 ) -> None:
-    """Send a turn of RECORD to BOT, or to PROGRAM over stdio, and print what it answers.
+    """Send a turn of RECORD to BOT, or to PROGRAM over stdio, and print the answer.
 
-    A bot that remembers earlier turns needs --all. The status is 1 for an answer that is not legal.
+    Bots that remember earlier turns need --all. The status is 1 if the answer is not legal.
     """
     try:
         bot = _bot(bot_or_program(bots), foreign=bool(program_words()))
@@ -61,7 +61,7 @@ def retry(
 def _retry_turn(
     record: Record, seat: int, ply: int | None, from_start: bool, bot: Bot
 ) -> tuple[str, str | None]:
-    """Return the answer to a recorded turn, and why it is not legal, if it is not."""
+    """Return the answer to a recorded turn, and why it is illegal (None if it is legal)."""
     from kibitz.analysis.recorded_turns import recorded_turns
     from kibitz.analysis.seated_bot import SeatedBot
     from kibitz_bots import sdk
@@ -99,7 +99,7 @@ def _bot(words: Sequence[str], *, foreign: bool) -> Bot:
 
 
 def _illegality(game: Any, state: State, action: dict[str, Any]) -> str | None:
-    """Say why the rules do not allow an action, None if they do."""
+    """Return why the rules forbid an action, None if it is legal."""
     try:
         game.decode(state, game.Move.from_wire(action))
     except ValueError as error:

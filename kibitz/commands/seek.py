@@ -1,4 +1,4 @@
-"""`kibitz seek`: find opponents for a match, who seek the same or accept it."""
+"""`kibitz seek`: find opponents who seek the same match or accept this seek."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ _HEADS = ("code", "by", "game", "clock", "seats", "rated", "options")
 @identity_options
 @json_option
 def seek(game: GameChoice | None, as_json: bool, **given: Any) -> None:
-    """Play GAME with whoever seeks the same: at once if somebody does, else when somebody comes.
+    """Play GAME with someone who seeks the same, now or as soon as one appears.
 
-    Others see an open seek here and in the list of lobbies, and accept it by seeking the same or
-    with `kibitz join CODE`. When the match is over every player may ask for a rematch (m in the
-    terminal). Without GAME the open seeks are listed.
+    Others see an open seek with this command and in the list of lobbies. They accept it by seeking
+    the same or with `kibitz join CODE`. After the match any player may ask for a rematch (m in the
+    terminal). Without GAME, the command lists the open seeks.
 
     \b
     kibitz seek
@@ -81,7 +81,7 @@ def seek(game: GameChoice | None, as_json: bool, **given: Any) -> None:
 
 
 def seek_lines(briefs: Sequence[LobbyBrief], *, as_json: bool) -> list[str]:
-    """Return the seeks among lobbies that somebody can still join, as lines."""
+    """Return a line for each seek that can still be joined."""
     open_ = [
         (brief, brief.seek)
         for brief in briefs
@@ -119,7 +119,7 @@ def _item(game: GameChoice, given: dict[str, Any]) -> ProgrammeItem:
 
 
 def bot_command(terms: SeekTerms, given: Mapping[str, Any]) -> list[str]:
-    """Return the words of the process that seeks and plays: that of `kibitz connect`."""
+    """Return the `kibitz connect` command line that seeks and plays with the bot."""
     words = [sys.executable, "-P", "-m", "kibitz", "connect", given["bot"]]
     words += ["--seek", terms.model_dump_json(), "--seek-wait", str(given["wait_s"])]
     words += ["--server", given["server"], "--rounds", str(given["rounds"])]
@@ -128,7 +128,7 @@ def bot_command(terms: SeekTerms, given: Mapping[str, Any]) -> list[str]:
 
 
 def _play_in_terminal(terms: SeekTerms, given: dict[str, Any]) -> None:
-    """Seek as a person, and open the lobby in the terminal."""
+    """Seek as a human player, and open the lobby in the terminal."""
     server = given["server"]
 
     def take_seat(connect: Connector, _: Tell) -> tuple[Connector, str]:

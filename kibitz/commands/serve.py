@@ -1,4 +1,4 @@
-"""`kibitz serve`: a server, configured by its command line and a TOML file."""
+"""`kibitz serve`: run a server configured by its command line and a TOML file."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DATABASE = Path(platformdirs.user_data_dir("kibitz", appauthor=False)) / "kibitz
 
 
 class DatabaseType(click.ParamType[Database]):
-    """The path of a file, or an address such as ``postgresql://user@host/name``."""
+    """A file path or a URL such as ``postgresql://user@host/name``."""
 
     name = "database"
     _path = click.Path(path_type=Path, dir_okay=False)
@@ -73,11 +73,11 @@ db_option = click.option(
     metavar="FILE|URL",
     help="The server's database: a file, or postgresql://user@host/name.",
 )
-"""For commands that work on the database of a server; only `kibitz serve` creates one."""
+"""The database option of other commands; only `kibitz serve` creates a database."""
 
 
 def require_file(db: Database, instead: str) -> Path:
-    """Return the file of a SQLite database; refuse another one and say what is used instead."""
+    """Return the file of a SQLite database; for any other database, fail and name the `instead` tool."""
     if isinstance(db, PostgresURL):
         raise click.ClickException(
             f"{str(db)!r} is no SQLite file, and this command is for those: {instead}"
@@ -86,7 +86,7 @@ def require_file(db: Database, instead: str) -> Path:
 
 
 class Age(click.ParamType[float]):
-    """A time in days, such as ``90d`` or ``12w``, of a day at least."""
+    """A time of at least one day, such as ``90d`` or ``12w``."""
 
     name = "age"
     _FORM = re.compile(r"([0-9]{1,6})([dw])")
@@ -295,13 +295,13 @@ SETTINGS = (
         help="Lift rate limits and quotas.",
     ),
 )
-"""Every setting of a server that the command line, the environment and the file have."""
+"""Every setting of a server, for the command line, the environment and the file."""
 PROCESS_SETTINGS = frozenset({"pace", "bot_memory", "bot_cpu", "no_web", "log_level"})
-"""Those that are not for the server itself but for what the command puts beside it."""
+"""Settings of the house bots, the pages and the log, not of the server itself."""
 
 
 def _use_file(context: click.Context, _: click.Parameter, file: Path | None) -> Path | None:
-    """Make the settings of the file the defaults, and keep its tables for `make_config`."""
+    """Use the settings in the file as defaults, and keep its tables for `make_config`."""
     if file is None:
         return None
     try:
@@ -314,7 +314,7 @@ def _use_file(context: click.Context, _: click.Parameter, file: Path | None) -> 
 
 
 def _tables() -> list[str]:
-    """Return the keys of a file that are no settings: its tables, and a secret."""
+    """Return the keys of a file that are not settings: its tables and a secret."""
     from kibitz_server.app import Config
 
     known = {setting.param for setting in SETTINGS if setting.part is None}
@@ -361,11 +361,12 @@ def serve(
     organizer_fd: int | None,
     **given: Any,
 ) -> None:
-    """Run a server until Ctrl-C, SIGTERM or SIGHUP, which suspend its matches and tell everybody.
+    """Run a server until Ctrl-C, SIGTERM or SIGHUP, which suspend its matches and notify all
+    clients.
 
-    The next start with the same database takes up every match where it was.
+    The next start with the same database resumes every match.
     """
-    gc.disable()  # until it serves: what the modules make stays, and walking over it is slow
+    gc.disable()  # until it serves: collecting while modules load is slow and frees nothing
     from kibitz.builtin_games import load_games
     from kibitz.local.event_site import EventSite
     from kibitz.process import rules_compiler
@@ -404,7 +405,7 @@ def serve(
 
 
 def _inherited_secret(descriptor: int) -> str:
-    """Read the secret of a descriptor, to its end; nothing else inherits it."""
+    """Read a secret from an inherited descriptor, and close it."""
     try:
         with open(descriptor, encoding="utf-8") as file:
             return file.read()
@@ -414,14 +415,14 @@ def _inherited_secret(descriptor: int) -> str:
 
 
 def _log(level: str) -> None:
-    """Log to stderr from a level on, a line for each message whatever is in it."""
+    """Log messages of at least `level` to stderr, one line per message even if it has line breaks."""
     handler = logging.StreamHandler()
     handler.setFormatter(printable.LogFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     logging.basicConfig(handlers=[handler], level=level.upper())
 
 
 def _config_values(context: click.Context, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a `Config`: the tables of the file, and the settings over them."""
+    """Return the values of a `Config`; settings override the tables of the file."""
     values: dict[str, Any] = dict(context.obj or {})
     for setting in SETTINGS:
         if setting.param in PROCESS_SETTINGS or given[setting.param] is None:
@@ -434,7 +435,7 @@ def _config_values(context: click.Context, given: Mapping[str, Any]) -> dict[str
 
 
 def make_config(values: Mapping[str, Any], file: Path | None) -> Config:
-    """Return the configuration, or raise `click.BadParameter` with the path of what is wrong."""
+    """Return the configuration, or raise `click.BadParameter` with the path of the wrong key."""
     from pydantic import TypeAdapter, ValidationError
 
     from kibitz_server.app import Config
@@ -449,9 +450,9 @@ def make_config(values: Mapping[str, Any], file: Path | None) -> Config:
 
 
 def _complaint(error: ValidationError) -> str:
-    """Return the first complaint: the key and what was expected, without any value.
+    """Return the first error: the key and what was expected, without any value.
 
-    Values may be secrets, and that of a check of several keys is the whole configuration.
+    Values may be secrets, and a check across keys would print the whole configuration.
     """
     first = error.errors(include_input=False, include_url=False)[0]
     text = first["msg"].removeprefix("Value error, ")
@@ -466,7 +467,7 @@ def _complaint(error: ValidationError) -> str:
 
 
 def _unknown(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[str]:
-    """Yield a sentence for each key that the dataclass `kind`, or one inside it, does not have."""
+    """Yield an error for each key that the dataclass `kind`, or one nested in it, does not have."""
     kinds = get_type_hints(kind)
     for key, value in values.items():
         if key not in kinds:
@@ -489,7 +490,7 @@ _GUESTS = {
     "anyone": "anyone, without a token",
     "nobody": "accounts with a token only (`kibitz token`)",
 }
-"""The players whom each value of `guests` lets in."""
+"""A description of the players admitted by each value of `guests`."""
 
 
 def _check_advice(file: Path) -> str:

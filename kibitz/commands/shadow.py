@@ -1,4 +1,4 @@
-"""`kibitz match shadow`: a bot at every turn of a seat of a running match, without playing."""
+"""`kibitz match shadow`: ask a bot for its move at every turn of a seat of a running match."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def shadow(
     name: str | None,
     token_file: Path | None,
 ) -> None:
-    """Print what BOT would play at each turn of --seat while the match goes on.
+    """Print the move that BOT would play at each turn of --seat while the match runs.
 
-    It sees what spectators see. In games with hidden information that is enough only if the host
-    lets them look over the shoulder of that seat. The bot's answers are not sent. The status is 3
-    if it crashed or answered no legal move at a turn.
+    The bot sees what spectators see. In games with hidden information this works only if the host
+    lets spectators look over the shoulder of that seat. The bot's answers are not sent to the
+    server. The status is 3 if the bot crashed or did not answer with a legal move.
     """
     with comparing():
         client = connection.client(server, name, token_file, views="every")
@@ -66,7 +66,7 @@ def shadow(
 async def _follow(
     connecting: Client, match: str, seat: int, factory: BotFactory, ms: int, as_json: bool
 ) -> int:
-    """Follow a match; return at how many turns the bot failed."""
+    """Follow a match; return the number of turns at which the bot failed."""
     from kibitz.analysis.seated_bot import prepare_for
     from kibitz.analysis.shadow import Shadow
     from kibitz.analysis.watched_match import WatchedMatch, snapshot_of

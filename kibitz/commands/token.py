@@ -1,4 +1,4 @@
-"""`kibitz token`: accounts for remote players, made on the server's machine."""
+"""`kibitz token`: manage the accounts of remote players on the server's machine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from kibitz_server.storage.location import Database
 
 @click.group(short_help="Create, list and revoke the tokens of accounts.")
 def token() -> None:
-    """Make, list and revoke tokens, beside a running server or without one."""
+    """Create, list and revoke tokens, while the server runs or not."""
 
 
 @token.command()
@@ -45,10 +45,11 @@ def new(
     db: Database,
     as_json: bool,
 ) -> None:
-    """Print a new token for the account NAME; it cannot be shown again.
+    """Create a token for the account NAME and print it; it cannot be shown again.
 
-    Makes the account where there is none. Its owner says it with --token-file or KIBITZ_TOKEN. With
-    --link, --server is the address at which the owner's browser reaches the server.
+    Creates the account if it does not exist. Its owner passes the token with --token-file or
+    KIBITZ_TOKEN. With --link, --server is the address at which the owner's browser reaches the
+    server.
     """
     page = _page(server) if link else None
     chosen: Literal["bot", "human"] = "bot" if kind else "human"
@@ -58,7 +59,7 @@ def new(
     except (BadName, StoreError) as error:
         raise click.ClickException(str(error)) from None
     shown = {"id": issued.id, "token": issued.token, "name": issued.player.name, "kind": chosen}
-    # Browsers keep what follows the # to themselves, so that no log on the way has the token.
+    # Browsers do not send the part after #, so no log on the way contains the token.
     signing_in = None if page is None else f"{page}#token={quote(issued.token, safe='')}"
     if as_json:
         echo_json(json.dumps(shown if signing_in is None else shown | {"link": signing_in}))
@@ -70,7 +71,7 @@ def new(
 
 
 def _page(server: str) -> str:
-    """Return the page of a server, whose address may be that of its websocket."""
+    """Return the page address of a server, given that address or its websocket URL."""
     parts = urlsplit(server)
     if parts.scheme not in {"ws", "wss", "http", "https"} or not parts.hostname:
         expected = "expected an address like https://games.example.org"
@@ -79,7 +80,7 @@ def _page(server: str) -> str:
 
 
 def _qr_code(text: str) -> str:
-    """Draw a QR code with blocks, two of its modules in each character."""
+    """Draw a QR code with block characters, two modules per character."""
     drawn = io.StringIO()
     segno.make_qr(text, error="l").terminal(out=drawn, compact=True)
     return drawn.getvalue().rstrip("\n")
@@ -89,7 +90,7 @@ def _qr_code(text: str) -> str:
 @db_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_tokens(db: Database, as_json: bool) -> None:
-    """List the tokens, without their secret."""
+    """List the tokens without their secrets."""
     with TokenAdmin(db) as register:
         lines = register.tokens()
     if as_json:
@@ -123,7 +124,7 @@ def _day(seconds: int | None) -> str | None:
 @click.argument("number", type=COUNT, metavar="ID")
 @db_option
 def revoke(number: int, db: Database) -> None:
-    """Revoke the token with this ID; connections that use it stay until they end."""
+    """Revoke the token with this ID; existing connections are not closed."""
     with TokenAdmin(db) as register:
         if not register.revoke(number):
             raise click.ClickException(f"expected the id of a token that is good, not {number}")

@@ -1,4 +1,4 @@
-"""`kibitz train`: run an experiment that trains a bot, and keep what it finds."""
+"""`kibitz train`: run an experiment that trains a bot, and store its results."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def train(
 ) -> None:
     """Run an experiment, such as chinese-checkers/genetic:seats=3,population=100.
 
-    A run that was ended, in whatever way, goes on when the same command is given again. Two runs
-    with one seed leave the same weights, whatever the number of threads or workers.
+    To continue an interrupted run, repeat the same command. Runs with the same seed give the same
+    weights with any number of threads or workers.
     """
     if listed:
         _list()
@@ -111,7 +111,7 @@ def _train(experiment: str, out: Path, seed: int, threads: int, workers: str | N
 
 
 def _command(experiment: Experiment, parameters: Parameters, seed: int, out: Path) -> str:
-    """Return what gives the same result anywhere, whatever was typed to get it."""
+    """Return the normalized command, which gives the same result on any machine."""
     from kibitz_training.parameters import written
 
     values = written(parameters)
@@ -121,7 +121,7 @@ def _command(experiment: Experiment, parameters: Parameters, seed: int, out: Pat
 
 @contextmanager
 def _locked(out: Path) -> Iterator[None]:
-    """Make the directory, and keep two runs out of it."""
+    """Create the directory and lock it against a second run."""
     import filelock
 
     lock = filelock.FileLock(out / "lock")

@@ -1,4 +1,4 @@
-"""`kibitz record verify`: whether a server that keeps the rules could have written a record."""
+"""`kibitz record verify`: check that a correct server could have written a record."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from kibitz_games.core.game import Game
 
 EXIT_BAD = 1
-"""The exit status where a record does not hold."""
+"""The exit status if a record is invalid."""
 EXIT_INCOMPLETE = 3
-"""The exit status where all records hold as far as they go, and one has no end."""
+"""The exit status if a record is incomplete and nothing else is wrong."""
 
 
 @click.command(short_help="Check records: hashes, seeds, legality, clocks, results.")
@@ -28,15 +28,15 @@ EXIT_INCOMPLETE = 3
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 @server_option
 def verify(files: tuple[str, ...], against: bool, as_json: bool, server: str) -> None:
-    """Print one line about each of the record FILES.
+    """Verify record FILES, and print one line for each.
 
-    It checks the hash chain, the commitment to the seed and the start that the seed draws. It
-    replays every move, every clock, every drop-out and the result by the rules. It also checks that
-    nothing hidden was sent too early. A forged record that follows all these rules passes;
-    --against detects it.
+    The command checks the hash chain, the commitment to the seed and the starting position drawn
+    from the seed. It recomputes every move, clock, drop-out and the result by the rules, and checks
+    that nothing hidden was sent too early. A forged record that follows all these rules passes;
+    only --against detects it.
 
-    The status is 0 if everything holds and 1 if something does not. It is 3 if a record is
-    incomplete and nothing else is wrong: the match had not ended, or the end was cut off.
+    The status is 0 if all records are valid and 1 if one is not. It is 3 if a record is incomplete,
+    because the match had not ended or the file was cut off, and nothing else is wrong.
     """
     games = load_games("plain")
     statuses = []
@@ -52,7 +52,7 @@ def verify(files: tuple[str, ...], against: bool, as_json: bool, server: str) ->
 
 
 def _checked(name: str, server: str | None, games: Mapping[str, Game]) -> tuple[int, str | None]:
-    """Return the exit status for a record file, and what does not hold, if anything."""
+    """Return the exit status for a record file, and the first flaw, if any."""
     import asyncio
 
     from kibitz.analysis import verification

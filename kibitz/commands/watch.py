@@ -37,10 +37,10 @@ def watch(
     name: str | None,
     token_file: Path | None,
 ) -> None:
-    """Follow a match, all matches of a lobby, a record file, or look around in the hall.
+    """Follow a match, all matches of a lobby or a record file, or browse the server.
 
-    With --wall it is all matches of a lobby, or of the server, side by side. Without a terminal it
-    prints what happens as lines until what it follows is over.
+    With --wall, show all matches of a lobby or of the server side by side. Without a terminal, the
+    command prints events as lines until the match, lobby or record ends.
     """
     if what is not None and Path(what).is_file():
         show(Path(what), plain=plain, as_json=as_json)
@@ -92,7 +92,7 @@ def watch(
 def _guest_session(
     server: str, name: str | None, token_file: Path | None, tell: Tell
 ) -> SavedSession | nullcontext[None]:
-    """Return the saved session of a guest with a name; others have none to lose here."""
+    """Return the saved session of a named guest; spectators without a name need none."""
     if name is None or connection.account(token_file, server) is not None:
         return nullcontext()
     return SavedSession(server, f"name {name}", tell)
@@ -101,7 +101,7 @@ def _guest_session(
 def _match_or_lobby(
     client: AbstractAsyncContextManager[Client], what: str
 ) -> tuple[str | None, str | None]:
-    """Return a match or a lobby: what is no match that the server tells of is a lobby."""
+    """Return `what` as a match if the server lists such a match, else as a lobby."""
 
     async def ask() -> bool:
         async with client as link:
