@@ -44,7 +44,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "bot": ("kibitz.commands.nouns:bot", "List, create and check bots."),
         "game": ("kibitz.commands.nouns:game", "List, explain and create games."),
         "lobby": ("kibitz.commands.lobby:lobby", "List lobbies; start, change or close your own."),
-        "match": ("kibitz.commands.nouns:match", "List, shadow and abort matches of a server."),
+        "match": ("kibitz.commands.nouns:match", "List, shadow and abort matches on a server."),
         "record": ("kibitz.commands.nouns:record", "Replay, draw, analyze and verify records."),
         "ladder": ("kibitz.commands.ladder:ladder", "Show ratings, or keep a standing ladder."),
         "token": ("kibitz.commands.token:token", "Create, list and revoke the tokens of accounts."),

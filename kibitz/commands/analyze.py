@@ -25,13 +25,13 @@ Write: TypeAlias = "Callable[[Record, Sequence[MoveEvaluation], str, int], str]"
 
 @click.command(short_help="Evaluate every move of a record with a bot.")
 @record_argument
-@bot_option("--by", required=True, help="Who judges: a house bot or a Python file.")
+@bot_option("--by", required=True, help="The evaluating bot: a house bot or a Python file.")
 @ms_option
 @seat_option
 @click.option(
     "--out",
     type=OutputPath(),
-    help="Write it to a file too: .svg (a chart), .json or .html (the replay with the values).",
+    help="Also write the analysis to a file: .svg (chart), .json, or .html (replay with values).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @server_option
@@ -47,7 +47,7 @@ def analyze(
     """
     write = None if out is None else FORMATS.get(out.suffix.lower())
     if out is not None and write is None:
-        raise click.UsageError(f"expected a name that ends with one of {', '.join(FORMATS)}")
+        raise click.UsageError(f"expected a file name that ends with one of {', '.join(FORMATS)}")
     from kibitz.analysis import evaluation, evaluation_text, record_source
     from kibitz.analysis.recorded_turns import game_of
 
@@ -83,7 +83,9 @@ def analyze(
 def _svg(record: Record, evaluations: Sequence[MoveEvaluation], by: str, ms: int) -> str:
     from kibitz.analysis import evaluation_text
 
-    return evaluation_text.svg(record, evaluations, f"{record.setup.match} by {by}, {ms} ms a move")
+    return evaluation_text.svg(
+        record, evaluations, f"{record.setup.match} by {by}, {ms} ms per move"
+    )
 
 
 def _json(record: Record, evaluations: Sequence[MoveEvaluation], by: str, ms: int) -> str:

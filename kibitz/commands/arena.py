@@ -54,39 +54,50 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
 
 @click.command(cls=WithProgram, short_help="Run a tournament with ratings.")
 @click.argument("words", nargs=-1, metavar="[TOURNAMENT.yaml | DIRECTORY]")
-@click.option("--game", metavar="GAME", help="Hold a tournament that these flags say.")
-@click.option("--players", multiple=True, metavar="BOT...", help="Who plays: bots, Python files.")
-@click.option("--remote", multiple=True, metavar="NAME", help="Who plays and comes by itself.")
-@click.option("--stdio", "kind", flag_value="stdio", help="Speak lines of JSON to PROGRAM.")
-@click.option("--gomocup", "kind", flag_value="gomocup", help="Speak the Gomocup protocol to it.")
-@click.option("--memory", type=COUNT, metavar="MIB", help="Most memory of a process.")
-@click.option("--cpu", type=COUNT, metavar="S", help="Most CPU time of a process.")
+@click.option("--game", metavar="GAME", help="The game of a tournament given by flags.")
 @click.option(
-    "--format", type=click.Choice(FORMATS), help="Who meets whom.  [default: round-robin]"
+    "--players", multiple=True, metavar="BOT...", help="Entrants: house bots or Python files."
 )
-@click.option("--seats", type=click.IntRange(2, 6), help="Seats of a game.")
-@click.option("--games", type=COUNT, help="Games of each pairing or group.")
-@click.option("--blocks", type=COUNT, help="The same in blocks: games in all seats.")
+@click.option("--remote", multiple=True, metavar="NAME", help="An entrant that connects by itself.")
+@click.option("--stdio", "kind", flag_value="stdio", help="PROGRAM speaks JSON lines over stdio.")
+@click.option("--gomocup", "kind", flag_value="gomocup", help="PROGRAM is a Gomocup engine.")
+@click.option("--memory", type=COUNT, metavar="MIB", help="Memory limit of each process.")
+@click.option("--cpu", type=COUNT, metavar="S", help="CPU time limit of each process.")
+@click.option(
+    "--format", type=click.Choice(FORMATS), help="Pairing system.  [default: round-robin]"
+)
+@click.option("--seats", type=click.IntRange(2, 6), help="Seats per game.")
+@click.option("--games", type=COUNT, help="Games per pairing or group.")
+@click.option(
+    "--blocks", type=COUNT, help="Blocks per pairing or group; a block has a game in each seat."
+)
 @click.option("--rounds", type=COUNT, help="Rounds of a Swiss tournament.")
-@click.option("--challengers", type=COUNT, help="Gauntlet: the first so many do.")
-@click.option("--tc", metavar="TC", help="10+0.1, move=1, none, ...")
+@click.option(
+    "--challengers", type=COUNT, help="Gauntlet: the first N entrants are the challengers."
+)
+@click.option("--tc", metavar="TC", help="Clock: 10+0.1, move=1, none, ...")
 @click.option(
     "--seed",
     type=SEED,
-    help="Everything random follows.  [default: drawn, and published when all is over]",
+    help="Random seed.  [default: drawn, and published at the end]",
 )
-@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Of the game.")
+@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Option of the game.")
 @click.option(
     "--opening",
     "openings",
     multiple=True,
     metavar="KEY=VALUE,..",
-    help="Options of a block, each set in turn; or random=N moves, or file=FILE of openings.",
+    help="Game options per block, each set in turn; or random=N random moves; or file=FILE of"
+    " openings.",
 )
-@click.option("--sprt", metavar="ELO0,ELO1", help="Stop once the first is better than the second.")
-@click.option("--rated", is_flag=True, help="The server's rating list counts the games.")
-@click.option("--concurrency", metavar="N|auto", help="Games at the same time.  [default: auto]")
-@click.option("--name", "title", help="What the tournament is called.")
+@click.option(
+    "--sprt",
+    metavar="ELO0,ELO1",
+    help="Stop as soon as the sequential test (SPRT) accepts ELO0 or ELO1.",
+)
+@click.option("--rated", is_flag=True, help="Count the games in the server's ratings.")
+@click.option("--concurrency", metavar="N|auto", help="Games to play at once.  [default: auto]")
+@click.option("--name", "title", help="Name of the tournament.")
 @click.option(
     "--dir",
     "directory",
@@ -94,22 +105,24 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
     help="The tournament's directory.  [default: NAME.arena beside its file]",
 )
 @workers_option
-@click.option("--server", metavar="URL", help="Play on this server, not on a private one.")
-@click.option("--token-file", type=click.Path(path_type=Path), help="Holds your token there.")
+@click.option("--server", metavar="URL", help="Play on this server instead of a private one.")
+@click.option(
+    "--token-file", type=click.Path(path_type=Path), help="File with your token for that server."
+)
 @click.option(
     "--wait",
     default=START_SECONDS,
     show_default=True,
     type=FiniteRange(1, 86_400),
     metavar="S",
-    help="How long to wait until everybody is there.",
+    help="How long to wait for all entrants to connect.",
 )
 @options_match.isolation_option
-@click.option("--html", type=OutputPath(), help="The page, here too.")
-@click.option("--pages", is_flag=True, help="A page that replays it for every game, too.")
+@click.option("--html", type=OutputPath(), help="Also write the results page to this file.")
+@click.option("--pages", is_flag=True, help="Also write a replay page for every game.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Do not tell how it goes.")
-@click.option("-v", "--verbose", is_flag=True, help="Tell of every game.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
+@click.option("-v", "--verbose", is_flag=True, help="Report every game.")
 def arena(words: tuple[str, ...], **given: Any) -> None:
     """Run a tournament from TOURNAMENT.yaml or flags, or continue the one in DIRECTORY.
 
@@ -143,9 +156,7 @@ def arena(words: tuple[str, ...], **given: Any) -> None:
         display.say(f"SHA-256 of the seed: {tournament.commitment}")
     services = _services(tournament, directory, given)
     if given["games"] == 1:
-        display.say(
-            "a single game of each pairing is unbalanced, as its seats are not equally good"
-        )
+        display.say("one game per pairing is unbalanced because the seats are not equally strong")
     if services.has_strangers:
         display.say(services.isolation_sentence)
     resume = _resume_command(directory, options, given)
@@ -179,8 +190,8 @@ async def _run_on_workers(
         if sentence is not None:
             display.say(sentence)
         display.say(
-            f"{pool.size} workers play; boards are not shown live, and games come in "
-            "whole blocks, with their records"
+            f"{pool.size} workers play; boards are not shown live, and games with their records"
+            " arrive in whole blocks"
         )
         runner = DistributedRunner(
             tournament, directory, PoolBlocks(pool), services, terms, display
@@ -208,7 +219,7 @@ async def _run(runner: Runner, resume: str) -> TournamentState:
     """Run the tournament; the first Ctrl-C, SIGTERM or SIGHUP drains it."""
 
     async def drain() -> None:
-        runner.display.say("finishing the running games; Ctrl-C ends at once")
+        runner.display.say("finishing the running games; press Ctrl-C again to stop at once")
         await runner.stop()
 
     try:
@@ -216,7 +227,7 @@ async def _run(runner: Runner, resume: str) -> TournamentState:
             return await runner.run()
     except asyncio.CancelledError:
         runner.display.close()
-        runner.display.say(f"go on with: {resume}")
+        runner.display.say(f"continue with: {resume}")
         raise
 
 
@@ -272,9 +283,11 @@ def _write_replay_pages(results: Results, runner: Runner) -> None:
             )
         except (OSError, ValueError) as error:
             missing += 1
-            runner.display.say(f"game {game.tag} has no page: {printable.line(str(error))}")
+            runner.display.say(
+                f"cannot write the page of game {game.tag}: {printable.line(str(error))}"
+            )
     if missing:
-        echo(f"{missing} games have no page to replay them", err=True)
+        echo(f"{missing} games have no replay page", err=True)
 
 
 def _tell_reports(results: Results, directory: TournamentDirectory) -> None:
@@ -289,8 +302,8 @@ def _exit_status(runner: Runner, state: TournamentState, resume: str) -> int:
     if state.finished or (stopped is not None and stopped.reason == "deadline"):
         return 1 if _abnormal(state) else 0
     if stopped is not None and stopped.reason == "failed" and runner.failure is None:
-        echo(f"Error: the tournament cannot go on: {stopped.detail}", err=True)
-    echo(f"go on with: {resume}", err=True)
+        echo(f"Error: the tournament cannot continue: {stopped.detail}", err=True)
+    echo(f"continue with: {resume}", err=True)
     if runner.failure is not None:
         return 1 if state.played else EXIT_UNABLE
     return EXIT_INTERRUPTED if runner.stop_requested else 1

@@ -33,15 +33,16 @@ SHOWN_MOVES = 8
     type=SEAT,
     callback=seat_from_zero,
     required=True,
-    help="Whose move, counted from 1.",
+    help="The seat, counted from 1.",
 )
-@bot_option("--by", help="Who plays on from each turn; the game's strongest if not said.")
+@bot_option("--by", help="The bot that plays on from each turn; by default the game's strongest.")
 @ms_option
-@bot_option("--bot", default="mybot.py", show_default=True, help="Who the test is for.")
+@bot_option("--bot", default="mybot.py", show_default=True, help="The bot to test.")
 @click.option(
     "--test",
     type=OutputPath(parents=True),
-    help="Write a pytest file that asks --bot this turn again; the record is put beside it.",
+    help="Write a pytest file that asks --bot for this turn's move again; the record is copied"
+    " beside it.",
 )
 def bisect(file: Path, seat: int, by: str | None, ms: int, bot: str, test: Path | None) -> None:
     """Print the move of --seat after which it could no longer get a better result.
@@ -68,11 +69,14 @@ def bisect(file: Path, seat: int, by: str | None, ms: int, bot: str, test: Path 
             def count(turn: object) -> None:
                 nonlocal tried
                 tried += 1
-                progress.progress(tried, total, "turns played on")
+                progress.progress(tried, total, "turns tried")
 
             decisive = decisive_move.decisive_move(game, record, seat, factory, ms, on_turn=count)
         if decisive is None:
-            echo(f"seat {seat + 1} could not have done better from any of its turns, by {judge}")
+            echo(
+                f"seat {seat + 1} could not have done better from any of its turns, according to"
+                f" {judge}"
+            )
             sys.exit(EXIT_NONE)
         for line in _lines(decisive, judge, file, bot):
             echo(line)
@@ -91,9 +95,10 @@ def _lines(decisive: DecisiveMove, judge: str, file: Path, bot: str) -> list[str
     )
     return [
         f"ply {ply}: seat {seat} played {decisive.played}",
-        f"after {decisive.better} it has place {own.rank}, score {own.score:.3f}, by {judge}:",
+        f"after {decisive.better} it gets place {own.rank}, score {own.score:.3f}, according to"
+        f" {judge}:",
         f"  {line}{more}",
-        f"ask a bot again: {again} --all",
+        f"to ask a bot again: {again} --all",
     ]
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kibitz_bots.catalog import Personality
 
 
-game_option = click.option("--game", metavar="GAME", help="Only those of this game.")
+game_option = click.option("--game", metavar="GAME", help="Only the bots of this game.")
 
 
 @click.command("list", short_help="List the house bots.")
@@ -39,7 +39,7 @@ def show_bot(name: str, as_json: bool) -> None:
     print_lines(_bot_lines([_bot_named(name)], explain=True, as_json=as_json), as_json=as_json)
 
 
-@click.command(short_help="Compile house bots, so that they start at once.")
+@click.command(short_help="Compile house bots so that they start at once.")
 @click.argument("name", required=False)
 @game_option
 def warm(name: str | None, game: str | None) -> None:

@@ -38,20 +38,20 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Play on from any ply of a match with another bot.")
 @record_argument
-@click.option("--ply", type=NATURAL, required=True, help="Begin after so many plies.")
+@click.option("--ply", type=NATURAL, required=True, help="Begin after this many plies.")
 @click.option(
     "--seat",
     type=SEAT,
     callback=seat_from_zero,
     required=True,
-    help="Whose player is replaced, counted from 1.",
+    help="The seat whose player is replaced, counted from 1.",
 )
-@bot_option("--with", "bot", required=True, help="Who plays on there.")
+@bot_option("--with", "bot", required=True, help="The bot that plays in that seat.")
 @bot_option(
     "--others",
     multiple=True,
     required=True,
-    help="Who plays the other seats: once for all, or once for each in their order.",
+    help="Bots of the other seats: one for all, or one for each in seat order.",
 )
 @click.option(
     "--games",
@@ -61,9 +61,7 @@ if TYPE_CHECKING:
     help="Games to play.",
 )
 @ms_option
-@click.option(
-    "--seed", type=SEED, default=0, show_default=True, help="Everything random follows from it."
-)
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Random seed.")
 @click.option(
     "--records",
     type=OutputPath(directory=True),
@@ -137,7 +135,7 @@ def _make_folder(records: Path | None, record: Record | None) -> None:
     if records is None:
         return
     if record is None:
-        raise ValueError("expected the record of a match that is over for --records")
+        raise ValueError("--records needs a finished match")
     records.mkdir(parents=True, exist_ok=True)
 
 
@@ -187,13 +185,13 @@ def _lines(plan: BranchPlan, outcome: BranchOutcome) -> list[str]:
         lines.append(f"failed: {plan.bots[seat]} in seat {seat + 1}: {faults}")
     if outcome.recorded is not None:
         was = outcome.recorded.seats[plan.seat]
-        lines.append(f"in the match the seat had {was.score:.3f}, place {was.rank}")
+        lines.append(f"in the match the seat scored {was.score:.3f}, place {was.rank}")
     return lines
 
 
 def _score(outcome: BranchOutcome) -> str:
     if not outcome.scores:
-        return "no score, for another seat failed in each of them"
+        return "no score because another seat failed in every game"
     low, high = outcome.interval
     return f"score {outcome.mean:.3f} ({low:.3f} to {high:.3f})"
 

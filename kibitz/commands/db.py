@@ -31,7 +31,7 @@ db.add_command(nodes)
 @click.option(
     "--accept",
     is_flag=True,
-    help="Let the database count as it is, without what is missing or damaged.",
+    help="Accept the database as it is, without the missing or damaged parts.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
@@ -44,7 +44,7 @@ def check(context: click.Context, /, database: Database, accept: bool, as_json: 
     from kibitz_server.maintenance.check import check_database
     from kibitz_server.maintenance.repair import accept_losses
 
-    file = require_file(database, "amcheck and pg_verifybackup check one of PostgreSQL")
+    file = require_file(database, "check a PostgreSQL database with amcheck and pg_verifybackup")
     findings = check_database(file)
     if accept and not findings.sound:
         accept_losses(file, findings)
@@ -65,7 +65,7 @@ def backup(file: Path, db: Database, as_json: bool) -> None:
     """
     from kibitz_server.maintenance.backup import back_up
 
-    source = require_file(db, "pg_dump or pg_basebackup copies one of PostgreSQL")
+    source = require_file(db, "copy a PostgreSQL database with pg_dump or pg_basebackup")
     _print(back_up(source, file), as_json=as_json)
 
 
@@ -87,7 +87,7 @@ def _lines(findings: Findings) -> list[str]:
     ]
     lines += map(str, found.problems)
     if found.sound:
-        return [*lines, "sound: everything is there, as it was written"]
+        return [*lines, "sound: complete and unchanged"]
     if not all(map(_can_accept, found.problems)):
         lines += [f"note: {fault}" for fault in known_faults(sqlite3.sqlite_version_info)]
     more = "" if all(map(_can_accept, found.problems)) else ", but for the file's own damage"

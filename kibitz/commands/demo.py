@@ -45,11 +45,11 @@ PACE_SECONDS = 1.2
     default="demo-records",
     show_default=True,
     type=OutputPath(directory=True),
-    help="Where the records go.",
+    help="Directory for the records.",
 )
-@click.option("--plain", is_flag=True, help="Print lines, in a terminal too.")
-@click.option("--web", is_flag=True, help="Show the wall in a browser, until Ctrl-C.")
-@click.option("--pace", type=FiniteRange(0, 10), help="Seconds that a move takes at least.")
+@click.option("--plain", is_flag=True, help="Print lines even in a terminal.")
+@click.option("--web", is_flag=True, help="Show the wall in a browser until Ctrl-C.")
+@click.option("--pace", type=FiniteRange(0, 10), help="Minimum seconds per move.")
 def demo(records: Path, plain: bool, web: bool, pace: float | None) -> None:
     """Play all games at once with the house bots, and show them on a wall until you quit.
 
@@ -112,7 +112,7 @@ def wall_app(url: str, preparation: Preparation) -> KibitzApp:
 async def _show(server: PrivateServer, host: DemoHost) -> None:
     """Play for the wall in the browser until Ctrl-C."""
     show_page(server.page("/wall"))
-    echo("Ctrl-C ends it")
+    echo("press Ctrl-C to stop")
     async with asyncio.TaskGroup() as group:
         hosting = group.create_task(host.run())
         await interrupted()

@@ -27,27 +27,27 @@ EXIT_UNABLE = 2
     "check", cls=WithProgram, short_help="Test a bot: legal play, passes, clocks, reconnects."
 )
 @click.argument("bots", nargs=-1, metavar="[BOT]")
-@click.option("--game", "wanted", multiple=True, metavar="NAME", help="Examine it in this game.")
-@click.option("--stdio", "way", flag_value="stdio", help="PROGRAM speaks JSON lines.")
+@click.option("--game", "wanted", multiple=True, metavar="NAME", help="The game to test in.")
+@click.option("--stdio", "way", flag_value="stdio", help="PROGRAM speaks JSON lines over stdio.")
 @click.option("--gomocup", "way", flag_value="gomocup", help="PROGRAM is a Gomocup engine.")
 @click.option(
-    "--tc", default="none", type=notation.TIME_CONTROL, help="The clock of the matches: 10+0.1."
+    "--tc", default="none", type=notation.TIME_CONTROL, help="Clock of the matches, such as 10+0.1."
 )
 @click.option(
     "--seed",
     default=1,
     show_default=True,
     type=click.IntRange(0, 2**31),
-    help="Everything random follows from it.",
+    help="Random seed.",
 )
 @click.option(
     "--patience",
     default=30.0,
     show_default=True,
     type=FiniteRange(0.1, 3600),
-    help="Seconds for an answer where no clock says less.",
+    help="Seconds to wait for an answer, unless the clock allows less.",
 )
-@click.option("--check", "only", multiple=True, metavar="NAME", help="Make this check only.")
+@click.option("--check", "only", multiple=True, metavar="NAME", help="Run only this check.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def doctor(
     bots: tuple[str, ...],
@@ -82,7 +82,7 @@ def doctor(
     _require_known(only, [check.name for check in CHECKS], "--check")
     words = bot_or_program(bots)
     if way and not program_words():
-        raise click.UsageError(f"--{way} is for a program after --, such as -- node bot.js")
+        raise click.UsageError(f"--{way} needs a program after --, such as -- node bot.js")
     chosen: BotInterface = "house" if bots else "own" if way is None else way
     if chosen == "house":
         _check_bot(words[0])

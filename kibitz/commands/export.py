@@ -31,13 +31,13 @@ Draw: TypeAlias = Callable[[LoadedRecord, int | None, int | None], bytes]
     "out",
     type=OutputPath(dash=True),
     required=True,
-    help="The file: .svg, .png, .gif or .html; - prints SVG.",
+    help="Output file: .svg, .png, .gif or .html; - prints SVG.",
 )
 @click.option(
     "--ply",
     type=NATURAL,
-    help="After so many plies; the end if not said. A GIF shows the plies up to there, a page"
-    " opens there and at the start if not said.",
+    help="Draw the position after this many plies (default: the end). A GIF shows the plies up to"
+    " it; a page opens at it (default: the start).",
 )
 @seat_option
 def export(file: Path, out: Path, ply: int | None, seat: int | None) -> None:
@@ -51,7 +51,9 @@ def export(file: Path, out: Path, ply: int | None, seat: int | None) -> None:
     draw = _svg if str(out) == "-" else FORMATS.get(out.suffix.lower())
     if draw is None:
         known = ", ".join(FORMATS)
-        raise click.UsageError(f"expected a name that ends with one of {known}, not {out.name!r}")
+        raise click.UsageError(
+            f"expected a file name that ends with one of {known}, not {out.name!r}"
+        )
     try:
         picture = draw(recorded_match.load_record(file, load_games("plain"), seat), ply, seat)
     except NoSuchSeatError as error:

@@ -28,7 +28,7 @@ def list_games(as_json: bool) -> None:
     rows = [
         (g.info.name, _numbers(g.info.seats), _hidden(g.info.hidden), g.info.summary) for g in games
     ]
-    return print_lines(tables.format_table(("game", "players", "hidden", "what it is"), rows))
+    return print_lines(tables.format_table(("game", "players", "hidden", "description"), rows))
 
 
 @click.command("show", short_help="Explain a game: options, moves, bots.")

@@ -108,13 +108,13 @@ def _require_players(games: Sequence[GameChoice], numbers: Sequence[int]) -> Non
     default="open,open",
     show_default=True,
     type=notation.SEATS,
-    help="open, house=GAME/BOT or name=NAME, with commas; 3xopen for three.",
+    help="Comma-separated: open, house=GAME/BOT or name=NAME; 3xopen means three open seats.",
 )
 @click.option(
     "--players",
     multiple=True,
     type=click.IntRange(1, 16),
-    help="Seats of a match; as many as can be filled if not said.",
+    help="Players per match; by default as many as the seats allow.",
 )
 @options_match.games_option
 @options_match.clock_option
@@ -122,47 +122,55 @@ def _require_players(games: Sequence[GameChoice], numbers: Sequence[int]) -> Non
 @options_match.rotate_option
 @options_match.at_once_option(4)
 @click.option("--title", default="lobby", show_default=True, help="The lobby's name.")
-@click.option("--rated", is_flag=True, help="Count on the server's ladder; for accounts.")
-@click.option("--unlisted", is_flag=True, help="Do not show the lobby in lists.")
-@click.option("--invite", "joinable", flag_value="invite", help="Only with the invite code.")
-@click.option("--closed", "joinable", flag_value="closed", help="Only for reserved seats.")
-@click.option("--unwatched", is_flag=True, help="No spectators in the lobby.")
+@click.option("--rated", is_flag=True, help="Count on the server's ladder; needs an account.")
+@click.option("--unlisted", is_flag=True, help="Hide the lobby from lists.")
+@click.option(
+    "--invite", "joinable", flag_value="invite", help="Admit only players with the invite code."
+)
+@click.option(
+    "--closed", "joinable", flag_value="closed", help="Admit only players with a reserved seat."
+)
+@click.option("--unwatched", is_flag=True, help="Admit no spectators.")
 @click.option(
     "--spectate",
     default="public",
     show_default=True,
     metavar="MODE",
-    help="What spectators see: off, public, referee, shoulder=SEAT, counted from 1.",
+    help="What spectators see: off, public, referee, or shoulder=SEAT (counted from 1).",
 )
-@click.option("--delay", metavar="N|Ns", help="How late they see it: 3 plies, or 10s.")
+@click.option(
+    "--delay",
+    metavar="N|Ns",
+    help="Delay for spectators: plies, such as 3, or seconds, such as 10s.",
+)
 @click.option(
     "--comments",
     type=click.Choice(["none", "after", "spectators", "everybody"]),
     default="after",
     show_default=True,
-    help="Who sees comments, and what bots say of their moves, before the end; none: no comments.",
+    help="Who sees the bots' comments on their moves before the end; none disables comments.",
 )
 @click.option(
     "--grace",
     type=DURATION,
     default=60.0,
     show_default=True,
-    help="Seconds that a lost seat is kept.",
+    help="Seconds to keep the seat of a disconnected player.",
 )
 @click.option(
     "--lag-bank",
     type=click.IntRange(0, 60_000),
     metavar="MS",
-    help="Milliseconds of network lag that each seat is forgiven at first; 0: none at all."
-    f" The default is {Lag().bank_ms}, and each move puts {Lag().refill_ms} back.",
+    help="Milliseconds of network lag forgiven per seat at the start; 0 forgives none."
+    f" The default is {Lag().bank_ms}, and each move adds {Lag().refill_ms}.",
 )
-@click.option("--stand-in", metavar="BOT", help="House bot that plays on for who stays away.")
+@click.option("--stand-in", metavar="BOT", help="House bot that replaces a player who leaves.")
 @options_match.strict_option
 @click.option("--wait/--no-wait", default=True, help="Follow the programme to its end.")
 @click.option(
     "--records",
     type=OutputPath(directory=True),
-    help="Fetch the record of every match into this directory.",
+    help="Download the record of every match into this directory.",
 )
 @fresh_option
 @server_option
@@ -299,7 +307,7 @@ class _LobbyHost:
         return connection.client(self._server, self._name, self._token_file, resume=resume)
 
     def _saved_for_one(self) -> SavedSession:
-        """Return the session for a lobby that is not followed: that of the name, or of a new guest."""
+        """Return the session for a lobby that is not followed: the named one or a new guest."""
         if self._name is not None and connection.account(self._token_file, self._server) is None:
             return self._saved()
         who = f"guest host {secrets.token_hex(16)}"
@@ -326,7 +334,7 @@ class _LobbyHost:
             self._opened(before, client.url, again=True)
             return before.lobby
         if before is not None:
-            tell(f"lobby {before.lobby}, opened here before, is gone; this is a new one")
+            tell(f"lobby {before.lobby}, opened here before, is closed; opening a new one")
             saved.drop_hosted(self._key)
         new = await self._unanswered(client, saved)
         if new is None:
@@ -348,7 +356,7 @@ class _LobbyHost:
             if brief.lobby in asked.known or not self._is_asked_for(brief):
                 continue
             if brief.joinable != "invite":
-                tell(f"lobby {brief.lobby} was opened here before, and goes on")
+                tell(f"lobby {brief.lobby} was opened here before and continues")
                 return HostedLobby(lobby=brief.lobby)
             await client.hosting.close_lobby(brief.lobby)
         return None
@@ -375,7 +383,7 @@ class _LobbyHost:
             fields = {"lobby": lobby, "invite": invite} | ({"again": True} if again else {})
             return echo_json(json.dumps(fields))
         code = f" --invite {invite}" if invite else ""
-        echo(f"lobby {lobby} is open; come in with")
+        echo(f"lobby {lobby} is open; connect with")
         echo(f"  kibitz connect mybot.py --server {url} --lobby {lobby}{code}")
         echo(f"  kibitz join {lobby} --server {url}{code}")
         return echo(f"  kibitz watch {lobby} --server {url}")

@@ -17,7 +17,7 @@ from kibitz_protocol.client.client import Client
 
 @click.command(short_help="Take a seat in a lobby and play in the terminal.")
 @click.argument("lobby")
-@click.option("--invite", help="The lobby's invite code, where it has one.")
+@click.option("--invite", help="The lobby's invite code, if it has one.")
 @fresh_option
 @server_option
 @identity_options
@@ -39,7 +39,7 @@ def join(
         name,
         token_file,
         fresh=fresh,
-        instead="bots connect with kibitz bot",
+        instead="use `kibitz connect` for bots",
         take_seat=lambda connect, tell: (_announcing(connect, tell), lobby),
         invite=invite,
     )
@@ -53,7 +53,7 @@ def _announcing(connect: Connector, tell: Tell) -> Connector:
         async with connect() as client:
             if client.seats:
                 matches = ", ".join(client.seats)
-                tell(f"welcome back, {client.name}: your seat in match {matches} is yours again")
+                tell(f"welcome back, {client.name}: you have your seat in match {matches} back")
             elif client.welcome.lobbies:
                 lobbies = ", ".join(client.welcome.lobbies)
                 tell(f"welcome back, {client.name}: you are still a member of lobby {lobbies}")

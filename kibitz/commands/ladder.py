@@ -44,9 +44,13 @@ def ladder() -> None:
 
 @ladder.command()
 @click.argument("game", required=False)
-@click.option("--first", default=1, show_default=True, type=COUNT, help="First place.")
+@click.option("--first", default=1, show_default=True, type=COUNT, help="First place to show.")
 @click.option(
-    "--count", default=20, show_default=True, type=click.IntRange(1, 200), help="Places to show."
+    "--count",
+    default=20,
+    show_default=True,
+    type=click.IntRange(1, 200),
+    help="Number of places to show.",
 )
 @server_option
 @identity_options
@@ -70,7 +74,7 @@ def rated(
     if as_json:
         return print_lines((table.model_dump_json() for table in games), as_json=True)
     rows = [line for table in games for line in shown(table)]
-    return print_lines(rows or ["no rated match was played yet"])
+    return print_lines(rows or ["no rated matches yet"])
 
 
 @ladder.command()
@@ -81,7 +85,8 @@ def rated(
 @click.option(
     "--token-file",
     type=click.Path(path_type=Path),
-    help="The token of the account that hosts; KIBITZ_TOKEN has that of KIBITZ_SERVER. Else a guest"
+    help="File with the token of the hosting account (or KIBITZ_TOKEN, for KIBITZ_SERVER)."
+    " Otherwise a guest"
     " hosts.",
 )
 @click.option(
@@ -112,7 +117,7 @@ def keep(file: Path, server: str, token_file: Path | None, directory: Path | Non
         ladder_config, place, websocket_url(server), token, fault_report.write_text, _tell
     )
     _tell(f"page: {place.page}")
-    _tell(f"bots come with: kibitz connect BOT --server {server} --ladder {ladder_config.name}")
+    _tell(f"connect bots with: kibitz connect BOT --server {server} --ladder {ladder_config.name}")
     try:
         run(_keep(runner))
     except JournalError as error:
@@ -123,7 +128,7 @@ async def _keep(runner: LadderRunner) -> None:
     """Run a ladder; the first Ctrl-C, SIGTERM or SIGHUP drains it."""
 
     async def drain() -> None:
-        _tell("finishing the running games; Ctrl-C ends at once")
+        _tell("finishing the running games; press Ctrl-C again to stop at once")
         await runner.stop()
 
     async with draining(drain, (signal.SIGINT, *TERMINATION)):
@@ -163,7 +168,7 @@ def _read_feed(where: str) -> Feed:
             data = (LadderDirectory(path).feed if path.is_dir() else path).read_bytes()
         return Feed.model_validate_json(data)
     except ValidationError:
-        raise click.ClickException(f"{where}: expected the feed of a ladder") from None
+        raise click.ClickException(f"{where}: not a ladder feed") from None
     except (OSError, ValueError) as error:
         raise click.ClickException(f"{where}: {error}") from None
 
@@ -199,4 +204,4 @@ def shown(table: LadderTable) -> Iterator[str]:
     yield from (f"  {line}" for line in tables.format_table(heads, rows))
     left = table.players - len(rows)
     if left:
-        yield f"  and {left} more players; see --first and --count"
+        yield f"  {left} more players; see --first and --count"

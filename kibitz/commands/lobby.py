@@ -22,7 +22,8 @@ from kibitz_protocol.wire.messages import LobbyClosed, LobbyNews
 token_option = click.option(
     "--token-file",
     type=click.Path(path_type=Path),
-    help="The token of the account that opened the lobby; KIBITZ_TOKEN has that of KIBITZ_SERVER.",
+    help="File with the token of the account that opened the lobby (or KIBITZ_TOKEN, for"
+    " KIBITZ_SERVER).",
 )
 
 
@@ -73,7 +74,7 @@ def kick(lobby: str, player: str, server: str, token_file: Path | None) -> None:
         return member.name
 
     removed = _ask_as_host(lobby, server, token_file, remove)
-    echo(f"{printable.line(removed)} is removed from lobby {lobby}")
+    echo(f"{printable.line(removed)} was removed from lobby {lobby}")
 
 
 @lobby.command()
@@ -82,7 +83,7 @@ def close(lobby: str, server: str, token_file: Path | None) -> None:
     """Close CODE after its running matches have finished."""
 
     _ask_as_host(lobby, server, token_file, lambda client: client.hosting.close_lobby(lobby))
-    echo(f"lobby {lobby} is closed")
+    echo(f"lobby {lobby} was closed")
 
 
 @lobby.command()
@@ -91,7 +92,7 @@ def rematch(lobby: str, server: str, token_file: Path | None) -> None:
     """Play the finished programme of CODE again, with the seats rotated by one."""
 
     _ask_as_host(lobby, server, token_file, lambda client: client.hosting.rematch(lobby))
-    echo(f"lobby {lobby} plays its programme again")
+    echo(f"lobby {lobby} is playing its programme again")
 
 
 def find_member(view: LobbyView, text: str) -> Member:
@@ -108,7 +109,7 @@ def find_member(view: LobbyView, text: str) -> Member:
             return member
     there = ", ".join(f"{member.seat + 1} {printable.line(member.name)}" for member in members)
     raise click.UsageError(
-        f"expected a member of lobby {view.lobby} ({there or 'which has none'}), not {text!r}"
+        f"expected a member of lobby {view.lobby} ({there or 'there are none'}), not {text!r}"
     )
 
 

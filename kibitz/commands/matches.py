@@ -16,7 +16,7 @@ from kibitz_clients.wording import tables
 @click.command("list", short_help="List the matches of a server.")
 @server_option
 @identity_options
-@click.option("--lobby", help="Only those of this lobby.")
+@click.option("--lobby", help="Only matches of this lobby.")
 @json_option
 def list_matches(
     server: str, name: str | None, token_file: Path | None, lobby: str | None, as_json: bool
@@ -29,11 +29,11 @@ def list_matches(
 
 @click.command(short_help="End a match without a result, as the operator.")
 @click.argument("match", metavar="MATCH")
-@click.option("--reason", default="", metavar="TEXT", help="Why, for the record of the match.")
+@click.option("--reason", default="", metavar="TEXT", help="Reason to write into the record.")
 @click.option(
     "--token-file",
     type=click.Path(path_type=Path),
-    help="The token of an operator's account; KIBITZ_TOKEN has one too.",
+    help="File with the token of an operator account (or KIBITZ_TOKEN).",
 )
 @server_option
 def abort(match: str, reason: str, token_file: Path | None, server: str) -> None:
@@ -43,4 +43,4 @@ def abort(match: str, reason: str, token_file: Path | None, server: str) -> None
     """
     client = connection.client(server, None, token_file)
     ask(client, lambda asked: asked.hosting.abort(match, reason))
-    echo(f"match {match} is aborted")
+    echo(f"match {match} was aborted")

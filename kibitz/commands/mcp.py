@@ -41,8 +41,8 @@ player."""
     "port",
     type=click.IntRange(0, 65535),
     metavar="PORT",
-    help="Serve streamable HTTP on this port of the loopback (0: any that is free), at /mcp, in"
-    " place of standard input and output.",
+    help="Serve streamable HTTP at /mcp on this loopback port (0: any free port) instead of"
+    " standard input and output.",
 )
 @fresh_option
 @server_option
@@ -111,7 +111,7 @@ async def _serve_http(tools: MCPServer, player: ToolPlayer, listener: socket.soc
     web = HttpServer(tools, HOST)
 
     async def finish() -> None:
-        player.link.end("this player was ended where it was started")
+        player.link.end("this player was stopped at its terminal")
         await web.end()
 
     echo(f"the Model Context Protocol is at http://{HOST}:{listener.getsockname()[1]}/mcp")

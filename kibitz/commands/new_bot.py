@@ -42,9 +42,9 @@ LANGUAGES: Final[Mapping[str, Language]] = {
 """The languages besides Python, by the suffix of a bot's file."""
 
 
-@click.command("new", short_help="Create a starter bot; the suffix is its language.")
+@click.command("new", short_help="Create a starter bot; the suffix selects the language.")
 @click.argument("name")
-@click.option("--game", help="The game of its first match.")
+@click.option("--game", help="The game that the bot plays.")
 def new_bot(name: str, game: str | None) -> None:
     """Write a working bot: a directory NAME with a Python bot and its test, or a single file.
 
@@ -58,7 +58,7 @@ def new_bot(name: str, game: str | None) -> None:
     path = Path(name)
     if not NAME.fullmatch(path.stem):
         raise click.UsageError(
-            f"expected a name of letters, digits, - and _, up to 24 of them, not {path.stem!r}"
+            f"expected a name of up to 24 letters, digits, - and _, not {path.stem!r}"
         )
     values = _values(path.stem, game)
     if not path.suffix:
@@ -118,11 +118,11 @@ def _write_new(path: Path, text: str) -> None:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise click.ClickException(f"{path} is there already") from None
+        raise click.ClickException(f"{path} already exists") from None
     echo(f"wrote {path}")
 
 
 def _tell_next(directory: Path, *commands: str) -> None:
     """Print the next commands."""
     steps = [f"cd {directory}", *commands] if directory != Path() else list(commands)
-    echo("Go on with:\n  " + "\n  ".join(steps))
+    echo("Next:\n  " + "\n  ".join(steps))

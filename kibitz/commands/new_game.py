@@ -12,7 +12,7 @@ import click
 from kibitz import starters
 from kibitz.output import echo
 
-NEXT = """Go on with:
+NEXT = """Next:
   cd {name}
   pip install -e .
   kibitz play {name} {name}/random {name}/greedy --games 2

@@ -33,7 +33,7 @@ def nodes(db: Database, *, as_json: bool) -> None:
         echo_json(json.dumps([dataclasses.asdict(node) for node in nodes]))
         return
     if not nodes:
-        echo("no node has been started with this database")
+        echo("no nodes have used this database")
     for node in nodes:
         echo(_line(node))
 

@@ -9,12 +9,15 @@ from kibitz.command_table import CommandTable, Entry
 BOT: dict[str, Entry] = {
     "list": ("kibitz.commands.bots:list_bots", "List the house bots."),
     "show": ("kibitz.commands.bots:show_bot", "Explain a house bot and its parameters."),
-    "new": ("kibitz.commands.new_bot:new_bot", "Create a starter bot; the suffix is its language."),
+    "new": (
+        "kibitz.commands.new_bot:new_bot",
+        "Create a starter bot; the suffix selects the language.",
+    ),
     "check": (
         "kibitz.commands.doctor:doctor",
         "Test a bot: legal play, passes, clocks, reconnects.",
     ),
-    "warm": ("kibitz.commands.bots:warm", "Compile house bots, so that they start at once."),
+    "warm": ("kibitz.commands.bots:warm", "Compile house bots so that they start at once."),
 }
 GAME: dict[str, Entry] = {
     "list": ("kibitz.commands.games:list_games", "List the games."),

@@ -39,7 +39,7 @@ from kibitz_bots.number_types import COUNT, SEED
 @click.argument("game", type=notation.GAME)
 @click.argument("bots", nargs=-1)
 @options_match.games_option
-@click.option("--seed", type=SEED, help="Seed of the first match.")
+@click.option("--seed", type=SEED, help="Random seed of the first match.")
 @options_match.clock_option
 @click.option("--option", "pairs", multiple=True, metavar="KEY=VALUE", help="Option of the game.")
 @options_match.rotate_option
@@ -50,18 +50,22 @@ from kibitz_bots.number_types import COUNT, SEED
     default="records",
     show_default=True,
     type=OutputPath(directory=True),
-    help="Where the records go.",
+    help="Directory for the records.",
 )
-@click.option("--db", type=OutputPath(), help="Keep the server's database here.")
+@click.option("--db", type=OutputPath(), help="Keep the private server's database in this file.")
 @click.option(
-    "--level", type=COUNT, default=1, show_default=True, help="Level of the computer, without BOTS."
+    "--level",
+    type=COUNT,
+    default=1,
+    show_default=True,
+    help="Level of the computer if there are no BOTS.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @program_options
 @options_match.isolation_option
-@click.option("--list", "listed", is_flag=True, help="List the matches too, without an opponent.")
-@click.option("--watch", is_flag=True, help="Show it in a browser, and stay until Ctrl-C.")
-@click.option("-q", "--quiet", is_flag=True, help="Do not tell what happens meanwhile.")
+@click.option("--list", "listed", is_flag=True, help="With a single bot, also list the matches.")
+@click.option("--watch", is_flag=True, help="Show the matches in a browser until Ctrl-C.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
 def play(
     game: GameChoice,
     bots: tuple[str, ...],
@@ -110,7 +114,7 @@ def play(
         else:
             _report(played, as_json=as_json)
         if watch:
-            tell("the pages stay until Ctrl-C")
+            tell("the pages are served until Ctrl-C")
             await interrupted()
 
     opened = show_page if watch else ignore

@@ -14,7 +14,7 @@ from kibitz_clients.matches.viewer_events import NoSuchSeatError
 @click.argument("file", type=FILE)
 @ply_option
 @seat_option
-@click.option("--plain", is_flag=True, help="Print lines, in a terminal too.")
+@click.option("--plain", is_flag=True, help="Print lines even in a terminal.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 def replay(file: Path, ply: int | None, seat: int | None, plain: bool, as_json: bool) -> None:
     """Step through the record FILE from its start; press ? for the keys.

@@ -20,14 +20,14 @@ from kibitz_protocol.wire.reports import MatchReport
     "--seat",
     type=SEAT,
     callback=seat_from_zero,
-    help="This seat, counted from 1, whether at fault or not.",
+    help="Report on this seat (counted from 1), whether at fault or not.",
 )
 @server_option
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option(
     "--resume-file",
     type=click.Path(path_type=Path, exists=True),
-    help="Holds the secret of the player, or the host, who asks.",
+    help="File with the secret of the requesting player or host.",
 )
 def report(
     match: str, seat: int | None, server: str, as_json: bool, resume_file: Path | None

@@ -36,10 +36,10 @@ EXIT_ILLEGAL = 1
     type=SEAT,
     callback=seat_from_zero,
     required=True,
-    help="Whose turn it was, counted from 1.",
+    help="The seat, counted from 1.",
 )
-@click.option("--ply", type=NATURAL, help="Which turn of the seat; the last if not said.")
-@click.option("--all", "from_start", is_flag=True, help="Send the turns before it too, in order.")
+@click.option("--ply", type=NATURAL, help="Ply of the turn; by default the seat's last turn.")
+@click.option("--all", "from_start", is_flag=True, help="Send all earlier turns first, in order.")
 @click.argument("bots", nargs=-1, metavar="[BOT]")
 def retry(
     record: Path, seat: int, ply: int | None, from_start: bool, bots: tuple[str, ...]
@@ -79,7 +79,7 @@ def _retry_turn(
             answer, turn = seated.choose(at)
         except Exception as error:  # noqa: BLE001 - a bot may raise anything
             echo(traceback.format_exc().rstrip(), err=True)
-            return "no answer", f"it crashed: {type(error).__name__}: {error}"
+            return "no answer", f"the bot crashed: {type(error).__name__}: {error}"
         try:
             action, _ = sdk.parse_answer(answer, turn)
         except ValueError as error:

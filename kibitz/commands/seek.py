@@ -31,11 +31,13 @@ _HEADS = ("code", "by", "game", "clock", "seats", "rated", "options")
 @click.command(short_help="Find opponents for a game.")
 @click.argument("game", required=False, type=notation.GAME, metavar="[GAME[:OPTIONS]]")
 @click.option(
-    "--players", type=click.IntRange(2, 16), help="Seats of the match; the fewest if not said."
+    "--players",
+    type=click.IntRange(2, 16),
+    help="Players per match; by default the game's minimum.",
 )
 @options_match.games_option
 @options_match.clock_option
-@click.option("--rated", is_flag=True, help="Count on the server's ladder; for accounts.")
+@click.option("--rated", is_flag=True, help="Count on the server's ladder; needs an account.")
 @click.option(
     "--wait",
     "wait_s",
@@ -43,15 +45,15 @@ _HEADS = ("code", "by", "game", "clock", "seats", "rated", "options")
     show_default=True,
     type=click.IntRange(10, 3600),
     metavar="S",
-    help="How long the seek is open, and how long a rematch is waited for.",
+    help="How long to wait for an opponent, and for a rematch.",
 )
-@click.option("--bot", metavar="BOT", help="Let this bot play: a house bot, or a file.")
+@click.option("--bot", metavar="BOT", help="Let this bot play: a house bot or a file.")
 @click.option(
     "--rounds",
     default=1,
     show_default=True,
     type=COUNT,
-    help="How often the bot plays: it asks for rematches, and seeks again.",
+    help="How many times the bot plays, by rematches or new seeks.",
 )
 @fresh_option
 @server_option
@@ -101,7 +103,7 @@ def seek_lines(briefs: Sequence[LobbyBrief], *, as_json: bool) -> list[str]:
         )
         for brief, terms in open_
     ]
-    return tables.format_table(_HEADS, rows) if rows else ["nobody seeks opponents"]
+    return tables.format_table(_HEADS, rows) if rows else ["no open seeks"]
 
 
 def _item(game: GameChoice, given: dict[str, Any]) -> ProgrammeItem:
@@ -147,6 +149,6 @@ def _play_in_terminal(terms: SeekTerms, given: dict[str, Any]) -> None:
         given["name"],
         given["token_file"],
         fresh=given["fresh"],
-        instead="bots play with --bot",
+        instead="use --bot to let a bot play",
         take_seat=take_seat,
     )

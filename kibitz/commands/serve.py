@@ -59,7 +59,7 @@ class DatabaseType(click.ParamType[Database]):
             raise AssertionError("click.Path makes a Path of a path")
         if self._exists and not path.exists():
             creating = f"`kibitz serve --db {shlex.quote(str(path))}` creates one"
-            self.fail(f"there is no database {str(path)!r}; {creating}", param, ctx)
+            self.fail(f"database {str(path)!r} not found; {creating}", param, ctx)
         return path
 
 
@@ -77,10 +77,10 @@ db_option = click.option(
 
 
 def require_file(db: Database, instead: str) -> Path:
-    """Return the file of a SQLite database; for any other database, fail and name the `instead` tool."""
+    """Return the file of a SQLite database; refuse others and suggest `instead`."""
     if isinstance(db, PostgresURL):
         raise click.ClickException(
-            f"{str(db)!r} is no SQLite file, and this command is for those: {instead}"
+            f"{str(db)!r} is not a SQLite file, which this command requires: {instead}"
         )
     return db
 
@@ -115,7 +115,7 @@ SETTINGS = (
         param="port",
         kind=click.IntRange(0, MAX_PORT),
         default=PORT,
-        help="Port to listen on; 0: a free one.",
+        help="Port to listen on; 0 picks a free one.",
     ),
     Setting(
         name="db",
@@ -132,14 +132,15 @@ SETTINGS = (
         param="node",
         kind=click.STRING,
         metavar="NAME",
-        help="Be one of several servers on one PostgreSQL database; with --public-url.",
+        help="Name of this node if several servers share a PostgreSQL database; needs"
+        " --public-url.",
     ),
     Setting(
         name="public-url",
         param="public_url",
         kind=click.STRING,
         metavar="URL",
-        help="Where clients reach this node: wss://a.example.org.",
+        help="URL at which clients reach this node, such as wss://a.example.org.",
     ),
     Setting(
         name="name",
@@ -147,7 +148,7 @@ SETTINGS = (
         kind=click.STRING,
         default="kibitz",
         metavar="TEXT",
-        help="The name that the server shows.",
+        help="Name of the server, shown to clients.",
     ),
     Setting(
         name="guests",
@@ -160,7 +161,7 @@ SETTINGS = (
         name="public-boards",
         param="public_boards",
         kind=click.BOOL,
-        help="Let everybody watch without a name, whoever may play.",
+        help="Let everybody watch without signing in.",
     ),
     Setting(
         name="guests-from",
@@ -168,7 +169,7 @@ SETTINGS = (
         kind=click.STRING,
         multiple=True,
         metavar="NETWORK=N",
-        help="Let N guests at a time in from a network, such as a classroom's, besides --guests.",
+        help="Also admit up to N guests at a time from this network, such as a classroom.",
     ),
     Setting(
         name="operator",
@@ -176,7 +177,7 @@ SETTINGS = (
         kind=click.STRING,
         multiple=True,
         metavar="NAME",
-        help="An account that may end matches without a result, by `kibitz match abort`.",
+        help="Account that may end matches without a result (`kibitz match abort`).",
     ),
     Setting(
         name="origin",
@@ -184,7 +185,7 @@ SETTINGS = (
         kind=click.STRING,
         multiple=True,
         metavar="URL",
-        help="An origin whose pages browsers may connect from.",
+        help="Web origin from which browser pages may connect.",
     ),
     Setting(
         name="allow-host",
@@ -192,7 +193,8 @@ SETTINGS = (
         kind=click.STRING,
         multiple=True,
         metavar="NAME",
-        help="A name that the server is reached by, besides addresses and this machine's own name.",
+        help="Additional host name of the server; IP addresses and this machine's name always"
+        " work.",
     ),
     Setting(
         name="trusted-proxy",
@@ -200,7 +202,7 @@ SETTINGS = (
         kind=click.STRING,
         multiple=True,
         metavar="ADDR|NETWORK",
-        help="A proxy whose X-Forwarded-For header says where connections come from.",
+        help="Proxy whose X-Forwarded-For header is trusted for client addresses.",
     ),
     Setting(
         name="keep",
@@ -209,7 +211,7 @@ SETTINGS = (
         kind=Age(),
         shown_default="keep all",
         metavar="AGE",
-        help="Delete closed matches and lobbies that are older, such as 90d.",
+        help="Delete closed matches and lobbies older than this, such as 90d.",
     ),
     Setting(
         name="max-connections",
@@ -218,7 +220,7 @@ SETTINGS = (
         kind=COUNT,
         shown_default="10000",
         metavar="N",
-        help="Most connections.",
+        help="Maximum number of connections.",
     ),
     Setting(
         name="max-lobbies",
@@ -227,7 +229,7 @@ SETTINGS = (
         kind=COUNT,
         shown_default="1000",
         metavar="N",
-        help="Most lobbies that are open.",
+        help="Maximum number of open lobbies.",
     ),
     Setting(
         name="max-house-bots",
@@ -236,7 +238,7 @@ SETTINGS = (
         kind=NATURAL,
         shown_default="64",
         metavar="N",
-        help="Most house bots; each is a process.",
+        help="Maximum number of house bots; each is a process.",
     ),
     Setting(
         name="drain",
@@ -244,7 +246,7 @@ SETTINGS = (
         kind=FiniteRange(0, 3600),
         default=10.0,
         metavar="S",
-        help="Seconds that clients have to disconnect when the server stops.",
+        help="Seconds for clients to disconnect when the server stops.",
     ),
     Setting(
         name="pace",
@@ -252,7 +254,7 @@ SETTINGS = (
         kind=FiniteRange(0, 60),
         default=0.0,
         metavar="S",
-        help="Least seconds that house bots take for a move, so that people can follow.",
+        help="Minimum seconds per move of a house bot, so that people can follow.",
     ),
     Setting(
         name="bot-memory",
@@ -260,33 +262,33 @@ SETTINGS = (
         kind=COUNT,
         default=BOT_MEMORY_MIB,
         metavar="MIB",
-        help="Most resident memory of a house bot, which is ended beyond it.",
+        help="Memory limit of a house bot; the server kills a bot that exceeds it.",
     ),
     Setting(
         name="bot-cpu",
         param="bot_cpu",
         kind=COUNT,
         metavar="S",
-        help="Most CPU time of a house bot.",
+        help="CPU time limit of a house bot.",
     ),
     Setting(
         name="notes",
         param="notes",
         kind=click.BOOL,
-        help="Include what bots noted for themselves in downloaded records.",
+        help="Include the bots' private notes in downloaded records.",
     ),
     Setting(
         name="no-web",
         param="no_web",
         kind=click.BOOL,
-        help="Serve no pages for browsers.",
+        help="Do not serve browser pages.",
     ),
     Setting(
         name="log-level",
         param="log_level",
         kind=click.Choice(["debug", "info", "warning", "error"]),
         default="warning",
-        help="The least level of messages on stderr; info has joins, matches and refusals.",
+        help="Minimum level of messages on stderr; info includes joins, matches and refusals.",
     ),
     Setting(
         name="unlimited",
@@ -327,13 +329,13 @@ def _tables() -> list[str]:
     "--event",
     type=click.Path(path_type=Path, dir_okay=False),
     hidden=True,
-    help="The document of a running event, which `kibitz arena` writes.",
+    help="The event document written by `kibitz arena`.",
 )
 @click.option(
     "--organizer-fd",
     type=NATURAL,
     hidden=True,
-    help="An inherited descriptor with the secret of the organizer whose own server this is.",
+    help="File descriptor to read the secret of this server's organizer from.",
 )
 @click.option(
     "--config",
@@ -341,10 +343,10 @@ def _tables() -> list[str]:
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     callback=_use_file,
     is_eager=True,
-    help="A TOML file with these options and more; the command line wins.",
+    help="A TOML file with these options and more; the command line takes precedence.",
 )
 @click.option(
-    "--json", "as_json", is_flag=True, help="Print the server's address as a line of JSON."
+    "--json", "as_json", is_flag=True, help="Print the server's address as one line of JSON."
 )
 @click.pass_context
 def serve(
@@ -415,7 +417,7 @@ def _inherited_secret(descriptor: int) -> str:
 
 
 def _log(level: str) -> None:
-    """Log messages of at least `level` to stderr, one line per message even if it has line breaks."""
+    """Log to stderr from `level` up; every message is one line, even with line breaks."""
     handler = logging.StreamHandler()
     handler.setFormatter(printable.LogFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     logging.basicConfig(handlers=[handler], level=level.upper())
@@ -476,25 +478,25 @@ def _unknown(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[s
             if isinstance(value, dict):
                 yield from _unknown(value, kinds[key], f"{path}{key}.")
             elif not isinstance(value, kinds[key]):
-                yield f"{path}{key}: expected a table of keys"
+                yield f"{path}{key}: expected a table"
 
 
 def _port_in_use(host: str, port: int) -> str:
     near = port + 1 if port < MAX_PORT else port - 1
-    other = f"`kibitz serve --port {near}` uses another one, and --port 0 a free one"
-    return f"port {port} of {host} is in use, perhaps by another server; {other}"
+    other = f"`kibitz serve --port {near}` uses another port, and --port 0 a free one"
+    return f"port {port} on {host} is already in use, perhaps by another server; {other}"
 
 
 _GUESTS = {
-    "loopback": "guests on this machine; all others need a token (`kibitz token`, --guests)",
-    "anyone": "anyone, without a token",
-    "nobody": "accounts with a token only (`kibitz token`)",
+    "loopback": "guests on this machine; others need a token (see `kibitz token` and --guests)",
+    "anyone": "anyone, no token needed",
+    "nobody": "only accounts with a token (see `kibitz token`)",
 }
 """A description of the players admitted by each value of `guests`."""
 
 
 def _check_advice(file: Path) -> str:
-    return f"; `kibitz db check {shlex.quote(str(file))}` tells which, and why"
+    return f"; `kibitz db check {shlex.quote(str(file))}` lists them with reasons"
 
 
 def _serve(config: Config, *, web: bool, as_json: bool) -> Any:
@@ -510,8 +512,8 @@ def _serve(config: Config, *, web: bool, as_json: bool) -> Any:
             rows |= {"players": _GUESTS[config.guests], "data": str(config.db)}
             if damaged:
                 more = "" if isinstance(config.db, PostgresURL) else _check_advice(config.db)
-                rows["damaged"] = f"{damaged} matches and lobbies are set aside{more}"
+                rows["damaged"] = f"{damaged} matches and lobbies were set aside{more}"
             rows["stop"] = "Ctrl-C; the next start resumes every match"
-            echo("\n".join(["kibitz serves", *(f"  {key:<8} {rows[key]}" for key in rows)]))
+            echo("\n".join(["kibitz is running", *(f"  {key:<8} {rows[key]}" for key in rows)]))
 
     return told

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 @click.command(short_help="Ask a bot for its move at each turn of a live match.")
 @click.argument("bot", metavar="BOT")
 @click.option(
-    "--match", required=True, metavar="ID", help="The match, as `kibitz match list` lists."
+    "--match", required=True, metavar="ID", help="The match, as listed by `kibitz match list`."
 )
 @click.option(
     "--seat",
     type=SEAT,
     callback=seat_from_zero,
     required=True,
-    help="Whose turns, counted from 1.",
+    help="The seat, counted from 1.",
 )
 @ms_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
@@ -88,7 +88,7 @@ async def _follow(
     if not as_json:
         agreed = sum(answer.agrees for answer in asked.answers)
         trouble = f"; the bot failed at {failed}" if failed else ""
-        echo(f"{agreed} of {len(asked.answers)} turns as they were played{trouble}")
+        echo(f"{agreed} of {len(asked.answers)} answers match the move played{trouble}")
     return failed
 
 

@@ -30,9 +30,11 @@ def token() -> None:
 
 @token.command()
 @click.argument("name")
-@click.option("--bot", "kind", flag_value="bot", help="The account is a bot's, not a person's.")
-@click.option("--days", type=FiniteRange(0, 36_525, min_open=True), help="How long it is good.")
-@click.option("--link", is_flag=True, help="Print a link to sign in with, and its QR code too.")
+@click.option("--bot", "kind", flag_value="bot", help="The account belongs to a bot, not a person.")
+@click.option(
+    "--days", type=FiniteRange(0, 36_525, min_open=True), help="How long the token is valid."
+)
+@click.option("--link", is_flag=True, help="Also print a sign-in link and its QR code.")
 @server_option
 @db_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -95,11 +97,11 @@ def list_tokens(db: Database, as_json: bool) -> None:
         lines = register.tokens()
     if as_json:
         return echo_json(json.dumps([_fields(line) for line in lines]))
-    head = ("id", "account", "kind", "made", "good until", "revoked")
+    head = ("id", "account", "kind", "made", "valid until", "revoked")
     rows = [list(_fields(line).values()) for line in lines]
     shown = [[cell if cell is not None else "-" for cell in row] for row in rows]
     table = "\n".join(tables.format_table(head, shown))
-    return echo(table if rows else f"no token was made in {db}")
+    return echo(table if rows else f"no tokens in {db}")
 
 
 def _fields(line: TokenLine) -> dict[str, int | str | None]:
@@ -127,5 +129,5 @@ def revoke(number: int, db: Database) -> None:
     """Revoke the token with this ID; existing connections are not closed."""
     with TokenAdmin(db) as register:
         if not register.revoke(number):
-            raise click.ClickException(f"expected the id of a token that is good, not {number}")
-    echo(f"token {number} is revoked")
+            raise click.ClickException(f"expected the id of a valid token, not {number}")
+    echo(f"token {number} was revoked")

@@ -42,20 +42,20 @@ def _described(experiment: Experiment) -> str:
 @click.option(
     "--out",
     type=OutputPath(directory=True),
-    help="A directory of its own for the journal, the weights and the figures.",
+    help="Directory for the journal, the weights and the figures; one per run.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**63 - 1),
     default=0,
     show_default=True,
-    help="Everything random is drawn from it.",
+    help="Random seed.",
 )
 @click.option(
     "--threads",
     type=COUNT,
     default=None,
-    help="Threads that compute; one for each core if not said. The result is the same.",
+    help="Number of threads; by default one per core. It does not change the result.",
 )
 @workers_option
 @click.option(
@@ -80,9 +80,9 @@ def train(
     if listed:
         _list()
     elif experiment is None:
-        raise click.UsageError("expected an experiment; `kibitz train --list` shows them")
+        raise click.UsageError("expected an experiment; see `kibitz train --list`")
     elif out is None:
-        raise click.UsageError("expected --out, a directory for what the experiment finds")
+        raise click.UsageError("expected --out, a directory for the results")
     else:
         _train(experiment, out, seed, threads or os.cpu_count() or 1, workers)
 
@@ -101,7 +101,7 @@ def _train(experiment: str, out: Path, seed: int, threads: int, workers: str | N
     except ParameterError as error:
         raise click.UsageError(str(error)) from None
     if workers is not None and not chosen.distributed:
-        raise click.UsageError(f"--workers: {chosen.name} is computed in one process")
+        raise click.UsageError(f"--workers: {chosen.name} runs in one process only")
     command = _command(chosen, parameters, seed, out)
     try:
         with _locked(out), shown() as reporter, computing(workers) as compute:
@@ -129,10 +129,10 @@ def _locked(out: Path) -> Iterator[None]:
         out.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)
     except filelock.Timeout:
-        raise click.ClickException(f"{out}: another run is going on here") from None
+        raise click.ClickException(f"{out}: another run is using this directory") from None
     except OSError as error:
         raise click.ClickException(
-            f"{out}: expected a directory to write in ({error.strerror})"
+            f"{out}: expected a writable directory ({error.strerror})"
         ) from None
     try:
         yield

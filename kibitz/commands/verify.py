@@ -24,7 +24,7 @@ EXIT_INCOMPLETE = 3
 
 @click.command(short_help="Check records: hashes, seeds, legality, clocks, results.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
-@click.option("--against", is_flag=True, help="Compare with the records of --server too.")
+@click.option("--against", is_flag=True, help="Also compare with the records of --server.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 @server_option
 def verify(files: tuple[str, ...], against: bool, as_json: bool, server: str) -> None:
@@ -47,7 +47,7 @@ def verify(files: tuple[str, ...], against: bool, as_json: bool, server: str) ->
             fields = {"file": name, "holds": status == 0, "complete": status != EXIT_INCOMPLETE}
             echo_json(json.dumps(fields | {"why": why}))
         else:
-            echo(why or f"{name}: everything holds")
+            echo(why or f"{name}: valid")
     sys.exit(EXIT_BAD if EXIT_BAD in statuses else max(statuses))
 
 

@@ -23,7 +23,7 @@ from kibitz_protocol.wire.visibility import WantedViews
 
 @click.command(short_help="Follow matches, live or from a file.")
 @click.argument("what", required=False, metavar="[MATCH|LOBBY|FILE]", type=RecordName())
-@click.option("--plain", is_flag=True, help="Print lines, in a terminal too.")
+@click.option("--plain", is_flag=True, help="Print lines even in a terminal.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 @click.option("--wall", is_flag=True, help="Show all matches at once, as small boards.")
 @server_option
@@ -47,9 +47,9 @@ def watch(
         return None
     screen = is_screen(plain=plain or as_json)
     if wall and not screen:
-        raise click.UsageError("expected a terminal for --wall, and neither --plain nor --json")
+        raise click.UsageError("--wall needs a terminal, and no --plain or --json")
     if what is None and not screen:
-        raise click.UsageError("expected a MATCH, a LOBBY or a FILE where there is no terminal")
+        raise click.UsageError("expected a MATCH, a LOBBY or a FILE because this is not a terminal")
 
     lines: list[str] = []
     with _guest_session(server, name, token_file, lines.append) as saved:
@@ -61,7 +61,7 @@ def watch(
             from kibitz_clients.tui.screens.wall import WallPlan
 
             if wall and match is not None:
-                raise click.UsageError("expected a LOBBY for --wall, or nothing, not a MATCH")
+                raise click.UsageError("--wall takes a LOBBY or nothing, not a MATCH")
             app = KibitzApp(
                 load_games("plain"),
                 connect,

@@ -13,7 +13,7 @@ from kibitz.process.isolation.backends import WISHES
 from kibitz_protocol.wire.records import Conduct
 
 clock_option = click.option(
-    "--tc", default="none", type=notation.TIME_CONTROL, help="10+0.1, move=1, none, ..."
+    "--tc", default="none", type=notation.TIME_CONTROL, help="Clock: 10+0.1, move=1, none, ..."
 )
 games_option = click.option(
     "--games",

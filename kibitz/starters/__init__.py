@@ -16,7 +16,7 @@ def make_directory(directory: Path) -> None:
     try:
         directory.mkdir(parents=True)
     except FileExistsError:
-        raise click.ClickException(f"{directory} is there already") from None
+        raise click.ClickException(f"{directory} already exists") from None
 
 
 def fill(starter: str, directory: Path, values: Mapping[str, str]) -> list[Path]:

@@ -35,7 +35,7 @@ def test_an_operator_ends_a_match_and_nobody_else_does(kibitz: Kibitz) -> None:
         assert (refused.returncode, "operator" in refused.stderr) == (1, True)
         asked = ["--reason", "a test", "--token-file", "olga.token", *there]
         words = ["match", "abort", match, *asked]
-        assert kibitz.run(*words).stdout == f"match {match} is aborted\n"
+        assert kibitz.run(*words).stdout == f"match {match} was aborted\n"
         over = kibitz.run(*words)
         assert (over.returncode, "over" in over.stderr) == (1, True)
         listed = kibitz.run("match", "list", "--json", *there).stdout.splitlines()

@@ -139,13 +139,13 @@ def test_an_event_that_is_cut_off_three_times_loses_nothing(kibitz: Kibitz, cup:
             until_ended(arena, path, 4)
             arena.send(signals[0])
             if len(signals) > 1:
-                while "Ctrl-C ends at once" not in arena.log.read_text().split("going on")[-1]:
+                while "Ctrl-C again to stop at once" not in arena.log.read_text().split("going on")[-1]:
                     time.sleep(0.02)
                 arena.send(signals[1])
             arena.rest(SECONDS)
             assert arena.process.returncode == (-9 if signals[0] == signal.SIGKILL else 130)
             if signals[0] != signal.SIGKILL:
-                assert "go on with: kibitz arena cup.arena" in arena.log.read_text()
+                assert "continue with: kibitz arena cup.arena" in arena.log.read_text()
         assert 0 < len(ends(path)) < GAMES
     before = [line for line in path.read_bytes().splitlines() if b'"ended"' in line]
     status, results, said = event(kibitz, str(cup))
@@ -220,7 +220,7 @@ def test_who_cannot_begin_is_named(kibitz: Kibitz, words: list[str], sentence: s
     done = kibitz.run("arena", "--game", GAME, "--players", RANDOM, *words, seconds=SECONDS)
     assert done.returncode == 2, done.stderr
     assert sentence in done.stderr
-    assert "go on with: kibitz arena" in done.stderr
+    assert "continue with: kibitz arena" in done.stderr
 
 
 @pytest.mark.slow

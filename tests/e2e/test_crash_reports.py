@@ -34,7 +34,7 @@ def test_a_crash_leaves_the_command_that_asks_the_same_again(kibitz: Kibitz) -> 
     again = shlex.split(line.replace("BOT", "crashing.py"))
     failed = kibitz.run(*again[1:])
     assert failed.returncode == 1
-    assert "not legal: it crashed: ZeroDivisionError: division by zero" in failed.stdout
+    assert "not legal: the bot crashed: ZeroDivisionError: division by zero" in failed.stdout
     mended = kibitz.run(*again[1:-1], "mended.py")
     assert mended.returncode == 0
     assert mended.stdout.splitlines()[-1] == "legal"

@@ -18,7 +18,7 @@ def test_house_bots_are_rated_by_their_personality(kibitz: Kibitz) -> None:
     with ExitStack() as stack:
         words = ["serve", "--port", "0", "--db", "kibitz.db", "--json", "--unlimited"]
         there = ["--server", stack.enter_context(kibitz.start(*words)).json()["url"]]
-        assert kibitz.run("ladder", "rated", *there).stdout == "no rated match was played yet\n"
+        assert kibitz.run("ladder", "rated", *there).stdout == "no rated matches yet\n"
         seats = ",".join(f"house={bot}" for bot in BOTS)
         made = kibitz.run("token", "new", "ada", "--db", "kibitz.db", "--json")
         (kibitz.directory / "ada.token").write_text(json.loads(made.stdout)["token"])

@@ -28,10 +28,10 @@ def test_a_host_starts_plays_again_removes_and_closes(kibitz: Kibitz, there: lis
     code = json.loads(kibitz.run(*words, *there).stdout)["lobby"]
     wait_for_state(kibitz, there, code, "finished")
     again = kibitz.run("lobby", "rematch", code, *there)
-    assert again.stdout == f"lobby {code} plays its programme again\n", again.stderr
+    assert again.stdout == f"lobby {code} is playing its programme again\n", again.stderr
     wait_for_state(kibitz, there, code, "finished")
     kicked = kibitz.run("lobby", "kick", code, "2", *there)
-    assert kicked.stdout.endswith(f" is removed from lobby {code}\n"), kicked.stderr
+    assert kicked.stdout.endswith(f" was removed from lobby {code}\n"), kicked.stderr
     closed = kibitz.run("lobby", "close", code, *there)
     assert closed.stdout == f"lobby {code} is closed\n", closed.stderr
 

@@ -14,7 +14,7 @@ def test_bots_seek_play_and_play_again(kibitz: Kibitz) -> None:
     with ExitStack() as stack:
         words = ["serve", "--port", "0", "--db", "kibitz.db", "--json"]
         there = ["--server", stack.enter_context(kibitz.start(*words)).json()["url"]]
-        assert kibitz.run("seek", *there).stdout == "nobody seeks opponents\n"
+        assert kibitz.run("seek", *there).stdout == "no open seeks\n"
         bots = ["--bot", "line-nim/random", "--rounds", "2", *there]
         ada = stack.enter_context(kibitz.start("seek", GAME, *bots, "--name", "ada"))
         while not (listed := kibitz.run("seek", "--json", *there).stdout):
@@ -48,4 +48,4 @@ def test_a_seek_that_cannot_be_is_a_sentence(kibitz: Kibitz) -> None:
         assert "rated matches are for accounts" in refused.stderr
         nowhere = kibitz.run("seek", GAME, *there)
         assert nowhere.returncode == 2
-        assert "bots play with --bot" in nowhere.stderr
+        assert "use --bot to let a bot play" in nowhere.stderr

@@ -82,7 +82,7 @@ def test_two_runs_do_not_share_a_directory(tmp_path: Path) -> None:
     with filelock.FileLock(tmp_path / "lock"):
         done = call(tmp_path)
     assert done.exit_code == 1
-    assert f"{tmp_path}: another run is going on here" in done.output
+    assert f"{tmp_path}: another run is using this directory" in done.output
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def test_the_list_names_every_experiment_with_its_parameters() -> None:
 
 def test_an_experiment_and_a_directory_are_needed() -> None:
     for words, sentence in (
-        ([], "expected an experiment; `kibitz train --list` shows them"),
-        ([GENETIC], "expected --out, a directory for what the experiment finds"),
+        ([], "expected an experiment; see `kibitz train --list`"),
+        ([GENETIC], "expected --out, a directory for the results"),
     ):
         done = CliRunner().invoke(train, words)
         assert done.exit_code == 2
@@ -246,7 +246,7 @@ def test_two_runs_at_once_in_one_directory(tmp_path: Path) -> None:
             time.sleep(0.005)
         second = subprocess.run(command, capture_output=True, text=True)
         assert second.returncode == 1
-        assert f"{tmp_path}: another run is going on here" in second.stderr
+        assert f"{tmp_path}: another run is using this directory" in second.stderr
     finally:
         first.kill()
         first.wait()

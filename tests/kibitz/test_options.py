@@ -55,7 +55,7 @@ def test_only_serve_creates_a_database(
     named = [file] if isinstance(parameter, click.Argument) else [parameter.opts[0], file]
     done = CliRunner().invoke(kibitz, [*words_before(path, parameter), *named])
     assert done.exit_code == 2
-    assert f"there is no database {file!r}" in done.output.replace("\n", " ")
+    assert f"database {file!r} not found" in done.output.replace("\n", " ")
     assert f"kibitz serve --db {file}" in done.output
     assert list(tmp_path.iterdir()) == []
 

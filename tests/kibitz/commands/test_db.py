@@ -43,7 +43,7 @@ def test_a_sound_database(world: UsedServer) -> None:
     first, last = done.output.splitlines()
     assert first.startswith(f"{world.server.path}: 3 matches (2 open), 3 lobbies (3 open), ")
     assert first.endswith(" entries, 1 rated")
-    assert last == "sound: everything is there, as it was written"
+    assert last == "sound: complete and unchanged"
 
 
 def test_a_damaged_database(world: UsedServer) -> None:
@@ -129,7 +129,7 @@ def test_a_backup(world: UsedServer, tmp_path: Path) -> None:
 def test_a_database_that_is_not_there(command: tuple[str, ...], tmp_path: Path) -> None:
     done = run(*command, tmp_path / "nowhere.db")
     assert done.exit_code == 2
-    assert "there is no database" in done.output
+    assert "not found" in done.output
     assert list(tmp_path.iterdir()) == []
 
 
@@ -158,7 +158,7 @@ def test_what_is_for_sqlite_files_says_so(words: tuple[str, ...]) -> None:
     url = "postgresql://ada:s3cret@127.0.0.1:1/games"
     done = run(*(url if word == "URL" else word for word in words))
     assert done.exit_code == 1
-    assert "'postgresql://ada@127.0.0.1:1/games' is no SQLite file" in done.output
+    assert "'postgresql://ada@127.0.0.1:1/games' is not a SQLite file" in done.output
     assert "pg_" in done.output
     assert "s3cret" not in done.output
 

@@ -46,7 +46,7 @@ def test_another_kind_of_picture_is_refused_and_nothing_is_written(
     done = export("--out", str(tmp_path / name))
     assert done.exit_code == 2
     assert (
-        f"expected a name that ends with one of .svg, .png, .gif, .html, not '{name}'"
+        f"expected a file name that ends with one of .svg, .png, .gif, .html, not '{name}'"
         in done.output
     )
     assert [*tmp_path.iterdir()] == []

@@ -66,7 +66,7 @@ def starter(suffix: str, tmp_path: Path) -> list[str]:
     require(suffix)
     done = new_bot(str(tmp_path / f"my-bot{suffix}"), "--game", "line-nim")
     assert done.exit_code == 0, done.output
-    steps = done.output.partition("Go on with:\n")[2].splitlines()
+    steps = done.output.partition("Next:\n")[2].splitlines()
     assert steps[0].split() == ["cd", str(tmp_path)]
     for step in steps[1:-1]:
         built = run(tmp_path, *shlex.split(step))
@@ -139,7 +139,7 @@ def test_what_is_there_is_not_written_over(name: str, tmp_path: Path) -> None:
     (tmp_path / "mine.go").write_text("mine")
     done = new_bot(str(tmp_path / name))
     assert done.exit_code == 1
-    assert "is there already" in done.output
+    assert "already exists" in done.output
     assert not [*(tmp_path / "mine").iterdir()]
     assert (tmp_path / "mine.go").read_text() == "mine"
 
@@ -147,8 +147,8 @@ def test_what_is_there_is_not_written_over(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "sentence"),
     [
-        (("1bot",), 2, "expected a name of letters"),
-        (("b$t.go",), 2, "expected a name of letters"),
+        (("1bot",), 2, "expected a name of up to 24 letters"),
+        (("b$t.go",), 2, "expected a name of up to 24 letters"),
         (("bot.cobol",), 2, "one of .py, .js, .ts, .c, .cpp, .rs, .go, .java, not 'bot.cobol'"),
         (("bot", "--game", "chess"), 1, "unknown game 'chess'"),
     ],

@@ -45,7 +45,7 @@ def test_nothing_is_written_over(directory: Path) -> None:
     (directory / "hop").mkdir()
     refused = new_game("hop")
     assert refused.exit_code == 1
-    assert "hop is there already" in refused.output
+    assert "hop already exists" in refused.output
     assert not list((directory / "hop").iterdir())
 
 

@@ -90,7 +90,7 @@ def test_a_turn_is_asked_again_and_the_answer_is_judged(tmp_path: Path, turns: l
     ("kind", "sentence"),
     [
         ("illegal", "not legal: "),
-        ("crashing", "not legal: it crashed: ZeroDivisionError: integer division"),
+        ("crashing", "not legal: the bot crashed: ZeroDivisionError: integer division"),
         ("rubbish", "not legal: "),
     ],
 )

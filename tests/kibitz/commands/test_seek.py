@@ -45,7 +45,7 @@ def test_open_seeks_are_listed_and_nothing_else() -> None:
     assert line.split() == ["L1", "ada", "line-nim", "10+0.1", "1/2", "no", "free=12"]
     (told,) = seek_lines(briefs, as_json=True)
     assert json.loads(told)["lobby"] == "L1"
-    assert seek_lines(briefs[1:], as_json=False) == ["nobody seeks opponents"]
+    assert seek_lines(briefs[1:], as_json=False) == ["no open seeks"]
 
 
 def test_a_bot_seeks_as_kibitz_bot_does() -> None:

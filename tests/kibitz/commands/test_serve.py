@@ -83,8 +83,8 @@ def test_a_start_says_how_much_is_set_aside(
     assert len(told) == lines
     if damaged:
         assert told[4] == (
-            "  damaged  3 matches and lobbies are set aside;"
-            " `kibitz db check 'my games.db'` tells which, and why"
+            "  damaged  3 matches and lobbies were set aside;"
+            " `kibitz db check 'my games.db'` lists them with reasons"
         )
     serving._serve(config, web=False, as_json=True)(server)
     assert json.loads(capsys.readouterr().out)["damaged"] == damaged
@@ -100,7 +100,7 @@ def test_a_start_says_where_its_page_is(web: bool, capsys: pytest.CaptureFixture
 
 @pytest.mark.parametrize(
     ("guests", "expected"),
-    [("loopback", "guests on this machine"), ("anyone", "anyone"), ("nobody", "accounts with")],
+    [("loopback", "guests on this machine"), ("anyone", "anyone"), ("nobody", "only accounts with")],
 )
 def test_a_start_says_who_may_come_and_how_to_stop(
     guests: str, expected: str, capsys: pytest.CaptureFixture[str]
@@ -122,7 +122,7 @@ def test_a_port_in_use_is_named_with_another_one(tmp_path: Path) -> None:
         words = ["serve", "--db", str(tmp_path / "k.db"), "--port", str(port), "--no-web"]
         done = CliRunner().invoke(kibitz, words)
     assert done.exit_code == 1
-    assert f"Error: port {port} of 127.0.0.1 is in use" in done.output
+    assert f"Error: port {port} on 127.0.0.1 is already in use" in done.output
     assert f"`kibitz serve --port {port + 1}`" in done.output
 
 

@@ -13,5 +13,5 @@ def test_an_experiment_of_one_process_refuses_workers(tmp_path: Path) -> None:
     words = ["chinese-checkers/learned", "--out", str(tmp_path / "out"), "--workers", "2"]
     done = CliRunner().invoke(train, words)
     assert done.exit_code == 2
-    assert "chinese-checkers/learned is computed in one process" in done.output
+    assert "chinese-checkers/learned runs in one process only" in done.output
     assert not (tmp_path / "out").exists()

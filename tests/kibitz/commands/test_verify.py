@@ -126,7 +126,7 @@ def lines(request: pytest.FixtureRequest) -> Lines:
 def test_the_whole_record_holds(tmp_path: Path, lines: Lines) -> None:
     assert checked(tmp_path / "r.jsonl", b"".join(lines)) == (
         0,
-        f"{tmp_path / 'r.jsonl'}: everything holds\n",
+        f"{tmp_path / 'r.jsonl'}: valid\n",
     )
 
 
