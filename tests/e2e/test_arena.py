@@ -139,7 +139,7 @@ def test_an_event_that_is_cut_off_three_times_loses_nothing(kibitz: Kibitz, cup:
             until_ended(arena, path, 4)
             arena.send(signals[0])
             if len(signals) > 1:
-                while "Ctrl-C again to stop at once" not in arena.log.read_text().split("going on")[-1]:
+                while "again to stop at once" not in arena.log.read_text().split("going on")[-1]:
                     time.sleep(0.02)
                 arena.send(signals[1])
             arena.rest(SECONDS)

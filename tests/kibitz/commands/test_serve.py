@@ -100,7 +100,7 @@ def test_a_start_says_where_its_page_is(web: bool, capsys: pytest.CaptureFixture
 
 @pytest.mark.parametrize(
     ("guests", "expected"),
-    [("loopback", "guests on this machine"), ("anyone", "anyone"), ("nobody", "only accounts with")],
+    [("loopback", "guests on this machine"), ("anyone", "anyone"), ("nobody", "only accounts")],
 )
 def test_a_start_says_who_may_come_and_how_to_stop(
     guests: str, expected: str, capsys: pytest.CaptureFixture[str]
