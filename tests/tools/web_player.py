@@ -42,7 +42,7 @@ async def host(
     """
     await page.get_by_label("Game", exact=True).select_option(game)
     if seats != 2:
-        await page.get_by_label("Players in a match").select_option(str(seats))
+        await page.get_by_label("Players per match").select_option(str(seats))
     await page.get_by_label("Matches", exact=True).fill("1")
     turns = page.get_by_label("Players take turns in the seats")
     if await turns.is_checked():

@@ -47,7 +47,7 @@ CAUSE_TEXTS: dict[Cause, str] = {
     Cause.TAKEOVER: "lost its seat to another connection",
     Cause.KICKED: "was removed by the host",
     Cause.ABORTED: "aborted by the operator",
-    Cause.INFRASTRUCTURE: "the server could not go on",
+    Cause.INFRASTRUCTURE: "the server could not continue",
 }
 _ORDINALS = {1: "1st", 2: "2nd", 3: "3rd"}
 

@@ -109,14 +109,14 @@ def test_winners_draws_and_shared_wins_are_told_apart(running: Record) -> None:
 def test_a_match_that_the_server_ended_is_no_draw(running: Record) -> None:
     facts = MatchInfo.of(running.setup)
     ended = result(1, 1, 1, cause=Cause.INFRASTRUCTURE, reason="it could not begin")
-    said = "not played to the end, the server could not go on (it could not begin), 88 plies"
+    said = "not played to the end, the server could not continue (it could not begin), 88 plies"
     assert descriptions.result_summary(facts, ended) == said
 
 
 def test_endings_against_the_rules_name_their_cause() -> None:
     assert descriptions.end_reason(result(1, cause=Cause.TIME)) == "lost on time (goal)"
     assert descriptions.end_reason(result(1, cause=Cause.INFRASTRUCTURE, reason="")) == (
-        "the server could not go on"
+        "the server could not continue"
     )
     assert set(descriptions.CAUSE_TEXTS) == set(Cause)
 

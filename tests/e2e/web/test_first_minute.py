@@ -143,8 +143,8 @@ async def test_a_position_is_shared_as_a_link_and_as_a_picture(
     open_page: OpenPage, tmp_path: Path
 ) -> None:
     page = await finished(open_page)
-    await page.get_by_role("button", name="To the start").click()
-    await page.get_by_role("button", name="One move on").click()
+    await page.get_by_role("button", name="First position").click()
+    await page.get_by_role("button", name="Next move").click()
     await page.get_by_role("button", name="Share").click()
     link = await page.get_by_label("Link to ply 1", exact=True).input_value()
     assert link.endswith("?ply=1")

@@ -116,7 +116,7 @@ function storageOrNone(which) {
   }
 }
 
-const OFFLINE = "You are offline. The page goes on by itself when the network is back.";
+const OFFLINE = "You are offline. The page will reconnect when the network is back.";
 
 /** @param {App} app */
 function followConnection(app) {
@@ -124,11 +124,11 @@ function followConnection(app) {
   connection.addEventListener("state", () => {
     const { state, error, retryAt } = connection;
     if (state === "away" && retryAt) {
-      app.say(navigator.onLine ? "The connection is lost. Trying again…" : OFFLINE, "bad", button("Try now", () => connection.retryNow()));
+      app.say(navigator.onLine ? "Connection lost. Reconnecting…" : OFFLINE, "bad", button("Retry now", () => connection.retryNow()));
     } else if (state === "online") {
       app.hush();
     } else if (state === "ended" && error?.code === "replaced") {
-      app.say(`Stopped here: ${error.message}.`, "bad", button("Go on here", () => app.enter()));
+      app.say(`Disconnected: ${error.message}.`, "bad", button("Continue here", () => app.enter()));
     }
   });
   addEventListener("offline", () => app.say(OFFLINE, "bad"));
@@ -145,7 +145,7 @@ function followConnection(app) {
       void app.navigate(path);
     }
     else if (here() !== path) {
-      app.say("Your match has begun.", "good", h("a", { href: at(path) }, "Go to the board"));
+      app.say("Your match has started.", "good", h("a", { href: at(path) }, "Go to the board"));
     }
   });
 }

@@ -74,7 +74,7 @@ export class Router {
     this.root.replaceChildren();
     this.app.moved(this.page);
     if (!route) {
-      this.#explain("Nothing is here", "This address is not one of this server's pages.");
+      this.#explain("Page not found", "This server has no page at this address.");
       return;
     }
     try {

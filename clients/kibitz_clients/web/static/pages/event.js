@@ -69,8 +69,8 @@ class EventPage {
         part("Boards", this.boards), part("Playing now", this.running), this.nextPart,
         part("Latest results", this.latest)));
     this.nothing = h("p", { class: "empty" },
-      "No event runs on this server. ", h("code", null, "kibitz arena EVENT.yaml"),
-      " holds one, and says the address of its page.");
+      "No event is running on this server. Run ", h("code", null, "kibitz arena EVENT.yaml"),
+      " to start one; it prints the address of its page.");
   }
 
   async open() {
@@ -133,7 +133,7 @@ class EventPage {
     const byTag = new Map(matches.map((brief) => [brief.tag, brief.match]));
     fill(this.running, event.running.length
       ? event.running.map((pairing) => pairingLine(pairing, byTag.get(pairing.tag) ?? null))
-      : h("li", { class: "muted" }, "No game is being played."));
+      : h("li", { class: "muted" }, "No games are being played."));
     if (!this.hall.view) return;
     this.#grid ??= new BoardGrid(this.boards, this.app);
     this.#grid.show(matches);

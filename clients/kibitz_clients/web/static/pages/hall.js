@@ -25,17 +25,17 @@ export async function show(root, app) {
   document.title = "Hall - kibitz";
   const [{ games }] = await Promise.all([app.games.list(), loadBoards()]);
   const thumbnails = new Thumbnails(app);
-  const matches = section("matches", "Running now", "tiles boards", "No match runs that may be watched.");
-  const lobbies = section("lobbies", "Lobbies", "lines", "No lobby is open.");
+  const matches = section("matches", "Running now", "tiles boards", "No matches to watch right now.");
+  const lobbies = section("lobbies", "Lobbies", "lines", "No open lobbies.");
   const finished = section("finished", "Just finished", "lines", "Nothing yet.");
-  const ladders = section("ladders", "Ladder", "tiles wide", "No rated match was played yet.");
+  const ladders = section("ladders", "Ladder", "tiles wide", "No rated matches yet.");
   const mine = h("section", { class: "mine", "aria-label": "Your matches" });
-  const more = h("a", { href: at("/wall") }, "All of them on the wall");
+  const more = h("a", { href: at("/wall") }, "See all on the wall");
   matches.element.append(more);
   fill(root,
     h("div", { class: "row" },
       h("h1", { class: "grow" }, 
-        app.connection.isViewer ? "Play, or watch" : `Welcome, ${app.connection.welcome?.name}`),
+        app.connection.isViewer ? "Play or watch" : `Welcome, ${app.connection.welcome?.name}`),
       h("a", { class: "button", href: at("/host") }, "Host a lobby")),
     mine,
     h("section", { "aria-labelledby": "games-head" },
@@ -146,7 +146,7 @@ function lobbyLine(lobby, app) {
     h("span", { class: "muted" },
       kindMark("human"), people, " ", kindMark("bot"), lobby.members - people, ` of ${lobby.places}`),
     h("span", { class: `tag state-${lobby.state}` }, lobby.state),
-    lobby.joinable === "invite" && h("span", { class: "tag" }, "by invite"),
+    lobby.joinable === "invite" && h("span", { class: "tag" }, "invite only"),
     open ? h("a", { class: "button small", href, "aria-label": `Join ${lobby.name}` }, "Join")
       : lobby.watchable && h("a", { class: "button small", href, "aria-label": `Watch: ${lobby.name}` }, "Watch"));
 }

@@ -141,7 +141,7 @@ class HostForm {
   async #open() {
     const mine = this.#seats.filter((seat) => seat.isMine).length;
     if (mine > 1) {
-      fill(this.trouble, "You can take one seat only.");
+      fill(this.trouble, "You can take only one seat.");
       return;
     }
     this.submit.disabled = true;
@@ -213,15 +213,15 @@ function accessFields() {
     ["public", "what all players see"], ["referee", "everything"], ["shoulder", "what one seat sees"],
     ["off", "nothing"],
   ]);
-  const seat = number("Seat whose view they see", 1, 1, 16);
-  const late = number("Moves that they see it late", 0, 0, 1000);
+  const seat = number("Seat whose view spectators see", 1, 1, 16);
+  const late = number("Delay for spectators, in moves", 0, 0, 1000);
   const comments = choice("Who sees comments during a match", [
     ["after", "nobody until the end"], ["spectators", "spectators"],
-    ["everybody", "the players too"], ["none", "nobody: there are none"],
+    ["everybody", "the players too"], ["none", "nobody (comments are off)"],
   ]);
-  const rated = check("Rated: counts on the ladder. For accounts, with a clock and the usual options", false);
-  const start = check("Start when everybody is ready, without the host", true);
-  const atOnce = number("Matches at the same time", 4, 1, 1000);
+  const rated = check("Rated: counts on the ladder. Needs accounts, a clock and the default options", false);
+  const start = check("Start automatically when everybody is ready", true);
+  const atOnce = number("Matches at once", 4, 1, 1000);
   const showSeat = () => { seat.element.hidden = mode.input.value !== "shoulder"; };
   mode.input.addEventListener("change", showSeat);
   showSeat();
@@ -252,12 +252,12 @@ function accessFields() {
  * @param {GameList} list
  */
 function conductFields(list) {
-  const grace = number("Seconds that a lost seat is kept", 60, 0, 86_400);
+  const grace = number("Seconds to keep the seat of a disconnected player", 60, 0, 86_400);
   const standIn = choice("Substitute for a disconnected player", [
-    ["", "none: the seat loses"],
+    ["", "none (the seat loses)"],
     ...(list.bots ?? []).map((bot) => /** @type {[string, string]} */ ([bot.name, bot.name])),
   ]);
-  const illegal = number("Illegal moves until a seat loses", 10, 1, 1000);
+  const illegal = number("Illegal moves before a seat loses", 10, 1, 1000);
   return {
     element: h("div", { class: "fields" }, grace.element, standIn.element, illegal.element),
     /** @returns {LobbySettings["conduct"]} */

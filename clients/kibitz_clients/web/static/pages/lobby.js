@@ -26,10 +26,10 @@ const MOST_BOARDS = 12;
 const STATES = { gathering: "waiting for players", running: "running", finished: "finished", closed: "closed" };
 /** @type {Record<string, string>} */
 const ENDS = {
-  closed: "The host has closed this lobby.",
-  kicked: "The host has removed you from this lobby.",
-  expired: "You were away for too long, and your seat was given up.",
-  failed: "The server could not go on with this lobby.",
+  closed: "The host closed this lobby.",
+  kicked: "The host removed you from this lobby.",
+  expired: "You were disconnected for too long and lost your seat.",
+  failed: "The server could not continue this lobby.",
 };
 
 /**
@@ -71,7 +71,7 @@ function showDoor(root, app, code) {
     h("h1", null, "You are invited to a lobby"),
     h("p", { class: "lead" }, `Choose a name and take a seat in lobby ${code}.`),
     h("div", { class: "pair" }, form),
-    h("p", null, h("a", { href: at(`/wall?lobby=${code}`), target: "_self" }, "Watch its boards"), " · ",
+    h("p", null, h("a", { href: at(`/wall?lobby=${code}`), target: "_self" }, "Watch the boards"), " · ",
       h("a", { href: at("/") }, "To the hall")));
 }
 
@@ -227,12 +227,12 @@ class LobbyPage {
       h("p", { class: "tags" },
         h("span", { class: `tag state-${view.state}` }, STATES[view.state]),
         view.round > 1 && h("span", { class: "tag" }, `round ${view.round}`),
-        settings.joinable === "invite" && h("span", { class: "tag" }, "by invite"),
-        settings.joinable === "closed" && h("span", { class: "tag" }, "for the players named"),
+        settings.joinable === "invite" && h("span", { class: "tag" }, "invite only"),
+        settings.joinable === "closed" && h("span", { class: "tag" }, "named players only"),
         settings.rated && h("span", { class: "tag" }, "rated"),
         host && h("span", { class: "muted" }, `hosted by ${host}`),
         h("span", { class: "muted" }, counted(view.spectators ?? 0, "spectator"))),
-      view.stopped && h("p", { class: "trouble" }, `The rest of the programme is not played: ${view.stopped}.`));
+      view.stopped && h("p", { class: "trouble" }, `The rest of the programme will not be played: ${view.stopped}.`));
   }
 
   /**
@@ -247,7 +247,7 @@ class LobbyPage {
     const sure = (/** @type {string} */ text, /** @type {Asked} */ message, /** @type {string} */ question) =>
       h("button", { type: "button", class: "danger", onclick: () => { if (confirm(question)) void this.#do(message); } }, text);
     const leaving = view.state === "running"
-      ? "A programme is running. If you leave, you lose your running matches. Leave?" : "Leave the lobby?";
+      ? "Matches are running. If you leave, you lose them. Leave?" : "Leave the lobby?";
     const focused = document.activeElement?.textContent;
     fill(this.parts.actions,
       mine && h("a", { class: "button primary", href: at(`/match/${mine.match}`) }, "Go to your board"),
@@ -256,9 +256,9 @@ class LobbyPage {
         ? button("Not ready", { type: "ready", ready: false })
         : button("Ready", { type: "ready" }, "primary")),
       may.start && !waitsFor(view) && button("Start now", { type: "start" }, "primary"),
-      may.rematch && button("Play again, with the seats rotated", { type: "rematch" }, "primary"),
+      may.rematch && button("Play again with rotated seats", { type: "rematch" }, "primary"),
       member && sure("Leave", { type: "leave" }, leaving),
-      may.close && sure("Close the lobby", { type: "close" }, "Close the lobby? Matches that run are finished first."),
+      may.close && sure("Close the lobby", { type: "close" }, "Close the lobby? Running matches will finish first."),
       h("span", { class: "muted" }, waitsFor(view)));
     const again = [...this.parts.actions.querySelectorAll("button")].find((element) => element.textContent === focused);
     again?.focus();

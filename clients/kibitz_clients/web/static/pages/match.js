@@ -153,7 +153,7 @@ class MatchPage {
   #drawTitle(title) {
     const { snapshot, you, result } = this.model;
     const { mode } = snapshot?.spectating ?? {};
-    const seen = result || you !== null ? "" : { shoulder: "seen through a player's eyes", referee: "everything is shown" }[String(mode)];
+    const seen = result || you !== null ? "" : { shoulder: "as one player sees it", referee: "everything is shown" }[String(mode)];
     fill(this.title, h("h1", null, title),
       h("p", { class: "muted" }, this.model.seats.join(" – "), seen && ` · ${seen}`),
       h("button", { type: "button", class: "small", onclick: () => this.#rules(title) }, "Rules"));
@@ -170,9 +170,9 @@ class MatchPage {
     if (playing) this.viewer.foot.append(this.app.attention.root);
     else this.app.attention.root.remove();
     fill(this.actions,
-      playing && button("Resign", () => this.#give("resign", `Give this match of ${title} up?`, "Resign"), "danger"),
+      playing && button("Resign", () => this.#give("resign", `Resign this match of ${title}?`, "Resign"), "danger"),
       playing && button("Leave", () => this.#give("leave_match",
-        "Leave this match for good? Your seat is lost.", "Leave"), "danger"),
+        "Leave this match for good? You will lose your seat.", "Leave"), "danger"),
       this.#mayPlayAgain() && button("Play again", () => this.#playAgain(String(lobby)), "primary"),
       model.result && model.you !== null && h("a", { class: "button", href: this.#otherLevel() }, "Another level"),
       lobby && h("a", { class: "button", href: at(`/lobby/${lobby}`) }, "Lobby"),
@@ -214,7 +214,7 @@ class MatchPage {
     const name = model.seats[model.toAct];
     const text = model.result ? ""
       : yours ? (viewer.playback.following ? "Your turn" : "Your turn: go to the newest position")
-        : this.#sent ? "Sent…" : name ? `${name} is to move` : "";
+        : this.#sent ? "Sent…" : name ? `${name} to move` : "";
     if (this.turnLine.textContent !== text) this.turnLine.textContent = text;
     if (yours && model.turn !== this.#called) this.app.attention.call(title);
     this.#called = model.turn;

@@ -88,11 +88,11 @@ class PlayForm {
   #drawLevels(chosen) {
     const count = levelsOf(this.list, this.game.name, this.terms.seats).length;
     const numbers = Array.from({ length: count }, (_, i) => i + 1);
-    fill(this.levels, h("legend", null, "Level of the computer"), h("div", { class: "row" }, numbers.map((number) =>
+    fill(this.levels, h("legend", null, "Computer level"), h("div", { class: "row" }, numbers.map((number) =>
       h("label", { class: "level" },
         h("input", { type: "radio", name: "level", value: number, checked: number === Math.min(chosen || 1, count) }),
         number))),
-    h("p", { class: "muted small-text" }, `1 is the easiest, ${count} the strongest.`));
+    h("p", { class: "muted small-text" }, `1 is the weakest, ${count} the strongest.`));
     this.levels.hidden = this.start.hidden = !count;
   }
 

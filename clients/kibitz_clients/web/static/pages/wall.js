@@ -27,7 +27,7 @@ export async function show(root, app) {
   const empty = h(
     "div", { class: "wall-empty" },
     h("p", { class: "wall-empty-head" }, "No match is running"),
-    h("p", null, "Boards appear here as soon as one begins. ", h("a", { href: at("/host"), target: "_self" }, "Host a lobby"), "."),
+    h("p", null, "Boards appear here as soon as a match starts. ", h("a", { href: at("/host"), target: "_self" }, "Host a lobby"), "."),
   );
   const results = h("div", { class: "wall-results" });
   const back = h("a", { href: at("/"), class: "wall-back", target: "_self" }, "kibitz");
@@ -51,7 +51,7 @@ export async function show(root, app) {
     const all = lobby ? running.length : view.matches_in_all;
     facts.textContent = [
       `${counted(all, "match", "matches")} running`,
-      all > grid.count ? `${grid.count} of them here` : "",
+      all > grid.count ? `${grid.count} shown here` : "",
     ].filter(Boolean).join(" · ");
     empty.hidden = grid.count > 0;
   };

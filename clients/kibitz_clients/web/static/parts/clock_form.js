@@ -6,20 +6,20 @@ import { h, labelled } from "./dom.js";
 
 /** @type {[string, TimeControl][]} */
 const USUAL = [
-  ["1 second a move", { move_ms: 1_000 }],
-  ["1 minute + 1 second a move", { main_ms: 60_000, increment_ms: 1_000 }],
-  ["5 minutes + 3 seconds a move", { main_ms: 300_000, increment_ms: 3_000 }],
-  ["15 minutes + 10 seconds a move", { main_ms: 900_000, increment_ms: 10_000 }],
-  ["30 seconds a move", { move_ms: 30_000 }],
+  ["1 second per move", { move_ms: 1_000 }],
+  ["1 minute + 1 second per move", { main_ms: 60_000, increment_ms: 1_000 }],
+  ["5 minutes + 3 seconds per move", { main_ms: 300_000, increment_ms: 3_000 }],
+  ["15 minutes + 10 seconds per move", { main_ms: 900_000, increment_ms: 10_000 }],
+  ["30 seconds per move", { move_ms: 30_000 }],
 ];
-const CHOSEN = "5 minutes + 3 seconds a move";
+const CHOSEN = "5 minutes + 3 seconds per move";
 const NUMBERS = /** @type {const} */ ([
   ["main_ms", "Minutes for the match", 60_000],
-  ["increment_ms", "Seconds added after a move", 1_000],
-  ["move_ms", "Free seconds on every move", 1_000],
-  ["bank_ms", "Seconds of a bank used after that", 1_000],
+  ["increment_ms", "Seconds added per move", 1_000],
+  ["move_ms", "Free seconds per move", 1_000],
+  ["bank_ms", "Reserve seconds used after that", 1_000],
   ["periods", "Byo-yomi periods", 1],
-  ["period_ms", "Seconds of a period", 1_000],
+  ["period_ms", "Seconds per period", 1_000],
 ]);
 
 /**
@@ -30,7 +30,7 @@ export function clockForm(chosen = CHOSEN) {
   const usual = h("select", null,
     h("option", { value: "none" }, "No clock"),
     USUAL.map(([text], i) => h("option", { value: i, selected: text === chosen }, text)),
-    h("option", { value: "own" }, "Something else…"));
+    h("option", { value: "own" }, "Custom…"));
   const inputs = NUMBERS.map(([name, text, unit]) => ({
     name, text, unit,
     input: h("input", { type: "number", min: 0, step: unit === 60_000 ? 0.5 : name === "periods" ? 1 : 0.1, value: 0, inputmode: "decimal" }),

@@ -17,7 +17,7 @@ export function copyable(label, text, app) {
       await navigator.clipboard.writeText(text); // is there on TLS and on this machine only
     } catch {
       if (!document.execCommand("copy")) {
-        app.say("This browser does not let pages copy; the text is selected.", "bad");
+        app.say("This browser does not allow copying; the text is selected instead.", "bad");
         return;
       }
     }

@@ -57,8 +57,8 @@ export function crosstable(results) {
   const names = results.standings.map((line) => line.name);
   return h("table", { class: "crosstable" },
     h("caption", null, results.event.seats === 2
-      ? "Points of the row against the column, of so many games"
-      : "How often the row finished before the column, ties half, of so many games"),
+      ? "Points of the row against the column / games played"
+      : "Times the row finished ahead of the column (a tie counts half) / games played"),
     h("thead", null, h("tr", null,
       h("th", { scope: "col" }, "Entrant"),
       names.map((name, index) => h("th", { scope: "col", class: "number", title: name },

@@ -12,7 +12,7 @@ import { at } from "./address.js";
  */
 export async function finishedSnapshot(id) {
   const answer = await fetch(at(`/records/${encodeURIComponent(id)}.jsonl`));
-  if (!answer.ok) throw new Error("The match is over, and its record is not here any more.");
+  if (!answer.ok) throw new Error("The match is over, and its record is no longer available.");
   const lines = (await answer.text()).trim().split("\n");
   return snapshotOf(JSON.parse(lines[0]), JSON.parse(lines[lines.length - 1]), lines.length - 2);
 }

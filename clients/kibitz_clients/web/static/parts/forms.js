@@ -70,14 +70,14 @@ function control(attributes, schema, usual) {
     const input = h("input", {
       ...attributes, type: "number", min: schema.minimum, max: schema.maximum,
       step: schema.type === "integer" ? 1 : "any", inputmode: "decimal", value: usual ?? undefined,
-      placeholder: usual === null || usual === undefined ? "as usual" : undefined,
+      placeholder: usual === null || usual === undefined ? "default" : undefined,
     });
     return { input, value: () => changed(input.value === "" ? undefined : Number(input.value), usual) };
   }
   const example = /** @type {unknown[][]} */ (schema.examples ?? [])[0];
   const input = h("input", {
     ...attributes, type: "text", autocomplete: "off", spellcheck: "false",
-    placeholder: example ? `such as ${[example].flat().join(" ")}` : "as usual",
+    placeholder: example ? `such as ${[example].flat().join(" ")}` : "default",
   });
   const read = schema.type === "array" ? listOf : scalarOf;
   return { input, value: () => (input.value.trim() ? read(input.value, schema) : undefined) };

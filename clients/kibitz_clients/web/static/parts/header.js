@@ -35,7 +35,7 @@ export function header(root, app) {
   const look = h("button", { type: "button", class: "quiet small" });
   fill(
     root,
-    h("a", { class: "brand", href: at("/"), "aria-label": "kibitz, to the hall" }, logo(), "kibitz"),
+    h("a", { class: "brand", href: at("/"), "aria-label": "kibitz home" }, logo(), "kibitz"),
     h("nav", { "aria-label": "Pages" }, links),
     h("div", { class: "corner" }, light, who, signIn, signOut, look),
   );
@@ -43,8 +43,8 @@ export function header(root, app) {
   const drawLook = () => {
     const other = theme.look === "dark" ? "light" : "dark";
     look.textContent = other === "light" ? "☀" : "☾";
-    look.setAttribute("aria-label", `Change to ${other} colors`);
-    look.title = `Change to ${other} colors`;
+    look.setAttribute("aria-label", `Switch to ${other} colors`);
+    look.title = `Switch to ${other} colors`;
   };
   const drawWho = () => {
     const lost = connection.retryAt > 0;
@@ -63,7 +63,7 @@ export function header(root, app) {
   signIn.addEventListener("click", () => void app.router.show("sign_in"));
   signOut.addEventListener("click", () => {
     const playing = app.matches.seated.length > 0;
-    const question = "You have a seat in a running match, and cannot come back to it. Sign out?";
+    const question = "You have a seat in a running match and cannot return to it after signing out. Sign out?";
     if (playing && !confirm(question)) return;
     connection.signOut();
     history.pushState(null, "", at("/"));

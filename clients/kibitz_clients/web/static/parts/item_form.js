@@ -20,7 +20,7 @@ export class ItemForm {
     this.game = h("select", null, games.map((line) =>
       h("option", { value: line.name, selected: line.name === game }, line.title)));
     this.players = h("select", null);
-    this.matches = h("input", { type: "number", min: 1, max: 10_000, placeholder: "as usual", inputmode: "numeric" });
+    this.matches = h("input", { type: "number", min: 1, max: 10_000, placeholder: "default", inputmode: "numeric" });
     this.rotate = h("input", { type: "checkbox", checked: true });
     this.summary = h("p", { class: "muted" });
     this.matchesHelp = h("p", { class: "muted small-text" });
@@ -30,7 +30,7 @@ export class ItemForm {
     this.removal = h("button", { type: "button", class: "quiet small", onclick: () => remove(this) }, "Remove this game");
     this.element = h("div", { class: "item-form stack" },
       h("div", { class: "fields" },
-        labelled("Game", this.game), labelled("Players in a match", this.players), this.clock.element,
+        labelled("Game", this.game), labelled("Players per match", this.players), this.clock.element,
         labelled("Matches", this.matches, this.matchesHelp)),
       this.summary,
       this.more,
@@ -71,8 +71,8 @@ export class ItemForm {
     this.summary.textContent = line.summary;
     fill(this.players, line.seats.map((seats) => h("option", { value: seats }, seats)));
     this.matchesHelp.textContent = line.balanced
-      ? `This game is played in blocks, in which everybody takes every seat: a multiple of ${line.seats[0]}.`
-      : "One, if nothing is said.";
+      ? `A multiple of ${line.seats[0]}: everybody plays every seat once in a block of matches.`
+      : "One by default.";
     const { element, value } = objectForm(line.options_schema);
     this.#options = /** @type {() => ProgrammeItem["options"]} */ (value);
     this.more.hidden = !Object.keys(line.options_schema.properties ?? {}).length;

@@ -11,7 +11,7 @@ const CAUSES = {
   resignation: "resigned", time: "lost on time", illegal: "sent illegal moves", crash: "crashed",
   disconnect: "lost the connection", abandoned: "left the match", takeover: "lost the seat",
   kicked: "was removed by the host", aborted: "aborted by the operator",
-  infrastructure: "the server could not go on",
+  infrastructure: "the server could not continue",
 };
 
 /**
@@ -35,9 +35,9 @@ export function stepText(step, turn, names) {
     case "forfeit":
       return CAUSES[String(entry.cause)] ?? "dropped out";
     case "leave":
-      return "is away";
+      return "disconnected";
     case "return":
-      return "is back";
+      return "reconnected";
     case "replace":
       return `${playerName(entry) || seatName(entry.seat ?? 0, names)} plays on`;
     case "abort":

@@ -12,8 +12,8 @@ const CAUSES = {
   abandoned: "because players left",
   takeover: "because a seat was taken over",
   kicked: "because the host removed a player",
-  aborted: "because the operator ended the match",
-  infrastructure: "because of a fault of the server",
+  aborted: "because the operator aborted the match",
+  infrastructure: "because of a server error",
 };
 
 /**

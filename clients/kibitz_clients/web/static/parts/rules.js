@@ -11,7 +11,7 @@ import { read } from "./dialogs.js";
 export async function showRules(game, title) {
   const where = new URL(`../rules/${encodeURIComponent(game)}.html`, import.meta.url);
   const answer = await fetch(where);
-  if (!answer.ok) throw new Error(`This server has no page with the rules of ${title}.`);
+  if (!answer.ok) throw new Error(`This server has no rules page for ${title}.`);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   read(`Rules of ${title}`, h("article", null, [...page.body.childNodes].map((node) => document.importNode(node, true))));
 }

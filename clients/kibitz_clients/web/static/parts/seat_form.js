@@ -133,7 +133,7 @@ function parameterInput(parameter) {
   }
   return h("input", {
     type: "number", min: parameter.least, max: parameter.most, step: parameter.type === "int" ? 1 : "any",
-    inputmode: "decimal", placeholder: parameter.default ?? "as usual", value: parameter.default,
+    inputmode: "decimal", placeholder: parameter.default ?? "default", value: parameter.default,
   });
 }
 

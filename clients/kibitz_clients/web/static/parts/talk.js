@@ -83,6 +83,6 @@ export class Talk {
     const author = /** @type {{name: string} | undefined} */ (entry.author)?.name;
     if (author) return [h("strong", null, author), ` ${entry.text ?? ""}`];
     return [h("strong", null, "you"), ` ${this.#own.get(entry.seq)} `,
-      h("span", { class: "muted" }, "(shown to others when the match is over)")];
+      h("span", { class: "muted" }, "(hidden from others until the match is over)")];
   }
 }

@@ -77,7 +77,7 @@ export class ValueGraph {
     const turned = names.length === 2 ? 1 : -1;
     this.curves.replaceChildren(...this.known.flatMap((curve) => this.#curve(curve, curve.seat === turned)));
     const whose = this.known.map(({ seat }) => names[seat]).join(" and ");
-    this.root.setAttribute("aria-label", `Values that ${whose} gave to the position, by ply`);
+    this.root.setAttribute("aria-label", `Evaluations by ${whose}, by ply`);
     return this.known.length > 0;
   }
 

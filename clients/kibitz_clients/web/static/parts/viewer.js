@@ -132,11 +132,11 @@ export class Viewer {
       "div", { class: "controls", role: "group", "aria-label": "Replay" },
       h("div", { class: "scrub-row" }, this.range, this.place),
       h("div", { class: "step-row" },
-        step("first", "To the start", () => this.#jump(0)),
-        step("back", "One move back", () => playback.step(-1)),
+        step("first", "First position", () => this.#jump(0)),
+        step("back", "Previous move", () => playback.step(-1)),
         this.playButton,
-        step("on", "One move on", () => playback.step(1)),
-        step("last", "To the newest", () => this.#jump(this.course.length)),
+        step("on", "Next move", () => playback.step(1)),
+        step("last", "Newest position", () => this.#jump(this.course.length)),
         speed, this.linesLabel),
     );
   }
@@ -175,8 +175,8 @@ export class Viewer {
 
   #graphWords() {
     return this.names.length === 2
-      ? `What the bots think, each in its own unit: above the line ${this.names[0]} is better.`
-      : "What the bots think of their own position, each in its own unit.";
+      ? `Evaluations by the bots, each in its own unit; above the line, ${this.names[0]} is better.`
+      : "Each bot's evaluation of its own position, in its own unit.";
   }
 
   /** The lines that a bot wrote, for who may read them. */
@@ -186,7 +186,7 @@ export class Viewer {
     if (notes.length === 0) return;
     const lines = notes.map(({ entry, ply }) => h("div", null,
       h("span", { class: "ply" }, ply), ` ${entry.text ?? ""}`));
-    fill(this.notes, h("h2", null, "Notes of the bot"), h("pre", { tabindex: 0 }, lines));
+    fill(this.notes, h("h2", null, "Bot notes"), h("pre", { tabindex: 0 }, lines));
   }
 
   /** @param {number} from the place that was shown, or a negative number */

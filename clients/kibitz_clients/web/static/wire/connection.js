@@ -337,7 +337,7 @@ export class Connection extends EventTarget {
    */
   #follow(redirect) {
     this.#addresses.follow(redirect);
-    this.#giveUpSent("it goes on elsewhere");
+    this.#giveUpSent("redirected to another server");
     this.#goAway("redirect");
   }
 
@@ -350,7 +350,7 @@ export class Connection extends EventTarget {
       if (pending.sent && !REPEATABLE.has(pending.message.type)) {
         this.#pending.delete(id);
         pending.reject(
-          new Refusal("unanswered", "the connection broke before the server answered", reason),
+          new Refusal("unanswered", "the connection was lost before the server answered", reason),
         );
       }
       pending.sent = false;
