@@ -1,4 +1,4 @@
-// Boots the application: the connection, the header, and the page of the present address.
+// Starts the application: the connection, the header, and the page of the current address.
 
 import { at, here, websocketAddress } from "./parts/address.js";
 import { Attention } from "./parts/attention.js";
@@ -16,13 +16,13 @@ import { Matches } from "./wire/matches.js";
 /** @typedef {"plain"|"good"|"bad"} Tone */
 
 export class App {
-  /** @type {string} the invite code of the address that was opened, for the lobby of that address */
+  /** @type {string} the invite code in the opened address, for the lobby of that address */
   invite = "";
-  /** @type {Refusal | null} why the server did not let this player in */
+  /** @type {Refusal | null} why the server did not admit this player */
   refusal = null;
-  /** The lobby whose next match this player wants to see as soon as it begins. */
+  /** The lobby whose next match to open as soon as it begins. */
   awaited = "";
-  /** @type {(page: string) => void} is told which page is shown */
+  /** @type {(page: string) => void} called with the page that is shown */
   moved = () => {};
   #status = /** @type {HTMLElement} */ (document.getElementById("status"));
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -51,10 +51,10 @@ export class App {
   }
 
   /**
-   * Say something in the status line, which screen readers read out.
+   * Show a message in the status line, which screen readers announce.
    * @param {string} text
    * @param {Tone} [tone]
-   * @param {HTMLElement} [action] such as a link, beside it
+   * @param {HTMLElement} [action] such as a link, shown beside it
    */
   say(text, tone = "plain", action) {
     clearTimeout(this.#silence);
@@ -63,14 +63,14 @@ export class App {
     if (!action) this.#silence = setTimeout(() => fill(this.#status), 8_000);
   }
 
-  /** Take what was said away. */
+  /** Clear the status line. */
   hush() {
     clearTimeout(this.#silence);
     fill(this.#status);
   }
 
   /**
-   * Say what went wrong, with what to do about it.
+   * Show an error and what to do about it.
    * @param {unknown} error
    */
   sayError(error) {
@@ -82,7 +82,7 @@ export class App {
     }
   }
 
-  /** Come to the server, and show the page; or the sign-in where it admits no viewers. */
+  /** Connect, and show the page, or the sign-in page if the server admits no viewers. */
   async enter() {
     try {
       await this.connection.open();
@@ -158,13 +158,13 @@ function button(text, press) {
   return h("button", { type: "button", class: "small", onclick: press }, text);
 }
 
-/** Make the icon's address whole: a relative one is read anew below each path that is gone to. */
+/** Make the icon's address absolute; a relative one would change with each navigation. */
 function fixIcon() {
   const icon = /** @type {HTMLLinkElement | null} */ (document.querySelector("link[rel='icon']"));
   if (icon) icon.href = new URL(icon.href).href;
 }
 
-/** Pages for unattended screens, which take no part in what other windows do. */
+/** Pages for unattended screens, which do not interact with other windows. */
 const UNATTENDED = ["/wall", "/event"];
 
 fixIcon();

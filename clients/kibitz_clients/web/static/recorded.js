@@ -1,11 +1,11 @@
-// Boots the viewer in a file that `kibitz record export` wrote: the match is in the file itself.
-// `#ply=17` at the end of its address opens it after that ply.
+// Starts the viewer in a file written by `kibitz record export`, which contains the match.
+// `#ply=17` in the address opens it after that ply.
 
 import { define } from "./board/board.js";
 import { h } from "./parts/dom.js";
 import { showRecorded } from "./parts/recorded_match.js";
 
-/** The ply that the address names after its `#`, or null. */
+/** Return the ply in the address after `#`, or null. */
 function namedPly() {
   const ply = new URLSearchParams(location.hash.slice(1)).get("ply");
   return ply !== null && /^\d{1,9}$/.test(ply) ? Number(ply) : null;

@@ -1,4 +1,4 @@
-// Paths of the application and the page behind each. `match` is pure.
+// Application paths and their pages. `match` is pure.
 
 /** @typedef {import("./main.js").App} App */
 /** @typedef {(root: HTMLElement, app: App, params: Record<string, string>) =>
@@ -23,7 +23,7 @@ const PLAYERS_ONLY = new Set(["host"]);
 const YOUNG_MS = 10_000;
 
 /**
- * Return the page of a path, null where there is none.
+ * Return the page of a path, null if there is none.
  * @param {string} path
  * @returns {Route | null}
  */
@@ -36,7 +36,7 @@ export function match(path) {
 }
 
 export class Router {
-  /** @type {() => void} ends the page that is shown */
+  /** @type {() => void} ends the current page */
   #leave = () => {};
   #turn = 0;
 
@@ -47,13 +47,13 @@ export class Router {
   constructor(root, app) {
     this.root = root;
     this.app = app;
-    /** @type {string} the page that is shown */
+    /** @type {string} the current page */
     this.page = "";
     addEventListener("popstate", () => this.show());
     document.addEventListener("click", (event) => this.#follow(event));
   }
 
-  /** @param {string} path one of the application, with its query */
+  /** @param {string} path an application path with its query */
   navigate(path) {
     const place = at(path);
     if (place !== location.pathname + location.search) history.pushState(null, "", place);
@@ -62,7 +62,7 @@ export class Router {
   }
 
   /**
-   * Show the page of the present address, or another one in its place.
+   * Show the page of the current address, or another one instead.
    * @param {string} [instead]
    */
   async show(instead) {
@@ -90,7 +90,7 @@ export class Router {
       }
       this.#leave = leave ?? (() => {});
       if (turn > 1 && !this.root.contains(document.activeElement)) {
-        this.root.focus({ preventScroll: true }); // so that the keyboard goes on from here
+        this.root.focus({ preventScroll: true }); // so that keyboard navigation continues from here
       }
     } catch (error) {
       if (turn !== this.#turn) return;
@@ -100,7 +100,7 @@ export class Router {
   }
 
   /**
-   * Return the route, or the sign-in in its place where a viewer may do nothing.
+   * Return the route, or the sign-in page if viewers cannot use it.
    * @param {Route | null} route
    */
   #admitted(route) {
@@ -109,8 +109,8 @@ export class Router {
   }
 
   /**
-   * Load the module of a page. After an upgrade of the server the files of before are gone: then the
-   * whole application is loaded anew, unless it was loaded just now.
+   * Load the module of a page. After a server upgrade the old files are gone; the whole application
+   * is then reloaded, unless that happened just before.
    * @param {string} page
    * @returns {Promise<{show: Show}>}
    */
@@ -140,7 +140,7 @@ export class Router {
   }
 
   /**
-   * Links inside the application change the page without loading it.
+   * Handle links inside the application without reloading.
    * @param {MouseEvent} event
    */
   #follow(event) {

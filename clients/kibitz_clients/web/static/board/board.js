@@ -1,8 +1,8 @@
-// <kibitz-board>: a position drawn from its stage, and a person's way to pick a move on it.
+// <kibitz-board>: draws a position from its stage and lets a person pick a move on it.
 //
-// It has no rules: the server lists what may be picked (`picks`). People pick a cell with a click,
-// a tap, a drag from cell to cell, or arrow keys and Enter; Escape takes the last cell back. With
-// the attribute `compact` it is only a picture.
+// It does not implement any rules: the server lists the possible picks (`picks`). People pick cells
+// with a click, a tap, a drag from cell to cell, or arrow keys and Enter; Escape takes the last
+// cell back. With the attribute `compact` it is only a picture.
 
 import { apply } from "../wire/merge_patch.js";
 import { describe, named } from "./describe.js";
@@ -41,13 +41,13 @@ export class KibitzBoard extends HTMLElement {
   #drawing = null;
   /** @type {readonly Pick[] | null} */
   #picks = null;
-  /** The cells that were picked so far. @type {readonly string[]} */
+  /** The cells picked so far. @type {readonly string[]} */
   #prefix = [];
   /** @type {readonly Line[]} */
   #lines = [];
   /** @type {readonly string[]} */
   #names = [];
-  /** The cell that keys start from. @type {string | null} */
+  /** The cell that keyboard navigation starts from. @type {string | null} */
   #focus = null;
   /** @type {Map<string, SVGElement>} */
   #hits = new Map();
@@ -94,7 +94,7 @@ export class KibitzBoard extends HTMLElement {
     return this.#stage;
   }
 
-  /** The whole drawing, without a motion. */
+  /** Redraw everything without animation. */
   set stage(stage) {
     this.#settle();
     this.#stage = stage;
@@ -121,7 +121,7 @@ export class KibitzBoard extends HTMLElement {
     return this.#picks;
   }
 
-  /** The legal actions, or null while nothing may be picked. */
+  /** The legal actions, or null if nothing can be picked. */
   set picks(picks) {
     this.#picks = picks && picks.length > 0 ? picks : null;
     this.#prefix = [];
@@ -131,19 +131,19 @@ export class KibitzBoard extends HTMLElement {
     else this.#show();
   }
 
-  /** Lines that bots expect. */
+  /** The lines of play that bots expect. */
   set lines(/** @type {readonly Line[]} */ lines) {
     this.#lines = lines;
     if (this.#drawing instanceof Drawing) this.#drawing.expect(lines);
   }
 
-  /** Names of the players by seat, for labels and text. */
+  /** The players' names by seat, for labels and text. */
   set seatNames(/** @type {readonly string[]} */ names) {
     this.#names = names;
     if (this.#stage) this.#refresh(Object.keys(this.#stage.cells), true);
   }
 
-  /** Take back the cell that was picked last. */
+  /** Take back the last picked cell. */
   takeBack() {
     if (this.#prefix.length > 0) this.#pick(this.#prefix.slice(0, -1));
   }
@@ -181,7 +181,7 @@ export class KibitzBoard extends HTMLElement {
     return Object.values(this.#stage?.cells ?? {}).some((cell) => cell.kind === "button");
   }
 
-  /** Update the labels of cells, and the text about the match. */
+  /** Update the cell labels and the text about the match. */
   #refresh(/** @type {string[]} */ cells, /** @type {boolean} */ text) {
     const stage = /** @type {Stage} */ (this.#stage);
     if (this.compact) return;
@@ -204,7 +204,7 @@ export class KibitzBoard extends HTMLElement {
     this.svg.setAttribute("aria-label", label);
   }
 
-  /** Show the cells that may be picked, and the picked ones. */
+  /** Show the cells that can be picked and the ones already picked. */
   #show() {
     const drawing = this.#drawing;
     if (!(drawing instanceof Drawing)) return;
@@ -249,7 +249,7 @@ export class KibitzBoard extends HTMLElement {
     );
   }
 
-  /** Buttons for actions that no cell stands for, and to take a cell back. */
+  /** Show buttons for actions without a cell, and one to take a cell back. */
   #buttons() {
     /** @type {HTMLElement[]} */
     const made = this.#trayButtons();
@@ -263,7 +263,7 @@ export class KibitzBoard extends HTMLElement {
     if (cell) made.find((element) => element.dataset.cell === cell)?.focus();
   }
 
-  /** Buttons beside the board are below it, large enough for a thumb. */
+  /** Return the buttons below the board, large enough for a thumb. */
   #trayButtons() {
     const drawing = this.#drawing;
     if (!(drawing instanceof Drawing) || !drawing.buttons) return [];
@@ -318,7 +318,7 @@ export class KibitzBoard extends HTMLElement {
     this.svg.addEventListener("pointerup", (event) => this.#up(/** @type {PointerEvent} */ (event)));
     this.svg.addEventListener("pointercancel", () => this.#drop());
     this.svg.addEventListener("keydown", (event) => this.#key(/** @type {KeyboardEvent} */ (event)));
-    // Screen readers click without a pointer: such a click has no count.
+    // Screen readers click without a pointer, so `detail` is 0.
     this.svg.addEventListener("click", (event) => {
       const cell = this.#cellOf(event);
       if (/** @type {MouseEvent} */ (event).detail === 0 && cell) this.#pressCell(cell);
@@ -355,7 +355,7 @@ export class KibitzBoard extends HTMLElement {
     this.#setFocus(cell);
     const next = nextCells(this.#picks, this.#prefix);
     const longer = this.#picks.some((pick) => pick.cells.length > 1);
-    // A cell that leads to others is picked as the pointer goes down, so that it can be dragged.
+    // Pick a cell with continuations on pointer down, so that it can be dragged.
     const fresh = longer && !this.#prefix.includes(cell) &&
       (next.has(cell) || nextCells(this.#picks, []).has(cell));
     if (fresh) this.#pressCell(cell);
@@ -364,7 +364,7 @@ export class KibitzBoard extends HTMLElement {
     try {
       this.svg.setPointerCapture(event.pointerId);
     } catch {
-      // The pointer is gone already; what follows is the same without capture.
+      // The pointer is already gone; dragging works without capture too.
     }
   }
 
@@ -398,7 +398,7 @@ export class KibitzBoard extends HTMLElement {
     else if (press.fresh) this.takeBack();
   }
 
-  /** End a drag: a piece that was moved goes home. */
+  /** End a drag: a moved piece returns to its cell. */
   #drop() {
     const press = this.#press;
     this.#press = null;
@@ -428,7 +428,7 @@ export class KibitzBoard extends HTMLElement {
     event.stopPropagation();
   }
 
-  /** The button that bears an arrow, where no cell of the board can be picked. */
+  /** Return the button cell of an arrow key, if no other cell can be picked. */
   #arrowButton(/** @type {string} */ key) {
     const cells = this.#stage?.cells ?? {};
     const next = [...nextCells(this.#picks ?? [], this.#prefix)];
@@ -460,8 +460,8 @@ export class KibitzBoard extends HTMLElement {
   }
 
   /**
-   * The button that a press on a cell of its column stands for, where only buttons may be pressed:
-   * on a board where pieces are dropped from above, people click where they want them.
+   * Return the button for a press on any cell of its column, if only buttons can be picked: people
+   * drop a piece by clicking anywhere in its column.
    * @param {string} cell
    */
   #aligned(cell) {
@@ -480,7 +480,10 @@ export class KibitzBoard extends HTMLElement {
     this.#show();
   }
 
-  /** A whole action: nothing more is picked until `picks` are set again. @param {Pick} pick */
+  /**
+   * Play a complete action; nothing can be picked until `picks` is set again.
+   * @param {Pick} pick
+   */
   #play(pick) {
     this.picks = null;
     this.dispatchEvent(new CustomEvent("pick", { detail: { action: pick.action, cells: pick.cells } }));
@@ -502,7 +505,7 @@ function button(text, act) {
   return made;
 }
 
-/** Register the element, once. */
+/** Register the custom element once. */
 export function define() {
   if (!customElements.get("kibitz-board")) customElements.define("kibitz-board", KibitzBoard);
 }

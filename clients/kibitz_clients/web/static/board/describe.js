@@ -1,4 +1,4 @@
-// Cells and positions in words, for labels that screen readers say.
+// Descriptions of cells and positions for screen readers.
 
 /** @typedef {import("../wire/messages.js").StageCell} Cell */
 
@@ -7,7 +7,7 @@ const GROUNDS = {
   fog: "not in sight", rock: "rock", wreck: "wreck", gone: "taken", button: "button",
 };
 
-/** The name of a seat: that of its player, or its number. */
+/** The name of a seat's player, or the seat's number. */
 export function seatName(/** @type {number} */ seat, /** @type {readonly string[]} */ names) {
   return names[seat] || `seat ${seat + 1}`;
 }
@@ -37,7 +37,7 @@ function facing(heading) {
 }
 
 /**
- * A line of a stage's text, with `seat 1` replaced by the player's name.
+ * Replace `seat 1` by the player's name in a line of a stage's text.
  * @param {string} line
  * @param {readonly string[]} names
  */

@@ -1,4 +1,4 @@
-// A whole board as SVG, in layers from back to front. A paint redraws the cells it names alone.
+// A full board as SVG, in layers from back to front. A paint redraws only the cells it names.
 
 import { Layout } from "./geometry.js";
 import { expected, marksAbove, marksBelow } from "./marks.js";
@@ -37,7 +37,7 @@ export class Drawing {
     return this.scenery.layout.points;
   }
 
-  /** Draw all of a stage. @param {Stage} stage */
+  /** Draw a whole stage. @param {Stage} stage */
   #draw(stage) {
     const layout = new Layout(stage, { buttons: this.buttons });
     this.scenery = sceneryOf(stage, layout);
@@ -56,8 +56,7 @@ export class Drawing {
   }
 
   /**
-   * Show what a paint has made of the stage. Returns false where the board as a whole has changed,
-   * so that it has to be drawn anew.
+   * Apply a paint. Returns false if the board as a whole changed and must be redrawn.
    * @param {Stage} before
    * @param {Stage} after
    * @param {Paint} paint
@@ -78,7 +77,7 @@ export class Drawing {
     return true;
   }
 
-  /** Draw a cell, in place of what was drawn of it. @param {string} name */
+  /** Redraw a cell. @param {string} name */
   #cell(name) {
     const cell = this.scenery.stage.cells[name];
     const at = /** @type {Point} */ (this.points.get(name));
@@ -102,7 +101,7 @@ export class Drawing {
     this.layers.above.replaceChildren(...marksAbove(this.scenery));
   }
 
-  /** Draw moves that bots expect. @param {readonly import("./marks.js").Line[]} lines */
+  /** Draw the moves that bots expect. @param {readonly import("./marks.js").Line[]} lines */
   expect(lines) {
     this.layers.lines.replaceChildren(...expected(this.scenery, lines));
   }
@@ -114,7 +113,7 @@ function present(nodes) {
 }
 
 /**
- * Put a drawing in the place of the one of its name.
+ * Replace the drawing with the same name.
  * @template {Node} T
  * @param {SVGElement} layer
  * @param {Map<string, T>} known

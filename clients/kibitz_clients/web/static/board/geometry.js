@@ -1,7 +1,7 @@
 // The geometry of a stage: positions of cells in pixels, neighbors, and the cell at a point.
 //
-// The measures are those of the pictures that `kibitz record export` draws. A hexagonal lattice has
-// neighbors two units of x apart and rows that are one unit of y apart, drawn sqrt(3) as long.
+// The measures match the pictures by `kibitz record export`. In a hexagonal lattice, neighbors in a
+// row are two units of x apart; rows are one unit of y apart, which is drawn as sqrt(3) units of x.
 
 /** @typedef {import("../wire/messages.js").Stage} Stage */
 /** @typedef {import("../wire/messages.js").StageCell} Cell */
@@ -12,18 +12,18 @@
 export const HALF_PITCH = 22;
 const EDGE = 32;
 const LABEL_ROOM = 26;
-/** The smallest drawing: a board of few cells is not blown up beyond this. */
+/** The minimum size of a drawing, so that boards with few cells are not blown up. */
 const LEAST = { width: 380, height: 150 };
 const LABEL_DISTANCE = 38;
 const CARD_PITCH = { x: 62, y: 46 };
 const CARD_EDGE = 46;
 
-/** The places of a stage in pixels, with the first cell of the board at (0, 0). */
+/** The positions of a stage in pixels, with the first cell of the board at (0, 0). */
 export class Layout {
   /**
    * @param {Stage} stage
-   * @param {{buttons?: boolean, labels?: boolean}} [shown] which of these have a place too;
-   *   of the buttons those in a column of the board
+   * @param {{buttons?: boolean, labels?: boolean}} [shown] which of these also get a
+   *   position; of the buttons only those in a column of the board
    */
   constructor(stage, { buttons = false, labels = true } = {}) {
     const board = Object.values(stage.cells).filter((cell) => cell.kind !== "button");
@@ -44,17 +44,22 @@ export class Layout {
       if (placed(cell)) this.points.set(name, this.pointAt(cell.x, cell.y));
     }
     this.labels = labels ? stage.labels : [];
-    /** How far the drawing goes beyond the outermost places. */
+    /** The margin of the drawing around the outermost positions. */
     this.edges = this.#edges();
     this.box = this.#box(extent(shown));
   }
 
-  /** Where a place of the lattice is. @param {number} x @param {number} y @returns {Point} */
+  /**
+   * Return the pixel position of a lattice point.
+   * @param {number} x
+   * @param {number} y
+   * @returns {Point}
+   */
   pointAt(x, y) {
     return { x: (x - this.board.left) * this.pitch.x, y: (y - this.board.top) * this.pitch.y };
   }
 
-  /** The middle of a label: near the board where it stands beside it. @returns {Point} */
+  /** Return the center of a label; labels beside the board move close to it. @returns {Point} */
   labelPoint(/** @type {{x: number, y: number}} */ label) {
     const at = this.pointAt(label.x, label.y);
     const end = this.pointAt(this.board.right, this.board.bottom);
@@ -110,7 +115,7 @@ function extent(cells) {
 }
 
 /**
- * The cell nearest to a point, within a distance.
+ * Return the cell nearest to a point, within a distance.
  * @param {Map<string, Point>} points
  * @param {Point} at
  * @param {number} [limit]
@@ -132,8 +137,8 @@ const DIRECTIONS = {
 };
 
 /**
- * The cell that an arrow key leads to: the nearest one in its direction, counted by steps ahead and
- * aside, and never a cell that lies more aside than ahead.
+ * Return the cell that an arrow key leads to: the nearest in its direction by steps ahead plus
+ * aside, never one that lies further aside than ahead.
  * @param {Map<string, Point>} points
  * @param {string} from
  * @param {Direction} direction
@@ -158,7 +163,7 @@ export function neighbour(points, from, direction) {
 }
 
 /**
- * A path over cells of a board of hollows: triangles or squares of neighbors, and lines.
+ * Return a path that covers cells of a wooden board: triangles or squares of neighbors, and lines.
  * @param {Layout} layout
  * @param {Iterable<readonly [string, Cell]>} cells
  * @param {(x: number, y: number) => string} write
@@ -187,7 +192,9 @@ export function outline(layout, cells, write) {
   return parts.join("");
 }
 
-/** The triangles or squares, and the pairs, of neighbors that a place is the first corner of. */
+/**
+ * Return the triangles (or squares) and pairs of neighbors that have this point as first corner.
+ */
 function cliques(/** @type {boolean} */ hexagonal, /** @type {number} */ x, /** @type {number} */ y) {
   if (hexagonal) {
     const ring = [[x + 2, y], [x + 1, y + 1], [x - 1, y + 1], [x - 2, y]];
@@ -205,7 +212,7 @@ function cliques(/** @type {boolean} */ hexagonal, /** @type {number} */ x, /** 
 }
 
 /**
- * The cells that a move in words names, in order: `c3-d4` names c3 and d4 where these exist.
+ * Return the cells named in a move's text, in order: `c3-d4` names c3 and d4 if both exist.
  * @param {string} text
  * @param {Readonly<Record<string, unknown>>} cells
  */

@@ -1,16 +1,15 @@
-// Shapes of cells, joined into one path for each way to look: a path is an element to lay out and
-// paint, and of what looks alike there is much on a board.
+// Cells that look alike, joined into one SVG path per look: fewer elements to lay out and paint.
 
 import { svg } from "./svg.js";
 
 export class LookPaths {
-  /** The shapes that look alike, by cell. @type {Map<string, Map<string, string>>} */
+  /** The shapes of each look, by cell. @type {Map<string, Map<string, string>>} */
   #shapes = new Map();
   /** @type {Map<string, SVGElement>} */
   #paths = new Map();
-  /** How each cell looks. @type {Map<string, string>} */
+  /** The look of each cell. @type {Map<string, string>} */
   #lookOf = new Map();
-  /** Looks whose path is to be written anew. @type {Set<string>} */
+  /** Looks whose path must be rewritten. @type {Set<string>} */
   #stale = new Set();
 
   constructor() {
@@ -18,10 +17,10 @@ export class LookPaths {
   }
 
   /**
-   * Give a cell its shape; `write` shows it.
+   * Set the shape of a cell; `write` shows it.
    * @param {string} cell
-   * @param {string} look classes of the path, empty where the cell has no shape
-   * @param {string} shape what it adds to the path
+   * @param {string} look classes of the path; empty if the cell has no shape
+   * @param {string} shape the part of the path for this cell
    */
   set(cell, look, shape) {
     const former = this.#lookOf.get(cell);
@@ -37,7 +36,7 @@ export class LookPaths {
     this.#stale.add(look);
   }
 
-  /** Write the paths that have changed. */
+  /** Update the paths that have changed. */
   write() {
     for (const look of this.#stale) {
       const shapes = this.#shapes.get(look) ?? new Map();

@@ -1,4 +1,4 @@
-// Highlights of a board: the last move, a piece's way, a winning line, what is in sight, and the
+// Highlights of a board: the last move, a piece's path, a winning line, visible cells, and the
 // lines that bots expect.
 
 import { look } from "./shapes.js";
@@ -11,12 +11,12 @@ import { CROSSINGS, shapeOf, themeOf, TILES, WOOD } from "./themes.js";
 /** @typedef {import("./svg.js").Point} Point */
 /** @typedef {{cells: readonly string[], seat: number}} Line a move that a bot expects */
 
-/** The highlights under the pieces. @param {Scenery} scenery @returns {Node[]} */
+/** Return the highlights under the pieces. @param {Scenery} scenery @returns {Node[]} */
 export function marksBelow(scenery) {
   return scenery.stage.marks.flatMap((mark) => below(scenery, mark));
 }
 
-/** The highlights over the pieces. @param {Scenery} scenery @returns {Node[]} */
+/** Return the highlights over the pieces. @param {Scenery} scenery @returns {Node[]} */
 export function marksAbove(scenery) {
   return scenery.stage.marks.flatMap((mark) => above(scenery, mark));
 }
@@ -84,7 +84,7 @@ function polyline(points, name) {
 // --- arrows ---------------------------------------------------------------------------------
 
 /**
- * An arrow along points that ends before the last one.
+ * Draw an arrow along points that ends just before the last one.
  * @param {Point[]} stops
  * @param {string} name
  * @param {(from: Point, to: Point) => Point} bend the control point between two stops
@@ -122,7 +122,8 @@ function bentArcs(from, to) {
 }
 
 /**
- * The moves that a bot expects, numbered from 1: an arrow between two cells, a ring at one.
+ * Draw the moves that a bot expects, numbered from 1: an arrow between two cells, a ring around
+ * one.
  * @param {Scenery} scenery
  * @param {readonly Line[]} lines
  * @returns {Node[]}

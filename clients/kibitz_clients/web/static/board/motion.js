@@ -1,4 +1,4 @@
-// Motions when a paint is applied: a piece moves along its path, or a new piece appears.
+// Animations of a paint: a piece moves along its path, or a new piece appears.
 
 /** @typedef {import("../wire/paint.js").Paint} Paint */
 /** @typedef {import("../wire/messages.js").Stage} Stage */
@@ -13,7 +13,7 @@ const APPEAR_MS = 160;
 
 /**
  * Return the motions between two stages: the path of the last move if a piece went from its first
- * cell to its last, a piece that has changed its cell, and new pieces.
+ * cell to its last, else a piece that changed its cell, and new pieces.
  * @param {Stage} before
  * @param {Stage} after
  * @param {Paint} paint
@@ -52,7 +52,7 @@ function slide(before, after, cell, left) {
 }
 
 /**
- * Show a motion on the drawing of the piece. Returns the animation, or null where none is possible.
+ * Animate the drawing of a piece. Returns the animation, or null if none is possible.
  * @param {SVGElement} piece
  * @param {readonly Point[]} points
  */

@@ -1,17 +1,17 @@
 // Picking a legal action cell by cell: which cells come next, and which action is complete.
 //
-// The server gives for each legal action the cells to pick, in order, and no action's cells are
-// the beginning of another's: so the last cell decides.
+// For each legal action the server lists the cells to pick in order. No action's cells are a prefix
+// of another's, so an action is complete with its last cell.
 
 /** @typedef {{cells: readonly string[], action: Record<string, unknown>}} Pick */
 
-/** Whether the cells of a pick begin with `prefix`. */
+/** Return whether the cells of a pick begin with `prefix`. */
 function begins(/** @type {Pick} */ pick, /** @type {readonly string[]} */ prefix) {
   return pick.cells.length >= prefix.length && prefix.every((cell, i) => pick.cells[i] === cell);
 }
 
 /**
- * The cells that may be picked after those of `prefix`.
+ * Return the cells that can follow `prefix`.
  * @param {readonly Pick[]} picks
  * @param {readonly string[]} prefix
  * @returns {Set<string>}
@@ -27,7 +27,7 @@ export function nextCells(picks, prefix) {
 }
 
 /**
- * The action that exactly these cells pick, or null.
+ * Return the action with exactly these cells, or null.
  * @param {readonly Pick[]} picks
  * @param {readonly string[]} cells
  */
@@ -36,16 +36,16 @@ export function completed(picks, cells) {
   return picks.find((pick) => pick.cells.length === cells.length && begins(pick, cells)) ?? null;
 }
 
-/** Picks that need no cell, such as a pass: they are played by a button. */
+/** Return the picks without cells, such as a pass; they are played by a button. */
 export function cellless(/** @type {readonly Pick[]} */ picks) {
   return picks.filter((pick) => pick.cells.length === 0);
 }
 
 /**
- * Return the picked cells after another pick: more, others, or fewer of them.
+ * Return the picked cells after a press on `cell`.
  *
- * A cell that continues is added. Otherwise the last cell takes itself back, a cell that may begin
- * a pick begins anew, and anything else leaves all as it is.
+ * A cell that continues the prefix is added. Pressing the last cell again takes it back, a cell
+ * that can start a pick starts over, and any other cell changes nothing.
  * @param {readonly Pick[]} picks
  * @param {readonly string[]} prefix
  * @param {string} cell
@@ -57,7 +57,7 @@ export function pressed(picks, prefix, cell) {
   return nextCells(picks, []).has(cell) ? [cell] : prefix;
 }
 
-/** An action as text, by default its values. */
+/** Return an action as text, by default its values. */
 export function actionText(/** @type {Record<string, unknown>} */ action) {
   const entries = Object.entries(action).filter(([, value]) => value !== null);
   if (entries.length === 0) return "play";

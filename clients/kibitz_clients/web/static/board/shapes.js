@@ -1,13 +1,13 @@
-// The pieces of seats: colors, the emblems that tell them apart without colors, and gradients.
+// The pieces of seats: colors, gradients, and emblems for telling them apart without colors.
 //
-// Gradients are defined once for all boards of a page, by classes, so that `board.css` can give
-// each theme of the page its own.
+// Gradients are defined once per page and styled by classes, so that `board.css` can set them for
+// each theme.
 
 import { circlePath, num, polygonPath, squarePath, svg } from "./svg.js";
 
 /** @typedef {import("./svg.js").Point} Point */
 
-/** As many seats as have a color and an emblem of their own; the next ones begin anew. */
+/** The number of distinct colors and emblems; further seats start over. */
 export const LOOKS = 6;
 const DEFINITIONS = "kibitz-board-definitions";
 
@@ -28,26 +28,26 @@ const EMBLEMS = [
   ].map(([x, y]) => /** @type {const} */ ([x / 3, y / 3])),
 ];
 
-/** Which of the looks a seat has. @param {number} seat */
+/** Return the index of a seat's color and emblem. @param {number} seat */
 export function look(seat) {
   return seat % LOOKS;
 }
 
-/** The path of a seat's emblem around a point. @param {number} seat @param {Point} at */
+/** Return the path of a seat's emblem around a point. @param {number} seat @param {Point} at */
 export function emblemPath(seat, at, /** @type {number} */ size) {
   const corners = EMBLEMS[look(seat)];
   if (corners.length === 0) return circlePath(at.x, at.y, size * 0.85);
   return polygonPath(corners.map(([x, y]) => [at.x + size * x, at.y + size * y]));
 }
 
-/** A group at a point. @param {Point} at @param {...(Node | null)} children */
+/** Return an SVG group at a point. @param {Point} at @param {...(Node | null)} children */
 export function placed(at, ...children) {
   return svg("g", { transform: `translate(${num(at.x)} ${num(at.y)})` }, ...children);
 }
 
 export const ORIGIN = { x: 0, y: 0 };
 
-/** A marble around the origin, with the emblem of its seat unless something else goes there. */
+/** Draw a marble around the origin, with its seat's emblem unless something else is drawn there. */
 export function marble(/** @type {number} */ seat, /** @type {number} */ radius, marked = true) {
   return [
     shadow(radius),
@@ -60,7 +60,7 @@ export function marble(/** @type {number} */ seat, /** @type {number} */ radius,
   ];
 }
 
-/** A stone around the origin: black, white, or in the color of the seat it belongs to. */
+/** Draw a stone around the origin: black, white, or in the color of its seat. */
 export function stone(
   /** @type {"black" | "white" | number} */ kind,
   /** @type {number | null} */ seat,
@@ -76,7 +76,7 @@ export function stone(
   ];
 }
 
-/** A tank around the origin: only its turret where its heading is not known. */
+/** Draw a tank around the origin, or only its turret if its heading is unknown. */
 export function tank(/** @type {number} */ seat, /** @type {number | undefined} */ heading) {
   const own = look(seat);
   const angle = (((heading ?? 0) + 90) * Math.PI) / 180;
@@ -97,7 +97,7 @@ export function tank(/** @type {number} */ seat, /** @type {number | undefined} 
   ];
 }
 
-/** A rectangle with round corners around a point. @param {number} x @param {number} y */
+/** Draw a rectangle with round corners around a point. @param {number} x @param {number} y */
 export function rectangle(
   x, y,
   /** @type {number} */ halfWidth,
@@ -118,7 +118,7 @@ function shadow(radius) {
   });
 }
 
-/** Put the gradients of all boards into the page, once. */
+/** Add the gradients of all boards to the page, once. */
 export function defineGradients(/** @type {Document} */ page) {
   if (page.getElementById(DEFINITIONS)) return;
   const seats = Array.from({ length: LOOKS }, (_, seat) => ball(`seat-${seat}`));
@@ -150,7 +150,7 @@ function down(name) {
 /**
  * @param {string} tag
  * @param {string} name
- * @param {[number, string][]} stops where each colour is, and the last part of its class
+ * @param {[number, string][]} stops the position of each color, and the suffix of its class
  * @param {Record<string, number>} measures
  */
 function gradient(tag, name, stops, measures) {

@@ -1,4 +1,4 @@
-// SVG elements: how they are made, and how their numbers and paths are written.
+// Creates SVG elements and formats their numbers and paths.
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
 
@@ -20,30 +20,38 @@ export function svg(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** Write a number with at most two digits behind the point. @param {number} value */
+/** Write a number with at most two decimals. @param {number} value */
 export function num(value) {
   return String(Math.round(value * 100) / 100);
 }
 
-/** A path of a circle, which can be joined to others. @param {number} x @param {number} y */
+/**
+ * Return the path of a circle, which can be joined to others.
+ * @param {number} x
+ * @param {number} y
+ */
 export function circlePath(x, y, /** @type {number} */ radius) {
   const r = num(radius);
   return `M${num(x - radius)} ${num(y)}a${r} ${r} 0 1 0 ${num(2 * radius)} 0` +
     `a${r} ${r} 0 1 0 ${num(-2 * radius)} 0z`;
 }
 
-/** A closed path through corners. @param {readonly (readonly [number, number])[]} corners */
+/** Return a closed path through corners. @param {readonly (readonly [number, number])[]} corners */
 export function polygonPath(corners) {
   return `M${corners.map(([x, y]) => `${num(x)} ${num(y)}`).join("L")}z`;
 }
 
-/** A path of a rectangle around a point. @param {number} x @param {number} y */
+/** Return the path of a rectangle around a point. @param {number} x @param {number} y */
 export function squarePath(x, y, /** @type {number} */ halfWidth, halfHeight = halfWidth) {
   return `M${num(x - halfWidth)} ${num(y - halfHeight)}h${num(2 * halfWidth)}` +
     `v${num(2 * halfHeight)}h${num(-2 * halfWidth)}z`;
 }
 
-/** The same with round corners. @param {number} x @param {number} y */
+/**
+ * Return the path of a rectangle with round corners around a point.
+ * @param {number} x
+ * @param {number} y
+ */
 export function roundedPath(
   x, y,
   /** @type {number} */ halfWidth,
@@ -58,7 +66,7 @@ export function roundedPath(
     `v${down}${corner(-1, 1)}h-${across}${corner(-1, -1)}v-${down}${corner(1, -1)}z`;
 }
 
-/** A path of a hexagon with a corner at the top. @param {number} x @param {number} y */
+/** Return the path of a hexagon with a corner at the top. @param {number} x @param {number} y */
 export function hexagonPath(x, y, /** @type {number} */ radius) {
   const corners = [];
   for (let i = 0; i < 6; i += 1) {
@@ -70,7 +78,10 @@ export function hexagonPath(x, y, /** @type {number} */ radius) {
   return polygonPath(corners);
 }
 
-/** The point `length` away, `angle` radians clockwise from the right. @param {Point} at */
+/**
+ * Return the point at distance `length` and `angle` radians clockwise from the right.
+ * @param {Point} at
+ */
 export function polar(at, /** @type {number} */ angle, /** @type {number} */ length) {
   return { x: at.x + length * Math.cos(angle), y: at.y + length * Math.sin(angle) };
 }

@@ -1,7 +1,7 @@
-// The look of a board's cells, by their kind: hollows in wood with marbles, crossings with stones,
-// cards with numbers, tiles with tanks and wrecks, and buttons.
+// The look of cells by their kind: hollows in wood with marbles, crossings with stones, cards with
+// numbers, tiles with tanks and wrecks, and buttons.
 //
-// Unknown kinds are drawn as tiles, so that games can use kinds of their own.
+// Unknown kinds are drawn as tiles, so games can define their own kinds.
 
 import { HALF_PITCH, outline } from "./geometry.js";
 import { emblemPath, look, marble, placed, rectangle, stone, tank } from "./shapes.js";
@@ -66,7 +66,7 @@ export const WOOD = {
   },
 };
 
-/** The arrow at the rim of a piece that faces somewhere. @param {number} heading */
+/** Draw an arrow at the rim of a piece with a heading. @param {number} heading */
 function pointer(heading) {
   return svg("path", { d: "M0 -23l6 9h-12z", transform: `rotate(${heading})`, class: "kb-glyph" });
 }
@@ -109,14 +109,14 @@ export const CROSSINGS = {
   },
 };
 
-/** What the stones of a seat look like. @returns {"black" | "white" | number} */
+/** Return the look of a seat's stones. @returns {"black" | "white" | number} */
 export function stoneOf(/** @type {Stage} */ stage, /** @type {number} */ seat) {
   /** @type {readonly ("black" | "white")[]} */
   const colours = stage.colours.length ? stage.colours : ["black", "white"];
   return colours[seat] ?? seat;
 }
 
-/** All lines of a board, each row and column as long as it goes. */
+/** Draw the lines of a board, each spanning a whole row or column. */
 function lines(/** @type {Layout} */ layout, /** @type {Map<string, Cell>} */ at) {
   const parts = [];
   for (const [right, down] of [[1, 0], [0, 1]]) {
@@ -133,7 +133,7 @@ function lines(/** @type {Layout} */ layout, /** @type {Map<string, Cell>} */ at
   return parts.join("");
 }
 
-/** The dots of a large board: near its corners, and in the middle. */
+/** Draw the dots of a large board: near the corners and in the center. */
 function dots(/** @type {Layout} */ layout, /** @type {Map<string, Cell>} */ at) {
   const { left, right, top, bottom } = layout.board;
   const side = Math.min(right - left, bottom - top) + 1;
@@ -229,7 +229,7 @@ function tilePath({ layout }, at, shrink) {
     : squarePath(at.x, at.y, TILE_HALF - shrink);
 }
 
-/** What lies on a tile that no piece stands on. @returns {Node[]} */
+/** Draw the contents of a tile without a piece. @returns {Node[]} */
 function decoration(/** @type {Scenery} */ scenery, /** @type {Cell} */ cell, /** @type {Point} */ at) {
   if (cell.kind === "rock") return rock(at, scenery.layout.hexagonal ? 0.92 : 1);
   if (cell.kind === "wreck") return [wreck(at)];
@@ -251,7 +251,7 @@ function rock(at, size) {
   ];
 }
 
-/** A burnt hull, askew on its scorched tile. @param {Point} at */
+/** Draw a burnt hull, tilted on its scorched tile. @param {Point} at */
 function wreck(at) {
   return placed(
     at,
@@ -267,7 +267,7 @@ function wreck(at) {
   );
 }
 
-/** A tile crossed out by a seat: by an x or an o. @param {Cell} cell @param {Point} at */
+/** Draw a seat's mark on a tile: an x or an o. @param {Cell} cell @param {Point} at */
 function cross(cell, at) {
   const name = cell.tint === undefined ? "kb-cross" : `kb-cross kb-cross-${look(cell.tint)}`;
   if (cell.glyph === "o") return svg("circle", { cx: at.x, cy: at.y, r: 9, class: name });
@@ -294,7 +294,7 @@ const BUTTONS = {
   },
 };
 
-// --- choosing -------------------------------------------------------------------------------
+// --- selection -------------------------------------------------------------------------------
 
 /** @type {Record<string, Theme>} */
 const BY_KIND = {
@@ -309,7 +309,7 @@ export function themeOf(cell) {
 }
 
 /**
- * Whether two looks of a cell differ in what is drawn for the board as a whole.
+ * Return whether a cell changed in a way that affects the drawing of the whole board.
  * @param {Cell} before
  * @param {Cell} after
  */
@@ -323,13 +323,13 @@ export function sceneryOf(stage, layout) {
   return { stage, layout, vehicles: hasVehicles(Object.values(stage.cells)) };
 }
 
-/** Whether pieces are vehicles here: some have a heading, or are wrecks. */
+/** Return whether the pieces are vehicles: some have a heading or are wrecks. */
 export function hasVehicles(/** @type {readonly Cell[]} */ cells) {
   return cells.some((cell) => cell.kind === "wreck" ||
     (cell.heading !== undefined && themeOf(cell) === TILES));
 }
 
-/** Words in the middle of a point. @param {Point} at @param {string} text @param {string} name */
+/** Draw text centered on a point. @param {Point} at @param {string} text @param {string} name */
 export function words(at, text, name) {
   return svg("text", { x: at.x, y: at.y, class: name, dy: "0.35em", "text-anchor": "middle" }, text);
 }

@@ -1,6 +1,6 @@
-// A small board with few elements: one path for all grounds that look alike, and one for all pieces
-// that do. Two hundred of them are drawn at once, so nothing here listens, shines or is written.
-// Shapes stand where they are drawn: an element with a transform is painted by itself.
+// A small board with few elements: one path for all grounds that look alike, and one for all such
+// pieces. A page may have two hundred of them, so they have no listeners, gradients or text. Shapes
+// have absolute coordinates because the browser paints each transformed element separately.
 
 import { removes } from "../wire/paint.js";
 import { Layout, outline } from "./geometry.js";
@@ -29,7 +29,10 @@ export class Thumbnail {
     root.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
     this.grounds = new LookPaths();
     this.pieces = new LookPaths();
-    /** Pieces that are elements of their own: numbers, and what is turned. @type {Map<string, SVGElement>} */
+    /**
+     * Pieces that need their own element: numbers and rotated tanks.
+     * @type {Map<string, SVGElement>}
+     */
     this.single = new Map();
     this.crowd = svg("g");
     this.mark = svg("path", { class: "kb-thumb-mark" });
@@ -61,7 +64,7 @@ export class Thumbnail {
   }
 
   /**
-   * Show what a paint has made of the stage; false where all has to be drawn anew.
+   * Apply a paint; returns false if everything must be redrawn.
    * @param {Stage} before
    * @param {Stage} after
    * @param {Paint} paint
@@ -129,7 +132,7 @@ export class Thumbnail {
   }
 }
 
-/** The CSS classes of a cell's ground; empty if nothing is drawn. */
+/** Return the CSS classes of a cell's ground; empty if nothing is drawn. */
 function groundName(/** @type {Cell} */ cell) {
   const theme = themeOf(cell);
   if (theme === WOOD) {
@@ -144,14 +147,18 @@ function groundName(/** @type {Cell} */ cell) {
   return tint === "" ? `kb-tile kb-${cell.kind}` : `kb-tile kb-${cell.kind} kb-tint-${tint}`;
 }
 
-/** A tank whose heading is known. @param {Scenery} scenery @param {Cell} cell */
+/**
+ * Return whether a cell shows a tank with a known heading.
+ * @param {Scenery} scenery
+ * @param {Cell} cell
+ */
 function isTurned(scenery, cell) {
   return scenery.vehicles && cell.heading !== undefined && cell.owner !== undefined &&
     themeOf(cell) === TILES;
 }
 
 /**
- * A piece that no path can be joined with: a number, or a tank that is turned.
+ * Draw a piece that cannot be joined into a path: a number or a rotated tank.
  * @param {Scenery} scenery @param {Cell} cell @param {Point} at
  */
 function singleOf(scenery, cell, at) {
@@ -166,7 +173,7 @@ function singleOf(scenery, cell, at) {
 }
 
 /**
- * How any other piece looks, and its shape with the emblem of its seat cut out.
+ * Return the look of any other piece, and its shape with its seat's emblem cut out.
  * @param {Scenery} scenery @param {Cell} cell @param {Point} at
  * @returns {[string, string] | null}
  */

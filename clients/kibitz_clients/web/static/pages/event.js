@@ -1,4 +1,5 @@
-// A running event: its table, claims, pairings and boards, live. The arena writes the document.
+// A running event, live: its table, claims, pairings and boards, from the document that the arena
+// writes.
 
 import { at } from "../parts/address.js";
 import { BoardGrid } from "../parts/board_grid.js";
@@ -85,7 +86,7 @@ class EventPage {
     this.#grid?.close();
   }
 
-  /** Read the document, now and again; what has not changed is not sent again. */
+  /** Read the document periodically; the server does not resend an unchanged one. */
   async #read() {
     try {
       const answer = await fetch(at("/event.json"));
@@ -96,7 +97,7 @@ class EventPage {
         if (!this.#closed) this.#draw();
       }
     } catch {
-      // The server is gone; the status line says so, and the data stays on the page.
+      // The server is unreachable; the status line says so, and the data remains on the page.
     }
     if (!this.#closed) this.#poll = setTimeout(() => void this.#read(), POLL_MS);
   }
@@ -125,7 +126,7 @@ class EventPage {
     this.#drawMatches();
   }
 
-  /** The boards, and which match each running game is. */
+  /** Update the boards and the match of each running game. */
   #drawMatches() {
     const event = this.#event;
     if (!event) return;

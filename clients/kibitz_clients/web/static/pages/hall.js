@@ -1,4 +1,4 @@
-// The hall: what can be joined and watched here, who is best, and the way to a game of one's own.
+// The hall: lobbies to join, matches to watch, the ladder, and games to start.
 
 import { at } from "../parts/address.js";
 import { ladderTable } from "./ladder.js";
@@ -81,7 +81,7 @@ export async function show(root, app) {
 }
 
 /**
- * A part of the hall: a list with its head, or what is said where there is nothing.
+ * Make a section of the hall: a title and a list, or a text if the list is empty.
  * @param {string} name
  * @param {string} title
  * @param {string} look of the list
@@ -116,7 +116,7 @@ function gameTile(game) {
 }
 
 /**
- * The way back to matches that this player sits in.
+ * Make a card that leads back to this player's running matches.
  * @param {HTMLElement} root
  * @param {App} app
  */

@@ -1,4 +1,4 @@
-// Hosting: a form for everything that a lobby is opened with.
+// Hosting: a form with all settings of a new lobby.
 
 import { h, fill, labelled } from "../parts/dom.js";
 import { ItemForm } from "../parts/item_form.js";
@@ -106,13 +106,13 @@ class HostForm {
     this.#seats.push(new SeatForm({ kind, bots: this.#bots(), ratings, me, remove }));
   }
 
-  /** The house bots that could play one of the games. */
+  /** Return the house bots that can play one of the games. */
   #bots() {
     return this.list.bots?.filter((bot) => this.#items.some((item) =>
       bot.name.startsWith(`${item.line.name}/`) && (!bot.seats.length || bot.seats.includes(item.seats)))) ?? [];
   }
 
-  /** Let there be seats enough for every match, and offer the bots that fit. */
+  /** Add seats until there are enough for every match, and offer suitable bots. */
   #fit() {
     const least = Math.max(...this.#items.map((item) => item.seats));
     while (this.#seats.length < least) {
@@ -160,7 +160,7 @@ class HostForm {
   }
 
   /**
-   * Take the seat that the host has kept for itself; where that fails the lobby is there all the same.
+   * Take the seat that the host reserved; if that fails, the lobby still exists.
    * @param {string} lobby
    */
   async #sit(lobby) {

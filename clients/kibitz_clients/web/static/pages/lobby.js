@@ -50,7 +50,7 @@ export async function show(root, app, { code }) {
 }
 
 /**
- * What a viewer sees of a lobby: the way in, as a guest, and the boards.
+ * Show a lobby to a viewer: a form to join as a guest, and the boards.
  * @param {HTMLElement} root
  * @param {App} app
  * @param {string} code
@@ -62,7 +62,7 @@ function showDoor(root, app, code) {
         await app.connection.request({ type: "join", lobby: code, invite: app.invite || undefined });
         await app.connection.request({ type: "ready", lobby: code });
       } catch (error) {
-        app.sayError(error); // full, for one: then it is watched
+        app.sayError(error); // if the lobby is full, for example, watch it
       }
       await app.router.show();
     },
@@ -104,7 +104,7 @@ class LobbyPage {
     };
   }
 
-  /** See the lobby: as the member that this player is, or as a spectator. */
+  /** Follow the lobby as a member, or else as a spectator. */
   async enter() {
     const { app } = this;
     app.lobbies.addEventListener("change", this.#changed);

@@ -1,4 +1,4 @@
-// One match: played, watched or replayed. `?ply=17` opens it after that ply.
+// Plays, watches or replays one match. `?ply=17` opens it after that ply.
 
 import { at, link as linkTo } from "../parts/address.js";
 import { define } from "../board/board.js";
@@ -34,9 +34,9 @@ export async function show(root, app, params) {
 class MatchPage {
   /** The turn whose picks the board has. @type {YourTurn | null} */
   #shown = null;
-  /** The turn that the player was called to. @type {YourTurn | null} */
+  /** The turn for which the player was notified. @type {YourTurn | null} */
   #called = null;
-  /** A move is on its way. */
+  /** Whether a move was sent and is not yet answered. */
   #sent = false;
   #wanted = plyOfAddress();
 
@@ -74,7 +74,7 @@ class MatchPage {
     this.app.matches.close(this.model.id);
   }
 
-  /** The match cannot be watched: it may be over, and then there is a record. */
+  /** Handle a match that cannot be watched: if it is over, show its record. */
   refused = (/** @type {Event} */ event) => {
     const refusal = /** @type {CustomEvent<Refusal>} */ (event).detail;
     void this.#openFinished().catch(() => this.#explain(refusal));
@@ -84,7 +84,7 @@ class MatchPage {
 
   #listen() {
     this.model.addEventListener("change", this.change);
-    this.app.lobbies.addEventListener("change", this.change); // such as that it may be played again
+    this.app.lobbies.addEventListener("change", this.change); // such as whether it can be played again
     this.model.addEventListener("refused", this.refused);
     this.follower.addEventListener("course", () => this.#course());
     this.follower.addEventListener("step", () => this.viewer.extended());
@@ -95,7 +95,7 @@ class MatchPage {
       this.#play(/** @type {CustomEvent} */ (event).detail.action));
   }
 
-  /** Nobody watches a match that is over: what was fixed about it is in its record. */
+  /** A finished match cannot be watched; its fixed data comes from the record. */
   async #openFinished() {
     const snapshot = await finishedSnapshot(this.model.id);
     const you = snapshot.seats.findIndex(({ player }) => player === this.app.connection.welcome?.player);
@@ -182,20 +182,23 @@ class MatchPage {
       button("Share", () => this.#share()));
   }
 
-  /** Play the same again, with the seats rotated; the board of the next match comes by itself. @param {string} lobby */
+  /**
+   * Request a rematch with rotated seats; the page opens the next match automatically.
+   * @param {string} lobby
+   */
   async #playAgain(lobby) {
     this.app.awaited = lobby;
     if (this.#rights()?.rematch) await this.#request({ type: "rematch", lobby });
-    await this.#request({ type: "ready", lobby }).catch(() => {}); // the lobby of a seek has counted it already
+    await this.#request({ type: "ready", lobby }).catch(() => {}); // the lobby of a seek has already counted the request
   }
 
-  /** Where another level is chosen, for the next seat. */
+  /** Return the address of the page to choose another level, for the next seat. */
   #otherLevel() {
     const { game, you, seats } = this.model;
     return at(`/play?game=${game}&seats=${seats.length}&seat=${((you ?? 0) + 1) % seats.length}`);
   }
 
-  /** Whether this player may ask for the same again, or agree to it. */
+  /** Return whether this player may request a rematch or agree to one. */
   #mayPlayAgain() {
     const may = this.#rights();
     return Boolean(this.model.result && may && (may.rematch || (may.ready && !may.member?.ready)));
@@ -207,7 +210,7 @@ class MatchPage {
     return lobby && welcome ? rights(lobby, welcome.player, welcome.name) : null;
   }
 
-  /** Say whose turn it is. @param {string} title */
+  /** Show whose turn it is. @param {string} title */
   #say(title) {
     const { model, viewer } = this;
     const yours = model.turn !== null && !model.result;
@@ -228,7 +231,7 @@ class MatchPage {
     viewer.seats.show(model.players.map((_, seat) => model.leftMs(seat)));
   }
 
-  /** A place was gone to: the address names it, and picks are for the newest one only. */
+  /** Handle a change of position: the address names it, and only the newest one allows picks. */
   #place() {
     const { playback, course } = this.viewer;
     if (this.follower.whole && !playback.playing) {
@@ -286,7 +289,7 @@ class MatchPage {
     showRules(this.model.game, title).catch((error) => this.app.sayError(error));
   }
 
-  /** Offer the link to this position, and its picture. */
+  /** Offer a link to this position, and pictures of it. */
   #share() {
     const { playback, course, board } = this.viewer;
     const ply = course.plyAt(playback.index);
@@ -310,7 +313,7 @@ function button(text, act, name) {
   return h("button", { type: "button", class: name, onclick: () => Promise.resolve(act()).catch(() => {}) }, text);
 }
 
-/** The ply that the address names, or null. */
+/** Return the ply in the address, or null. */
 function plyOfAddress() {
   const ply = new URLSearchParams(location.search).get("ply");
   return ply !== null && /^\d{1,9}$/.test(ply) ? Number(ply) : null;

@@ -1,4 +1,4 @@
-// A game in two clicks: against the computer at a level, or with friends by a link.
+// Starts a game in two clicks, against the computer at some level or with friends by a link.
 
 import { at } from "../parts/address.js";
 import { clockForm } from "../parts/clock_form.js";
@@ -12,7 +12,7 @@ import { showRules } from "../parts/rules.js";
 /** @typedef {import("../wire/messages.js").GameList} GameList */
 /** @typedef {import("../wire/messages.js").GameLine} GameLine */
 
-/** The level that is offered to somebody who has not chosen one. */
+/** The default level. */
 const FIRST_LEVEL = 1;
 
 /**
@@ -41,8 +41,8 @@ class PlayForm {
    * @param {App} app
    * @param {GameList} list
    * @param {GameLine} game
-   * @param {number} seats the number of players that is chosen at first
-   * @param {number} seat where this player sits
+   * @param {number} seats the initially selected number of players
+   * @param {number} seat this player's seat
    */
   constructor(app, list, game, seats, seat) {
     this.app = app;

@@ -1,4 +1,4 @@
-// Signing in: a guest chooses a name, the owner of an account pastes a token or opens its link.
+// Signing in: guests choose a name, account owners paste a token or open a sign-in link.
 
 import { here } from "../parts/address.js";
 import { h, fill } from "../parts/dom.js";
@@ -48,7 +48,7 @@ export async function show(root, app) {
 }
 
 /**
- * Return the token in what was pasted: itself, or the link that has it.
+ * Return the token in the pasted text: either the token itself or a sign-in link with it.
  * @param {string} text
  */
 export function tokenIn(text) {

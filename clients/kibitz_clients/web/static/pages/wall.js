@@ -1,4 +1,4 @@
-// The wall, for the screen of a hall: live boards that fill it, and results that run along.
+// The wall, for a large public screen: live boards that fill it, and a ticker of results.
 
 import { at } from "../parts/address.js";
 import { BoardGrid } from "../parts/board_grid.js";

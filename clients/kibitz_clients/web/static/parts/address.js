@@ -1,10 +1,10 @@
-// Addresses of this server's pages. A proxy may serve them below a path of its own, such as
-// `/kibitz/`, that the server knows nothing of: paths of the application, such as `/match/m1`, are
-// the same everywhere, and this module alone knows where they are. Every file is at
-// `<root>/static/<digest>/...`, so that the address of a module tells the root.
+// Addresses of this server's pages. A proxy may serve them below a prefix that the server does not
+// know, such as `/kibitz/`. The application uses the same paths everywhere, such as `/match/m1`,
+// and only this module adds the prefix. Every file is at `<root>/static/<digest>/...`, so the root
+// follows from a module's address.
 
 /**
- * Return the root of a server's pages, with a slash at its end.
+ * Return the root of a server's pages, with a trailing slash.
  * @param {string} module the address of a file in the folder `parts`
  */
 export function rootOf(module) {
@@ -14,7 +14,7 @@ export function rootOf(module) {
 const ROOT = rootOf(import.meta.url);
 
 /**
- * Return where a path of the application is, for links: `/match/m1` is at `/kibitz/match/m1`.
+ * Return the address of an application path, for links: `/match/m1` is at `/kibitz/match/m1`.
  * @param {string} path
  * @param {URL} [root]
  */
@@ -23,7 +23,7 @@ export function at(path, root = ROOT) {
 }
 
 /**
- * Return the whole address of a path of the application, for people to pass on.
+ * Return the full address of an application path, for people to share.
  * @param {string} path
  * @param {URL} [root]
  */
@@ -32,7 +32,7 @@ export function link(path, root = ROOT) {
 }
 
 /**
- * Return the path of the application that is at a place, "" where none is.
+ * Return the application path of a URL path, "" if it is outside the root.
  * @param {string} place such as `location.pathname`
  * @param {URL} [root]
  */
@@ -40,13 +40,13 @@ export function pathAt(place, root = ROOT) {
   return place.startsWith(root.pathname) ? place.slice(root.pathname.length - 1) : "";
 }
 
-/** Return the path of the application that is shown. */
+/** Return the application path that is shown. */
 export function here() {
   return pathAt(location.pathname);
 }
 
 /**
- * Return the address of the server as clients outside of the browser take it.
+ * Return the server address for clients outside the browser.
  * @param {URL} [root]
  */
 export function serverAddress(root = ROOT) {
@@ -54,7 +54,7 @@ export function serverAddress(root = ROOT) {
 }
 
 /**
- * Return where the websocket of the server is.
+ * Return the address of the server's websocket.
  * @param {URL} [root]
  */
 export function websocketAddress(root = ROOT) {

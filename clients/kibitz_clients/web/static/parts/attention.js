@@ -1,4 +1,5 @@
-// Calls a player who looks elsewhere back to the board: by a notification or a sound, both off at first.
+// Alerts a player whose page is in the background by a notification or a sound; both are off by
+// default.
 
 import { h } from "./dom.js";
 
@@ -9,7 +10,7 @@ const TONE_HZ = 660;
 const TONE_S = 0.15;
 
 export class Attention {
-  /** @param {Store} store keeps what was chosen */
+  /** @param {Store} store stores the choices */
   constructor(store) {
     this.store = store;
     const notify = this.#switch("notify", "Notify me", () => askToNotify());
@@ -19,7 +20,7 @@ export class Attention {
   }
 
   /**
-   * It is the player's turn.
+   * Alert the player to their turn.
    * @param {string} title
    */
   call(title) {
@@ -40,7 +41,7 @@ export class Attention {
   /**
    * @param {keyof KEYS} what
    * @param {string} text
-   * @param {() => Promise<unknown>} turnOn is false where that cannot be done
+   * @param {() => Promise<unknown>} turnOn resolves to false if that is impossible
    */
   #switch(what, text, turnOn) {
     const button = h("button", { type: "button", class: "small", "aria-pressed": String(this.#is(what)) }, text);
@@ -57,7 +58,7 @@ async function askToNotify() {
   return (await Notification.requestPermission()) === "granted";
 }
 
-/** @type {AudioContext | null} made on the first use, as browsers allow it after a click only */
+/** @type {AudioContext | null} created on first use, because browsers require a click before */
 let audio = null;
 
 async function tone() {

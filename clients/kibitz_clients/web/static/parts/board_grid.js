@@ -1,4 +1,4 @@
-// A grid of live boards that fills its place: as many as fit, followed by one `wall` request.
+// A grid with as many live boards as fit, all followed with one `wall` request.
 
 import { define } from "../board/board.js";
 import { DrawQueue } from "./draw_queue.js";
@@ -10,7 +10,10 @@ import { capacity, columns, MOST, WallSlots } from "./wall_slots.js";
 /** @typedef {import("./wall_slots.js").Candidate} Candidate */
 /** @typedef {import("../wire/messages.js").Walled} Walled */
 
-/** Into how many bands the rows are divided. Boards and clocks are drawn a band at a time. */
+/**
+ * The number of bands that the rows are divided into. Boards and clocks are drawn one band at a
+ * time.
+ */
 const BANDS = 5;
 const TICK_MS = 50;
 
@@ -19,11 +22,11 @@ export class BoardGrid extends EventTarget {
   #queue = new DrawQueue();
   /** @type {Map<string, Tile>} */
   #tiles = new Map();
-  /** @type {Set<string>} matches that may not be watched */
+  /** @type {Set<string>} matches that cannot be watched */
   #refused = new Set();
   /** @type {Candidate[]} */
   #running = [];
-  /** the smaller side of a tile in CSS pixels */
+  /** the shorter side of a tile in CSS pixels */
   #side = 0;
   #asked = "";
   #beat = 0;
@@ -48,26 +51,26 @@ export class BoardGrid extends EventTarget {
     );
   }
 
-  /** How many boards are shown. */
+  /** The number of boards shown. */
   get count() {
     return this.#tiles.size;
   }
 
   /**
-   * Say which matches run, those first that are to have boards first.
+   * Set the running matches, in order of priority.
    * @param {Candidate[]} running
    */
   show(running) {
     this.#running = running;
     const known = new Set(running.map((match) => match.match));
     for (const match of this.#slots.matches) {
-      // A match that is gone without news of its end, such as a void one.
+      // A match that disappeared without a final message, such as a void one.
       if (!known.has(match)) this.#slots.end(match, performance.now());
     }
     this.#update();
   }
 
-  /** Leave off watching. */
+  /** Stop watching. */
   close() {
     this.#ends.abort();
     clearInterval(this.timer);
@@ -94,7 +97,7 @@ export class BoardGrid extends EventTarget {
   }
 
   /**
-   * Say how many tiles stand beside each other, and how large that makes them.
+   * Set the number of columns, and the resulting tile size.
    * @param {number} count @param {number} width @param {number} height
    */
   #fit(count, width, height) {
@@ -111,7 +114,7 @@ export class BoardGrid extends EventTarget {
     }
   }
 
-  /** Make and remove tiles, and put them into their places. */
+  /** Create, remove and place tiles. */
   #arrange() {
     const shown = new Set(this.#slots.matches);
     for (const match of [...this.#tiles.keys()]) if (!shown.has(match)) this.#remove(match);
@@ -153,7 +156,7 @@ export class BoardGrid extends EventTarget {
     this.app.matches.close(match);
   }
 
-  /** Watch what is shown; what changes meanwhile is asked for afterwards. */
+  /** Watch the matches shown; changes during the request are requested afterwards. */
   async #ask() {
     if (this.#asking) return;
     this.#asking = true;
@@ -172,7 +175,7 @@ export class BoardGrid extends EventTarget {
     }
   }
 
-  /** The matches to watch; those that are over need no watching. */
+  /** Return the matches to watch, without finished ones. */
   #wanted() {
     return this.#slots.matches.filter((match) => !this.#tiles.get(match)?.model.result);
   }

@@ -12,7 +12,7 @@ const PAUSE_MS = 300;
 
 const DRAWS_BOARDS = "../board/board.js";
 
-/** Load what draws boards, which pages without boards need not; without it they show none. */
+/** Load the board element, which only some pages need; if that fails, they show no boards. */
 export async function loadBoards() {
   try {
     const { define } = await import(DRAWS_BOARDS);
@@ -37,7 +37,7 @@ export class Thumbnails {
   }
 
   /**
-   * Return the board of a match, the same one each time; null where none can be drawn.
+   * Return the board of a match, the same element each time; null if it cannot be drawn.
    * @param {string} id
    */
   board(id) {
@@ -65,7 +65,7 @@ export class Thumbnails {
   }
 
   /**
-   * Leave off following every match that is not among these.
+   * Stop following all matches except these.
    * @param {Set<string>} ids
    */
   keep(ids) {
@@ -78,7 +78,7 @@ export class Thumbnails {
     }
   }
 
-  /** Show nothing any more. */
+  /** Remove all boards and stop following. */
   close() {
     this.keep(new Set());
     clearTimeout(this.#asking);
@@ -86,7 +86,10 @@ export class Thumbnails {
     if (this.#asked) this.app.connection.request({ type: "wall", matches: [] }).catch(() => {});
   }
 
-  /** Tell the server at most every `PAUSE_MS` what is shown; the first time almost at once. */
+  /**
+   * Tell the server which matches are shown, at most every `PAUSE_MS`; the first time almost at
+   * once.
+   */
   #askSoon() {
     this.#asking ??= setTimeout(() => {
       this.#asking = undefined;

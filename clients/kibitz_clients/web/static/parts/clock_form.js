@@ -1,4 +1,4 @@
-// Choosing a time control: a usual one, or its numbers.
+// A form to choose a time control: a common one or custom numbers.
 
 import { h, labelled } from "./dom.js";
 
@@ -23,7 +23,7 @@ const NUMBERS = /** @type {const} */ ([
 ]);
 
 /**
- * @param {string} chosen the text of the usual control that is chosen at first; none has another one
+ * @param {string} chosen the text of the initial control; any other text selects "No clock"
  * @returns {{element: HTMLElement, value: () => TimeControl}}
  */
 export function clockForm(chosen = CHOSEN) {

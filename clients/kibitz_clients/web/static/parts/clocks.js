@@ -1,4 +1,4 @@
-// The players of a match beside its board: names, pieces, clocks that tick, whose turn it is.
+// The players of a match beside its board: names, pieces, ticking clocks, and whose turn it is.
 
 import { look, marble, placed, stone, tank } from "../board/shapes.js";
 import { svg } from "../board/svg.js";
@@ -47,7 +47,10 @@ export class Seats {
     )));
   }
 
-  /** Show what each seat has left. @param {readonly (number | null)[]} left in milliseconds */
+  /**
+   * Show the remaining time of each seat.
+   * @param {readonly (number | null)[]} left in milliseconds
+   */
   show(left) {
     for (const [seat, clock] of this.clocks.entries()) {
       const millis = left[seat] ?? null;
@@ -59,7 +62,7 @@ export class Seats {
 }
 
 /**
- * Return the readings of a record's clocks, in milliseconds.
+ * Return the remaining times in a record, in milliseconds.
  * @param {TimeControl | undefined} control
  * @param {readonly Clock[] | null} clocks
  * @param {number} seats
@@ -69,7 +72,7 @@ export function readings(control, clocks, seats) {
     (control && isLimited(control) && clocks?.[seat] ? untilFlag(control, clocks[seat]) : null));
 }
 
-/** The piece of a seat as the board draws it. */
+/** Draw a seat's piece as on the board. */
 function piece(/** @type {number} */ seat, /** @type {Stage | null} */ stage) {
   const cells = Object.values(stage?.cells ?? {});
   const drawn = stage && cells.some((cell) => cell.kind === "point")

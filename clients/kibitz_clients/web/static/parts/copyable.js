@@ -14,7 +14,7 @@ export function copyable(label, text, app) {
   const copy = async () => {
     input.select();
     try {
-      await navigator.clipboard.writeText(text); // is there on TLS and on this machine only
+      await navigator.clipboard.writeText(text); // only available with TLS and on localhost
     } catch {
       if (!document.execCommand("copy")) {
         app.say("This browser does not allow copying; the text is selected instead.", "bad");

@@ -1,5 +1,5 @@
-// The course of a match: its start as a stage, and a step for every entry. Any step's stage is made
-// from the nearest one before it that is kept, so that going back is as quick as going on.
+// The course of a match: its start as a stage, and a step for every entry. A step's stage is
+// computed from the nearest earlier cached one, so stepping back is as fast as stepping forward.
 
 import { apply } from "../wire/merge_patch.js";
 
@@ -18,7 +18,7 @@ const KEPT_EVERY = 32;
 export class Course {
   /** @type {Step[]} */
   steps = [];
-  /** Stages that are kept, by how many steps come before them. @type {Map<number, Stage>} */
+  /** Cached stages, by the number of steps before them. @type {Map<number, Stage>} */
   #kept = new Map();
 
   /**
@@ -39,12 +39,12 @@ export class Course {
     this.steps.push(step);
   }
 
-  /** Keep a stage that is known to be that after all the steps so far. @param {Stage} stage */
+  /** Cache a stage that is known to follow all steps so far. @param {Stage} stage */
   keep(stage) {
     this.#kept.set(this.steps.length, stage);
   }
 
-  /** The stage after so many steps. @param {number} index @returns {Stage} */
+  /** Return the stage after `index` steps. @param {number} index @returns {Stage} */
   stageAt(index) {
     let from = Math.min(Math.max(0, index), this.length);
     while (!this.#kept.has(from)) from -= 1;
@@ -57,17 +57,17 @@ export class Course {
     return stage;
   }
 
-  /** Plies played after so many steps. @param {number} index */
+  /** Return the number of plies after `index` steps. @param {number} index */
   plyAt(index) {
     return index > 0 ? this.steps[index - 1].ply : this.start.ply;
   }
 
-  /** The seat to act after so many steps. @param {number} index */
+  /** Return the seat to act after `index` steps. @param {number} index */
   toActAt(index) {
     return index > 0 ? this.steps[index - 1].toAct : this.start.toAct;
   }
 
-  /** The clocks after so many steps. @param {number} index */
+  /** Return the clocks after `index` steps. @param {number} index */
   clocksAt(index) {
     for (let at = index; at > 0; at -= 1) {
       const { clocks } = this.steps[at - 1];
@@ -76,21 +76,21 @@ export class Course {
     return this.start.clocks;
   }
 
-  /** After how many steps so many plies were played first; the end where there are fewer. */
+  /** Return the first index at which this many plies were played; the end if there are fewer. */
   indexOfPly(/** @type {number} */ ply) {
     if (ply <= this.start.ply) return 0;
     const index = this.steps.findIndex((step) => step.ply >= ply);
     return index < 0 ? this.length : index + 1;
   }
 
-  /** The next place where there is something to see, forwards (1) or backwards (-1). */
+  /** Return the next index with a visible change, forward (1) or backward (-1). */
   next(/** @type {number} */ index, /** @type {1 | -1} */ direction) {
     let at = index + direction;
     while (at > 0 && at < this.length && !isSeen(this.steps[at - 1])) at += direction;
     return Math.min(Math.max(0, at), this.length);
   }
 
-  /** The newest move up to a place, or null. @param {number} index */
+  /** Return the latest move up to an index, or null. @param {number} index */
   moveAt(index) {
     for (let at = index; at > 0; at -= 1) {
       if (this.steps[at - 1].entry.kind === "move") return this.steps[at - 1];
@@ -99,7 +99,7 @@ export class Course {
   }
 }
 
-/** Whether there is anything to see in a step. @param {Step} step */
+/** Return whether a step changes anything visible. @param {Step} step */
 function isSeen(step) {
   return step.paint !== undefined && step.paint !== null || step.entry.kind === "move";
 }

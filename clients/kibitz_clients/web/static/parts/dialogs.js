@@ -1,11 +1,11 @@
-// Dialogs: a question that is answered by yes or no, and a text to read.
+// Dialogs: a yes-or-no question, and a text to read.
 
 import { h } from "./dom.js";
 
 /**
- * Ask before something that cannot be undone. Resolves with whether the answer was yes.
+ * Ask for confirmation of something that cannot be undone. Resolves to true for yes.
  * @param {string} question
- * @param {string} yes what is on the button that goes on
+ * @param {string} yes the label of the confirm button
  * @returns {Promise<boolean>}
  */
 export function ask(question, yes) {
@@ -25,7 +25,7 @@ export function ask(question, yes) {
 }
 
 /**
- * Show something to read until it is closed.
+ * Show content until it is closed.
  * @param {string} label
  * @param {Node} content
  */

@@ -1,11 +1,11 @@
-// Makes elements. Texts of others go in as text, never as markup.
+// Creates elements. Strings are always inserted as text, never as markup.
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 
 /**
- * Make an element: `h("a", {href: "/", class: "x"}, "text")`. A property that is a function is a
- * listener of the event that it is named for (`onclick`); `false`, `null` and `undefined` leave an
- * attribute out, and `true` sets it without a value.
+ * Create an element: `h("a", {href: "/", class: "x"}, "text")`. A function is added as a listener
+ * of the event in its name (`onclick`); `false`, `null` and `undefined` omit an attribute, and
+ * `true` sets it without a value.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
  * @param {Record<string, unknown> | null} [attributes]
@@ -41,7 +41,7 @@ export function nodes(children) {
 let labels = 0;
 
 /**
- * Put a label before an input, or behind a checkbox, and what explains it below.
+ * Label an input (before it, or after a checkbox), with an optional explanation below.
  * @param {string} text
  * @param {HTMLInputElement | HTMLSelectElement} input
  * @param {Child} [help]
@@ -54,7 +54,7 @@ export function labelled(text, input, help) {
 }
 
 /**
- * Replace what is in an element.
+ * Replace the children of an element.
  * @param {Element} element
  * @param {...(Child | Child[])} children
  */

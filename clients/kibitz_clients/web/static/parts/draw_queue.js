@@ -1,13 +1,13 @@
-// Draws changed boards frame by frame, only as many in each as keep the frame rate.
+// Draws changed boards, only as many per frame as the frame rate allows.
 //
-// Painting many boards takes longer than a frame lasts, and the page would stutter. So each frame
-// has a quota, which shrinks when frames are late and grows when they are not. Boards are drawn in
-// the order in which they were queued, in their state at that time.
+// Painting many boards takes longer than a frame, and the page would stutter. So each frame has a
+// quota, which shrinks when frames are late and grows otherwise. Boards are drawn in queue order,
+// in their state at the time of drawing.
 //
-// Rows of boards are bands, and one frame draws boards of one band, the bands in turn: without a
-// GPU a browser composes the whole rectangle around all changes anew.
+// Rows of boards form bands, and each frame draws boards of only one band in turn: without a GPU, a
+// browser recomposes the whole rectangle around all changes.
 
-/** A frame that took longer is late: the wall is to move at 30 frames a second and more. */
+/** A frame that took longer is late; the wall should reach 30 frames per second. */
 const LATE_MS = 28;
 const GOOD_MS = 20;
 const LEAST = 8;
@@ -16,12 +16,12 @@ const MOST = 200;
 /** @typedef {{draw: () => void, band?: number}} Drawable */
 
 export class DrawQueue {
-  /** @type {Set<Drawable>} in the order in which they came */
+  /** @type {Set<Drawable>} in order of arrival */
   #waiting = new Set();
   #quota = 16;
-  /** the band that was drawn last */
+  /** the last drawn band */
   #band = -1;
-  /** when the last frame was, 0 where nothing was drawn in it */
+  /** when the last frame was, 0 if nothing was drawn in it */
   #last = 0;
   /** @type {number | null} */
   #frame = null;
@@ -56,7 +56,7 @@ export class DrawQueue {
       ? requestAnimationFrame((next) => this.#run(next)) : null;
   }
 
-  /** The next band with queued boards. */
+  /** Return the next band with queued boards. */
   #nextBand() {
     const bands = [...this.#waiting].map((drawable) => drawable.band ?? 0);
     const next = bands.filter((band) => band > this.#band);

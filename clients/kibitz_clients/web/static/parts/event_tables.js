@@ -1,4 +1,4 @@
-// The tables and lines of an event, made of the results that the arena writes.
+// The tables and lines of an event, from the results written by the arena.
 
 import { at } from "./address.js";
 import { h } from "./dom.js";
@@ -88,7 +88,7 @@ export function claimLine(claim) {
     h("span", { class: "muted" }, figures));
 }
 
-/** @param {Pairing} pairing @param {string | null} match where it is played */
+/** @param {Pairing} pairing @param {string | null} match the match it is played in */
 export function pairingLine(pairing, match) {
   const names = pairing.players.join(" – ");
   const round = pairing.round ? `round ${pairing.round}` : "";

@@ -1,4 +1,4 @@
-// A finished match from its record: its settings and its end.
+// Loads the settings and the end of a finished match from its record.
 
 import { at } from "./address.js";
 
@@ -20,7 +20,7 @@ export async function finishedSnapshot(id) {
 /**
  * @param {Record<string, any>} setup the first line of a record
  * @param {Record<string, any>} footer the last one
- * @param {number} entries how many lines are between them
+ * @param {number} entries the number of lines between them
  * @returns {Snapshot}
  */
 export function snapshotOf(setup, footer, entries) {

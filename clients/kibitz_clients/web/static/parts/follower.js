@@ -1,4 +1,4 @@
-// The course of a match on the server: its past, asked for window by window, and its news.
+// The course of a match on the server: its past, requested in chunks, and its new events.
 
 import { Course } from "./course.js";
 
@@ -12,19 +12,19 @@ const WINDOW = 200;
 
 /**
  * Emits "course" when there is a course to show from its start, "step" when it has grown, and
- * "trouble" with what went wrong.
+ * "trouble" with an error.
  */
 export class Follower extends EventTarget {
   /** @type {Course | null} */
   course = null;
-  /** Whether the course begins with the start of the match. */
+  /** Whether the course includes the start of the match. */
   whole = false;
   #asking = false;
   #again = false;
   #closed = false;
   /** The newest entry of the course. */
   #seq = 0;
-  /** News that came while the past was asked for. @type {Step[]} */
+  /** Events that arrived while the past was requested. @type {Step[]} */
   #waiting = [];
 
   /** @param {App} app @param {MatchModel} model */
@@ -56,7 +56,7 @@ export class Follower extends EventTarget {
     }
   }
 
-  /** Show the present position at once, and ask for the past. */
+  /** Show the current position at once, and request the past. */
   #begin() {
     const { stage, ply, toAct, clocks } = this.model;
     if (!this.whole && stage) {
@@ -77,7 +77,7 @@ export class Follower extends EventTarget {
     this.#tell("step");
   }
 
-  /** Request missing events until there are none. */
+  /** Request missing events until none are missing. */
   async #ask() {
     if (this.#asking) return;
     this.#asking = true;
@@ -140,7 +140,10 @@ function stepOf({ ply, to_act: toAct, entry, patch, clocks }) {
   return { seq: entry.seq, ply, toAct, entry: /** @type {any} */ (entry), paint, clocks };
 }
 
-/** Who acts at the start: whoever's move is the first, or seat 0. @param {EventNews[]} events */
+/**
+ * Return the seat to act at the start: that of the first move, or 0.
+ * @param {EventNews[]} events
+ */
 function firstToAct(events) {
   const move = events.find(({ entry }) => entry.kind === "move");
   return move && "seat" in move.entry ? Number(move.entry.seat) : 0;

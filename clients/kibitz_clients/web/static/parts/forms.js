@@ -1,10 +1,10 @@
-// Form fields made from JSON Schema, as far as games and house bots use it: choices, switches,
-// numbers, and lists of them. A field that is left as it was is not sent.
+// Form fields from JSON Schema, as far as games and house bots use it: choices, switches, numbers,
+// and lists of them. Unchanged fields are not sent.
 
 import { h, labelled } from "./dom.js";
 
 /**
- * @typedef {object} Schema the parts of JSON Schema that are understood
+ * @typedef {object} Schema the supported parts of JSON Schema
  * @property {string} [type]
  * @property {string} [title]
  * @property {string} [description]
@@ -17,12 +17,12 @@ import { h, labelled } from "./dom.js";
  * @property {Schema} [items]
  * @property {Record<string, Schema>} [properties]
  */
-/** @typedef {{element: HTMLElement, value: () => unknown}} Field `undefined`: as by default */
+/** @typedef {{element: HTMLElement, value: () => unknown}} Field `undefined` means the default */
 
 let fields = 0;
 
 /**
- * Make a field for each property of a schema of an object.
+ * Make a field for each property of an object schema.
  * @param {Schema} schema
  * @returns {{element: HTMLElement, value: () => Record<string, unknown>}}
  */
@@ -103,7 +103,7 @@ function changed(value, usual) {
 }
 
 /**
- * Return the schema of what may be given, where it may be left out too.
+ * Return the schema of the value, without the null of an optional one.
  * @param {Schema} schema
  * @returns {Schema}
  */
@@ -115,7 +115,7 @@ export function withoutNull(schema) {
 }
 
 /**
- * Read a list that was typed with commas or spaces.
+ * Parse a list separated by commas or spaces.
  * @param {string} text
  * @param {Schema} schema
  */
@@ -125,7 +125,7 @@ export function listOf(text, schema) {
 }
 
 /**
- * Read a whole number as a number, and anything else as it stands.
+ * Parse a whole number; return any other text unchanged.
  * @param {string} text
  */
 export function scalarOf(text) {
@@ -134,7 +134,7 @@ export function scalarOf(text) {
 }
 
 /**
- * How a field's name reads: `dead_board_draw` as "Dead board draw".
+ * Return the label of a field: "Dead board draw" for `dead_board_draw`.
  * @param {string} name
  */
 export function words(name) {
@@ -143,7 +143,7 @@ export function words(name) {
 }
 
 /**
- * A text in which names of options stand between backticks.
+ * Format a text with option names in backticks.
  * @param {string} text
  */
 function marked(text) {
@@ -151,7 +151,7 @@ function marked(text) {
 }
 
 /**
- * How a choice reads; seats are counted from 1 where people read.
+ * Return the label of a choice; people see seats counted from 1.
  * @param {unknown} value
  */
 function optionText(value) {

@@ -1,4 +1,4 @@
-// A form that signs a guest in: a name, suggested and free to change, and a button.
+// A form that signs in a guest: a suggested name that can be changed, and a button.
 
 import { fill, h } from "./dom.js";
 import { suggestedName } from "./names.js";
@@ -6,7 +6,7 @@ import { refusalText } from "./refusals.js";
 
 /** @typedef {import("../main.js").App} App */
 
-/** The field for a guest's name, and what it is for. */
+/** Make the field for a guest's name, with an explanation. */
 export function nameField() {
   const input = h("input", {
     id: "name", name: "name", autocomplete: "nickname", maxlength: 32, required: true,
@@ -22,7 +22,7 @@ export function nameField() {
 
 /**
  * @param {App} app
- * @param {{title: string, submit: string, then: () => Promise<unknown>}} options `then` runs as guest
+ * @param {{title: string, submit: string, then: () => Promise<unknown>}} options `then` runs after signing in
  */
 export function guestForm(app, { title, submit, then }) {
   const { input, parts } = nameField();
@@ -38,7 +38,7 @@ export function guestForm(app, { title, submit, then }) {
 }
 
 /**
- * Sign in with a name. Where that is refused this stays a viewer, and the promise rejects.
+ * Sign in with a name. If the server refuses, this remains a viewer and the promise rejects.
  * @param {App} app
  * @param {string} name
  */

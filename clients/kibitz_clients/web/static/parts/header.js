@@ -1,4 +1,4 @@
-// The head of every page: where one can go, who one is, how the connection stands.
+// The header of every page: navigation, the player's name, and the connection state.
 
 import { at } from "./address.js";
 import { svg } from "../board/svg.js";
@@ -20,7 +20,7 @@ const STATES = {
 };
 
 /**
- * Fill the header; return a function to call with the page that is shown.
+ * Fill the header; return a function to call with the current page.
  * @param {HTMLElement} root
  * @param {App} app
  * @returns {(page: string) => void}

@@ -1,4 +1,4 @@
-// One item of a lobby's programme: which game, by how many, with which options, clock and matches.
+// One item of a lobby's programme: the game, its players, options, clock and number of matches.
 
 import { clockForm } from "./clock_form.js";
 import { h, fill, labelled } from "./dom.js";
@@ -13,7 +13,7 @@ export class ItemForm {
 
   /**
    * @param {{games: GameLine[], game: string, changed: () => void,
-   *   remove: (form: ItemForm) => void}} options `changed`: another game or number of players
+   *   remove: (form: ItemForm) => void}} options `changed` is called for another game or number of players
    */
   constructor({ games, game, changed, remove }) {
     this.games = games;
@@ -49,7 +49,7 @@ export class ItemForm {
     return this.games.find((line) => line.name === this.game.value) ?? this.games[0];
   }
 
-  /** How many players a match is for. */
+  /** The number of players per match. */
   get seats() {
     return Number(this.players.value);
   }

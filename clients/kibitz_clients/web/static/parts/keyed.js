@@ -1,7 +1,7 @@
-// A list on the page whose lines stay the same elements while what they show stays: so that focus,
-// selection and running boards survive news that come several times a second.
+// A list that reuses the elements of unchanged lines, so that focus, selection and running boards
+// survive several updates per second.
 
-/** @typedef {HTMLElement & {update?: (item: any) => void}} Line `update`: shows its item anew */
+/** @typedef {HTMLElement & {update?: (item: any) => void}} Line `update` shows a changed item */
 
 /**
  * @template T
@@ -22,11 +22,11 @@ export class KeyedList {
   }
 
   /**
-   * Show these items, in this order.
+   * Show these items in this order.
    * @param {T[]} items
    */
   show(items) {
-    // All lines before any place: one that is made anew takes the place of its old element.
+    // Make all lines before placing any: a new line replaces its old element in place.
     this.#lines = new Map(items.map((item) => [this.key(item), this.#line(item)]));
     /** @type {Element | null} */
     let next = this.list.firstElementChild;
@@ -54,7 +54,7 @@ export class KeyedList {
 }
 
 /**
- * Put one element in the place of another; the focus stays on the control at the same place in it.
+ * Replace an element; the focus moves to the control at the same position in the new one.
  * @param {HTMLElement} old
  * @param {HTMLElement} element
  */

@@ -7,7 +7,7 @@
 /** @typedef {{game: string, seats: number, level: number, control: TimeControl, seat?: number}} Terms */
 
 /**
- * Return the bots of a game's levels, the weakest first; empty where it has none.
+ * Return the bots of a game's levels, weakest first; empty if it has none.
  * @param {GameList} list
  * @param {string} game
  * @param {number} seats
@@ -21,9 +21,9 @@ export function levelsOf(list, game, seats) {
 }
 
 /**
- * Open a lobby for this player and the computer, sit down, and return the lobby's key.
+ * Open a lobby for this player and the computer, take the seat, and return the lobby's key.
  * @param {App} app
- * @param {Terms} terms `seat` is this player's, the first one unless it is given
+ * @param {Terms} terms `seat` is this player's, by default the first
  */
 export async function playComputer(app, { game, seats, level, control, seat = 0 }) {
   const bot = levelsOf(await app.games.list(), game, seats)[level - 1];
@@ -33,7 +33,7 @@ export async function playComputer(app, { game, seats, level, control, seat = 0 
 }
 
 /**
- * Open a lobby that others join by its link, sit down, and return the lobby's key.
+ * Open a lobby that others join by its link, take a seat, and return the lobby's key.
  * @param {App} app
  * @param {Omit<Terms, "level">} terms
  */
@@ -72,7 +72,7 @@ async function open(app, name, { game, seats, control }, seatOf, more = {}) {
   return lobby;
 }
 
-/** Close the lobbies of this player that are played, so that their bots end. @param {App} app */
+/** Close this player's finished lobbies, so that their bots stop. @param {App} app */
 async function closeFinished({ lobbies, connection }) {
   const mine = [...lobbies.views.values()].filter(({ host, state }) =>
     state === "finished" && host === connection.welcome?.player);

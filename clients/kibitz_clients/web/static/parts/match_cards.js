@@ -1,4 +1,4 @@
-// Matches in lists: as a card with a small live board, and as a line with its result.
+// Matches in lists: a card with a small live board, or a line with the result.
 
 import { at } from "./address.js";
 import { h } from "./dom.js";

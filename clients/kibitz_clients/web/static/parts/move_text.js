@@ -1,5 +1,5 @@
-// Entries of a match in words. The effect of a move is read from its paint, since the format of
-// actions depends on the game; a recorded match includes the words of its game.
+// Entries of a match as text. A move is described by its paint, since the format of actions depends
+// on the game; a recorded match includes the game's own text.
 
 import { seatName } from "../board/describe.js";
 
@@ -17,7 +17,7 @@ const CAUSES = {
 /**
  * Describe a step in a few words.
  * @param {Step} step
- * @param {boolean} turn whether a turn has passed with it
+ * @param {boolean} turn whether a turn passed with it
  * @param {readonly string[]} names of the players
  */
 export function stepText(step, turn, names) {
@@ -48,7 +48,7 @@ export function stepText(step, turn, names) {
 }
 
 /**
- * A move in a sentence: "Ada played e4."
+ * Describe a move in a sentence: "Ada played e4."
  * @param {Step} step
  * @param {readonly string[]} names of the players
  */
@@ -78,7 +78,7 @@ function moveText(/** @type {Step} */ { entry, paint }) {
 }
 
 /**
- * Write a bot's remark on its move, in a line: `+1.5, depth 7, 12,000 nodes`.
+ * Format a bot's comment on its move in one line: `+1.5, depth 7, 12,000 nodes`.
  * @param {import("./course.js").Comment} comment
  */
 export function commentText(comment) {

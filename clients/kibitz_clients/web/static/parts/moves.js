@@ -1,4 +1,4 @@
-// The moves of a match as a list, with the remarks of bots.
+// The list of a match's moves, with the bots' comments.
 
 import { seatName } from "../board/describe.js";
 import { h } from "./dom.js";
@@ -8,7 +8,7 @@ import { seatMark } from "./names.js";
 /** @typedef {import("./course.js").Course} Course */
 
 export class Moves {
-  /** @param {(index: number) => void} go is called with the place that was chosen */
+  /** @param {(index: number) => void} go is called with the chosen index */
   constructor(go) {
     this.go = go;
     this.root = h("ol", { class: "moves", "aria-label": "Moves", tabindex: 0 });
@@ -41,7 +41,7 @@ export class Moves {
     this.root.append(...made);
   }
 
-  /** Show which one the board shows. @param {number} index */
+  /** Highlight the move that the board shows. @param {number} index */
   mark(index) {
     this.current?.removeAttribute("aria-current");
     let at = index;

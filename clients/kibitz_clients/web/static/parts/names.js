@@ -1,4 +1,4 @@
-// Names of players, with a mark that tells people, bots and the server's own bots apart.
+// Names of players, with a mark to distinguish people, bots and house bots.
 
 import { h } from "./dom.js";
 
@@ -17,7 +17,7 @@ export function kindMark(kind) {
 }
 
 /**
- * A name for use beside its mark, which replaces the prefix of house bots.
+ * Return a name to show beside its mark, which replaces the prefix of house bots.
  * @param {{name: string, kind: Kind}} player
  */
 export function nameBesideMark({ name, kind }) {
@@ -27,17 +27,17 @@ export function nameBesideMark({ name, kind }) {
 const MANNERS = ["Bold", "Brisk", "Calm", "Clever", "Eager", "Gentle", "Jolly", "Keen", "Lucky", "Merry", "Quick", "Quiet"];
 const CREATURES = ["Badger", "Crane", "Falcon", "Fox", "Gecko", "Hare", "Heron", "Lynx", "Otter", "Owl", "Raven", "Seal"];
 
-/** Return a name for a guest who has not chosen one, such as "Quick Otter 42". */
+/** Return a random name for a guest, such as "Quick Otter 42". */
 export function suggestedName() {
   const one = (/** @type {string[]} */ words) => words[Math.floor(Math.random() * words.length)];
   return `${one(MANNERS)} ${one(CREATURES)} ${10 + Math.floor(Math.random() * 90)}`;
 }
 
-/** How many characters at the end of a name are kept, since versions are there. */
+/** The number of characters to keep at the end of a name, where versions are. */
 const TAIL = 4;
 
 /**
- * A name in little room: what does not fit is left out before its last characters.
+ * Make a name that shrinks to fit: the part before its last characters is cut off.
  * @param {string} name
  */
 export function shortName(name) {
@@ -47,7 +47,7 @@ export function shortName(name) {
 }
 
 /**
- * The color and shape of a seat at a match, or its stone where it plays with stones of a color.
+ * Draw the color and shape of a seat, or its stone if it plays with black or white stones.
  * @param {number} seat
  * @param {"black" | "white" | number} [stone]
  */
@@ -61,7 +61,7 @@ export function seatMark(seat, stone = seat) {
 const SHAPES = "●▲■◆★✚";
 
 /**
- * How a count reads: "1 match", "3 matches".
+ * Return a count as text: "1 match", "3 matches".
  * @param {number} count
  * @param {string} one
  * @param {string} [many]

@@ -1,5 +1,5 @@
-// Stepping through a course: where a viewer is, whether it follows the newest, and at which speed
-// it is played. Emits "change" when the place has changed, "state" when playing or following has.
+// Steps through a course: the current index, whether it follows the newest step, and the playback
+// speed. Emits "change" when the index changes, "state" when playing or following changes.
 
 /** @typedef {import("./course.js").Course} Course */
 
@@ -10,7 +10,7 @@ export class Playback extends EventTarget {
   index = 0;
   playing = false;
   speed = 1;
-  /** Whether the newest step is shown, and those that come. */
+  /** Whether to show the newest step, including later ones. */
   following = true;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
@@ -22,14 +22,14 @@ export class Playback extends EventTarget {
     this.index = course.length;
   }
 
-  /** Take another course, at a place of it. @param {Course} course @param {number} index */
+  /** Switch to another course at an index. @param {Course} course @param {number} index */
   load(course, index) {
     this.course = course;
     this.index = Math.min(index, course.length);
     this.dispatchEvent(new CustomEvent("change", { detail: { from: -1 } }));
   }
 
-  /** Show the steps that have come, where they are followed. */
+  /** Show new steps if following. */
   extended() {
     if (this.following) this.#move(this.course.length);
     else this.dispatchEvent(new Event("state"));

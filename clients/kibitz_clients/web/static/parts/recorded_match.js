@@ -1,4 +1,5 @@
-// A match as `kibitz record export` writes it into a page: its courses, and the viewer that shows them.
+// A match written into a page by `kibitz record export`: its courses, and the viewer that shows
+// them.
 
 import { Course } from "./course.js";
 import { fill, h } from "./dom.js";
@@ -16,7 +17,7 @@ import { Viewer } from "./viewer.js";
  *   engines: string[], ply: number | null, entries: Entry[], viewpoints: Viewpoint[]}} Recorded */
 
 /**
- * The course of a match as one viewer saw it.
+ * Return the course of a match as one viewer saw it.
  * @param {Recorded} recorded
  * @param {Viewpoint} viewpoint
  */
@@ -34,7 +35,7 @@ export function courseOf({ entries }, { stage, to_act: toAct, clocks, steps }) {
  * Show a match.
  * @param {HTMLElement} root
  * @param {Recorded} recorded
- * @param {number} ply where to begin
+ * @param {number} ply the ply to begin at
  */
 export function showRecorded(root, recorded, ply) {
   const viewer = new Viewer();

@@ -1,9 +1,9 @@
-// Refusals as text for the person who fills in a form.
+// Refusals as text for the person filling in a form.
 
 import { Refusal } from "../wire/connection.js";
 
 /**
- * Return what went wrong, and what to do about it.
+ * Return what went wrong and how to fix it.
  * @param {unknown} error
  */
 export function refusalText(error) {
@@ -12,7 +12,7 @@ export function refusalText(error) {
 }
 
 /**
- * A refusal in the words of the form: no paths of messages, no flags of commands.
+ * Rephrase a refusal in terms of the form, without message paths or command-line flags.
  * @param {string} message
  */
 export function withoutPaths(message) {

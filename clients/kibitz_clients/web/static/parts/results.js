@@ -1,4 +1,4 @@
-// How a match stands or has ended, in words. Seats are counted from 1 where no name is known. Pure.
+// The result of a match as text. Seats without a name are counted from 1. Pure.
 
 /** @typedef {import("../wire/messages.js").Result} Result */
 
@@ -17,10 +17,10 @@ const CAUSES = {
 };
 
 /**
- * Say who has won: "ada won with five in a row", "drawn", "1st ada, 2nd ben, 3rd cy".
+ * Return the result as text: "ada won with five in a row", "drawn", "1st ada, 2nd ben, 3rd cy".
  * @param {Result} result
  * @param {string[]} names of the seats
- * @param {Record<string, string>} [endings] how the game says its reasons
+ * @param {Record<string, string>} [endings] the game's texts for its reasons
  */
 export function resultText(result, names, endings = {}) {
   const lines = result.seats.map((seat, i) => ({ rank: seat.rank, name: names[i] ?? `seat ${i + 1}` }));

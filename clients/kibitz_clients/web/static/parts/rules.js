@@ -1,10 +1,10 @@
-// The rules of a game: pages that come with the server, as the HTML that it made of them.
+// Shows the rules of a game, from an HTML page on the server.
 
 import { h } from "./dom.js";
 import { read } from "./dialogs.js";
 
 /**
- * Show the rules of a game; rejects where they are not there.
+ * Show the rules of a game; rejects if the server does not have them.
  * @param {string} game
  * @param {string} title
  */

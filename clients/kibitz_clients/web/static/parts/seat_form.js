@@ -1,4 +1,4 @@
-// One seat of a lobby that is being opened: for oneself, anybody, somebody, or a house bot.
+// One seat of a new lobby: for the host, anyone, a named player, or a house bot.
 
 import { h, fill } from "./dom.js";
 import { words } from "./forms.js";
@@ -16,7 +16,7 @@ export class SeatForm {
 
   /**
    * @param {{kind: SeatKind, bots: HouseBotLine[], ratings: Map<string, number>, me: string,
-   *   remove: (form: SeatForm) => void}} options `bots`: those that could sit here
+   *   remove: (form: SeatForm) => void}} options `bots` can take this seat
    */
   constructor({ kind, bots, ratings, me, remove }) {
     this.me = me;
@@ -44,7 +44,7 @@ export class SeatForm {
   }
 
   /**
-   * Say which house bots could sit here; the one that is chosen stays if it may.
+   * Set the house bots to choose from; the selected one is kept if it is among them.
    * @param {HouseBotLine[]} bots
    */
   offer(bots) {
@@ -66,7 +66,7 @@ export class SeatForm {
   }
 
   /**
-   * Say which seat this is, counted from 0, and whether it may be removed.
+   * Set the number of this seat, counted from 0, and whether it can be removed.
    * @param {number} seat
    * @param {boolean} removable
    */
@@ -77,7 +77,7 @@ export class SeatForm {
     this.removal.setAttribute("aria-label", `Remove seat ${seat + 1}`);
   }
 
-  /** Whether the host wants to sit here. */
+  /** Whether the host takes this seat. */
   get isMine() {
     return this.kind.value === "me";
   }
@@ -140,7 +140,7 @@ function parameterInput(parameter) {
 /**
  * @param {BotParameter} parameter
  * @param {{value: string}} input
- * @returns {string | number} "" where it is left open
+ * @returns {string | number} "" if it is left empty
  */
 function chosenValue(parameter, input) {
   return parameter.type === "word" || input.value === "" ? input.value : Number(input.value);

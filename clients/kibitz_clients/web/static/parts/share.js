@@ -1,13 +1,13 @@
-// Pictures of a board as files: SVG that stands alone, and PNG drawn from it.
+// Pictures of a board as files: a standalone SVG, and a PNG drawn from it.
 
 const PIXELS = 1200;
-/** What the style sheets set of a drawing; a file has no style sheets. */
+/** The properties that style sheets set in a drawing; a file has no style sheets. */
 const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray",
   "stroke-linecap", "stroke-linejoin", "opacity", "font-family", "font-size", "font-weight", "text-anchor",
   "dominant-baseline", "paint-order", "display", "visibility"];
 
 /**
- * Return the drawing of a board as the text of an SVG file.
+ * Return the drawing of a board as SVG text.
  * @param {SVGSVGElement} drawing
  * @param {string} background
  */
@@ -33,7 +33,7 @@ export function svgText(drawing, background) {
 }
 
 /**
- * Draw an SVG file, and return it as PNG.
+ * Convert SVG text to a PNG.
  * @param {string} text
  * @returns {Promise<Blob>}
  */
@@ -51,7 +51,7 @@ export async function pngOf(text) {
 }
 
 /**
- * Let the browser keep a file.
+ * Let the browser save a file.
  * @param {Blob} blob
  * @param {string} name
  */

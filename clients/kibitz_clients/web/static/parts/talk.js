@@ -1,4 +1,4 @@
-// Comments of people and bots on a match while it is played, and a line to enter one.
+// Comments by people and bots on a running match, and an input to add one.
 
 import { fill, h } from "./dom.js";
 
@@ -9,12 +9,12 @@ const LONGEST = 300;
 
 export class Talk {
   #shown = -1;
-  /** What was said here, by the number of its entry. @type {Map<number, string>} */
+  /** Comments entered on this page, by entry number. @type {Map<number, string>} */
   #own = new Map();
-  /** What was drawn last. @type {Course | null} */
+  /** The course drawn last. @type {Course | null} */
   #course = null;
 
-  /** @param {(index: number) => void} go is called with the place that a comment belongs to */
+  /** @param {(index: number) => void} go is called with the index of a comment */
   constructor(go) {
     this.go = go;
     this.list = h("ol");
@@ -23,7 +23,7 @@ export class Talk {
   }
 
   /**
-   * Offer a line to say something.
+   * Add the input for a comment.
    * @param {(text: string) => Promise<unknown>} say
    */
   offer(say) {
@@ -73,7 +73,10 @@ export class Talk {
     this.log.scrollTop = this.log.scrollHeight;
   }
 
-  /** Whether an entry that is not shown before the end was said here. @param {Entry} entry */
+  /**
+   * Return whether a comment that stays hidden until the end was entered here.
+   * @param {Entry} entry
+   */
   #isOwn(entry) {
     return entry.kind === "hidden" && this.#own.has(entry.seq);
   }

@@ -1,4 +1,4 @@
-// The dark or light theme: the system's, until the person chooses one.
+// The dark or light theme: the system's, until the user chooses one.
 
 /** @typedef {"dark"|"light"} Look */
 /** @typedef {Pick<Storage, "getItem"|"setItem">} Store */
@@ -25,7 +25,7 @@ export class Theme extends EventTarget {
     return this.#system.matches ? "light" : "dark";
   }
 
-  /** Change to the other look. */
+  /** Switch to the other theme. */
   toggle() {
     const look = this.look === "dark" ? "light" : "dark";
     document.documentElement.dataset.theme = look;

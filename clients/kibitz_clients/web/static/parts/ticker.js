@@ -1,4 +1,4 @@
-// A line of news that runs along; who asks for less motion sees the newest standing still.
+// A scrolling line of news. With reduced motion, the newest item is shown without scrolling.
 
 import { h, fill } from "./dom.js";
 
@@ -43,7 +43,7 @@ export class Ticker {
     this.#motion = null;
   }
 
-  /** Run through what there is now, then through what there is by then. */
+  /** Scroll once through the current lines, then start over with the lines of that time. */
   #run() {
     const keys = this.#lines.map(([key]) => key).join();
     if (keys !== this.#shown) {

@@ -1,4 +1,4 @@
-// A tile: a small live board with the names, clocks and state of its match.
+// A tile: a small live board with the names, clocks and status of its match.
 
 import { at } from "./address.js";
 import { leftText } from "../wire/clock.js";
@@ -16,24 +16,24 @@ import { resultText } from "./results.js";
 export class Tile {
   /** @type {HTMLElement[]} */
   #rows = [];
-  /** Clocks with the seat of each, null for the one of whoever is to move.
+  /** Clocks with the seat of each; null stands for the seat to move.
    * @type {{clock: HTMLElement, seat: number | null}[]} */
   #clocks = [];
-  /** @type {readonly string[]} the names that are shown, in full */
+  /** @type {readonly string[]} the full names shown */
   #names = [];
-  /** @type {readonly ("black" | "white" | number)[]} the marks that are shown beside them */
+  /** @type {readonly ("black" | "white" | number)[]} the marks shown beside them */
   #stones = [];
-  /** whether the board is to be drawn as a whole */
+  /** whether the whole board must be redrawn */
   #anew = true;
-  /** @type {Paint | null} what has changed since it was drawn */
+  /** @type {Paint | null} the changes since it was drawn */
   #paint = null;
-  /** The rows of the grid that it is drawn with. */
+  /** The band of rows that it is drawn with. */
   band = 0;
 
   /**
    * @param {MatchModel} model
    * @param {string} title of the game
-   * @param {Record<string, string>} endings how the game says the reasons of its results
+   * @param {Record<string, string>} endings the game's texts for its reasons
    * @param {DrawQueue} queue
    */
   constructor(model, title, endings, queue) {
@@ -63,7 +63,7 @@ export class Tile {
     else this.link.setAttribute("aria-label", `${title}, coming`);
   }
 
-  /** Leave off following the match. */
+  /** Stop following the match. */
   remove() {
     this.model.removeEventListener("change", this.listener);
     this.queue.remove(this);
@@ -78,7 +78,7 @@ export class Tile {
     this.queue.add(this);
   }
 
-  /** Show what has happened since it was drawn last. */
+  /** Draw the changes since the last drawing. */
   draw() {
     if (this.#anew || !this.board.stage) {
       if (this.model.stage) this.board.stage = this.model.stage;
@@ -92,7 +92,7 @@ export class Tile {
     this.#drawState();
   }
 
-  /** @param {boolean} others whether seats may play with other stones than before */
+  /** @param {boolean} others whether seats may have changed stones */
   #drawSeats(others) {
     const { seats, toAct, result } = this.model;
     const stones = others ? this.#stonesOf(seats) : this.#stones;
@@ -140,7 +140,7 @@ export class Tile {
     this.board.setAttribute("label", label);
   }
 
-  /** Let the clocks go on: be drawn where one of them reads something else. */
+  /** Advance the clocks; queue a drawing if a reading changed. */
   tick() {
     const clocks = this.#clockTexts();
     if (this.#clocks.some(({ clock }, index) => clock.textContent !== clocks[index])) this.queue.add(this);

@@ -1,6 +1,6 @@
-// The evaluations of bots, as curves over the plies of a match. Each bot has units of its own, so
-// each curve is drawn relative to its own median. With two players the second's curve is inverted,
-// so that both go up when the first player is better.
+// The bots' evaluations as curves over the plies of a match. Each bot uses its own unit, so each
+// curve is scaled by its own median. With two players the second curve is inverted, so that both
+// rise when the first player is better.
 
 import { emblemPath, look } from "../board/shapes.js";
 import { num, svg } from "../board/svg.js";
@@ -14,7 +14,7 @@ const HEIGHT = 120;
 const MARGIN = 8;
 
 /**
- * The values that bots gave, by seat; seats without any are left out.
+ * Return the bots' values by seat, without seats that have none.
  * @param {Course} course
  * @param {number} seats
  * @returns {Curve[]}
@@ -29,7 +29,7 @@ export function curvesOf(course, seats) {
   return curves.filter((curve) => curve.values.length > 0);
 }
 
-/** The value that is drawn halfway to the rim: half of the others are smaller. */
+/** Return the value drawn halfway to the edge: the median. */
 export function scaleOf(/** @type {readonly Value[]} */ values) {
   const sizes = values.map(({ value }) => Math.abs(value)).filter((size) => size > 0);
   sizes.sort((a, b) => a - b);
@@ -38,7 +38,7 @@ export function scaleOf(/** @type {readonly Value[]} */ values) {
 
 /**
  * Return the height of a value in the graph, from -1 at the bottom to 1 at the top. Outliers, such
- * as a win that was found, are compressed near the edge.
+ * as a proven win, are compressed near the edge.
  * @param {number} value
  * @param {number} scale
  * @param {boolean} turned
@@ -49,7 +49,7 @@ export function height(value, scale, turned) {
 }
 
 export class ValueGraph {
-  /** @param {(index: number) => void} go is called with the place that was chosen */
+  /** @param {(index: number) => void} go is called with the chosen index */
   constructor(go) {
     this.curves = svg("g");
     this.cursor = svg("line", { y1: 0, y2: HEIGHT, class: "vg-cursor" });
@@ -70,7 +70,11 @@ export class ValueGraph {
     });
   }
 
-  /** Draw all curves; returns whether there are any. @param {Course} course @param {string[]} names */
+  /**
+   * Draw all curves; return whether there are any.
+   * @param {Course} course
+   * @param {string[]} names
+   */
   draw(course, names) {
     this.known = curvesOf(course, names.length);
     this.plies = Math.max(1, course.plyAt(course.length));

@@ -1,5 +1,5 @@
-// The board of a match with all that goes with it: players, clocks, moves, bots' values and lines,
-// and the controls to step, scrub and play. It shows a live match and a recorded one alike.
+// The board of a match with players, clocks, moves, the bots' values and lines, and playback
+// controls. It shows live and recorded matches.
 
 import { cellsNamed } from "../board/geometry.js";
 import { svg } from "../board/svg.js";
@@ -20,7 +20,7 @@ import { ValueGraph } from "./value_graph.js";
  *   engines?: readonly string[],
  *   you?: number | null, away?: Set<number>}} Match */
 
-/** So many steps forwards are painted one by one; more are drawn at once. */
+/** Up to this many steps forward are painted one by one; more are drawn at once. */
 const MOST_PAINTED = 12;
 /** @type {Stage} */
 const NOTHING = { lattice: "square", cells: {}, labels: [], marks: [], text: [], colours: [] };
@@ -39,7 +39,12 @@ function icon(name) {
   return svg("svg", { viewBox: "0 0 20 20", class: "icon", "aria-hidden": "true" }, svg("path", { d: ICONS[name] }));
 }
 
-/** A button that goes somewhere. @param {keyof ICONS} name @param {string} label @param {() => void} act */
+/**
+ * Make a navigation button.
+ * @param {keyof ICONS} name
+ * @param {string} label
+ * @param {() => void} act
+ */
 function step(name, label, act) {
   return h("button", { type: "button", class: "step", "aria-label": label, title: label, onclick: act }, icon(name));
 }
@@ -50,7 +55,7 @@ export class Viewer {
   /** @type {Course} */
   course = new Course(NOTHING);
   playback = new Playback(this.course);
-  /** Whether another part shows the clocks of the newest position. */
+  /** Whether the caller shows the clocks of the newest position. */
   liveClocks = false;
 
   constructor() {
@@ -73,11 +78,11 @@ export class Viewer {
     this.linesBox = h("input", { type: "checkbox", checked: true, onchange: () => this.#lines() });
     this.linesLabel = h("label", { class: "lines-switch", hidden: true }, this.linesBox, " expected moves");
     this.last = h("p", { class: "last-move muted" });
-    /** Below the board, for who shows more there. */
+    /** A slot below the board. */
     this.below = h("div", { class: "below-board" });
-    /** Above the players, for who shows more there. */
+    /** A slot above the players. */
     this.head = h("div", { class: "side-head" });
-    /** Below all at the side. */
+    /** A slot at the bottom of the side panel. */
     this.foot = h("div", { class: "side-foot" });
     this.root = h(
       "div", { class: "viewer" },
@@ -96,7 +101,7 @@ export class Viewer {
     return this.match.players.map((player) => player.name);
   }
 
-  /** Who plays. @param {Match} match */
+  /** Set the players. @param {Match} match */
   describe(match) {
     const renamed = JSON.stringify(match.players) !== JSON.stringify(this.match.players);
     this.match = match;
@@ -104,7 +109,7 @@ export class Viewer {
     this.#seats();
   }
 
-  /** Show a course from a place on. @param {Course} course @param {number} [index] */
+  /** Show a course from an index on. @param {Course} course @param {number} [index] */
   load(course, index = course.length) {
     this.course = course;
     this.moves.clear();
@@ -114,7 +119,7 @@ export class Viewer {
     this.#state();
   }
 
-  /** Show what was added to the course. */
+  /** Show the steps added to the course. */
   extended() {
     this.#listed();
     this.playback.extended();
@@ -179,7 +184,7 @@ export class Viewer {
       : "Each bot's evaluation of its own position, in its own unit.";
   }
 
-  /** The lines that a bot wrote, for who may read them. */
+  /** Return a bot's notes, if this viewer may read them. */
   #notes() {
     const notes = this.course.steps.filter(({ entry }) => entry.kind === "note");
     this.notes.hidden = notes.length === 0;
@@ -189,7 +194,7 @@ export class Viewer {
     fill(this.notes, h("h2", null, "Bot notes"), h("pre", { tabindex: 0 }, lines));
   }
 
-  /** @param {number} from the place that was shown, or a negative number */
+  /** @param {number} from the index shown before, or a negative number */
   #show(from) {
     const { index } = this.playback;
     const ahead = index - from;

@@ -1,17 +1,17 @@
-// The choice of matches and columns of a wall of boards, without drawing or connection.
+// Chooses the matches and the columns of a wall, without drawing or connection.
 //
-// A board keeps its match until that has been over for a while; then another match takes it. If
-// none does, the board is removed, and the others grow.
+// A board keeps its match until some time after the end; then another match takes its place. If
+// there is none, the board is removed and the others grow.
 
-/** How long the end of a match is shown, in milliseconds. */
+/** How long to show the end of a match, in milliseconds. */
 export const LINGER_MS = 6000;
-/** How long a board stays empty for the next match before it goes away. */
+/** How long an empty board waits for a match before it is removed. */
 export const EMPTY_MS = 3000;
 /** The smallest tile on which a board is readable, in CSS pixels. */
 export const LEAST = { width: 148, height: 184 };
-/** The most matches that the server lets a connection watch at once. */
+/** The maximum number of matches that a connection may watch. */
 export const MOST = 200;
-/** How much wider than high a tile serves its board and its names best. */
+/** The best ratio of width to height for a tile with its board and names. */
 const RATIO = 0.82;
 
 /**
@@ -22,24 +22,24 @@ const RATIO = 0.82;
 
 export class WallSlots {
   constructor() {
-    /** @type {Slot[]} In the order in which they are shown. */
+    /** @type {Slot[]} In display order. */
     this.slots = [];
-    /** @type {Map<string, string>} The games of the matches that are shown. */
+    /** @type {Map<string, string>} The games of the matches shown. */
     this.games = new Map();
   }
 
-  /** The matches that are shown. */
+  /** The matches shown. */
   get matches() {
     return this.slots.flatMap((slot) => (slot.match === null ? [] : [slot.match]));
   }
 
-  /** Note that a match is over; its end is shown for a while. */
+  /** Note that a match is over; its end remains visible for a while. */
   end(/** @type {string} */ match, /** @type {number} */ now) {
     const slot = this.slots.find((other) => other.match === match);
     if (slot && slot.endedAt === null) slot.endedAt = now;
   }
 
-  /** Take a match away at once. */
+  /** Remove a match at once. */
   drop(/** @type {string} */ match, /** @type {number} */ now) {
     for (const slot of this.slots) {
       if (slot.match === match) Object.assign(slot, { match: null, endedAt: null, emptyAt: now });
@@ -47,9 +47,9 @@ export class WallSlots {
   }
 
   /**
-   * Give free boards to matches that have none; return whether anything has changed.
+   * Assign free boards to matches without one; return whether anything changed.
    * @param {Iterable<Candidate>} running
-   * @param {number} most how many boards there is room for
+   * @param {number} most the number of boards that fit
    * @param {number} now in milliseconds
    */
   update(running, most, now) {
@@ -69,7 +69,7 @@ export class WallSlots {
     return before !== this.slots.map((slot) => slot.match).join();
   }
 
-  /** Seat waiting matches, those first whose game has the fewest boards. */
+  /** Place waiting matches, those of games with the fewest boards first. */
   #seat(/** @type {Candidate[]} */ waiting, /** @type {number} */ most) {
     const counts = new Map();
     for (const match of this.matches) {
@@ -94,14 +94,14 @@ function isShowable(/** @type {Candidate} */ match) {
   return !match.result && !match.void && match.watchable !== false;
 }
 
-/** How many tiles fit at most. @param {number} width @param {number} height */
+/** Return the maximum number of tiles that fit. @param {number} width @param {number} height */
 export function capacity(width, height) {
   const across = Math.max(1, Math.floor(width / LEAST.width));
   return across * Math.max(1, Math.floor(height / LEAST.height));
 }
 
 /**
- * How many tiles stand beside each other, for the largest boards.
+ * Return the number of columns that gives the largest boards.
  * @param {number} count @param {number} width @param {number} height
  */
 export function columns(count, width, height) {

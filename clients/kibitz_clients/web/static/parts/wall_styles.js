@@ -1,9 +1,9 @@
-// The style sheet of the pages with many live boards, which the others need not load.
+// Loads the style sheet of pages with many live boards; other pages do not need it.
 
 /** @type {Promise<void> | null} */
 let loading = null;
 
-/** Resolve when the style sheet is there. */
+/** Resolve when the style sheet has loaded. */
 export function useStyles() {
   loading ??= new Promise((resolve, reject) => {
     const link = document.createElement("link");

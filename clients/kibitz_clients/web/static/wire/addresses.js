@@ -1,8 +1,8 @@
-// The address that a session connects to: its own server, or another one of the cluster.
+// The address that a session connects to: its own server or another one in the cluster.
 
-/** Attempts at a server that a redirect named, which may not recognize the player at once. */
+/** Attempts at the target of a redirect, which may not recognize the player at once. */
 const MOST_TRIES = 3;
-/** Redirects that a request, or hello, follows without a pause before it fails. */
+/** The number of redirects that a request or hello follows without a pause before it fails. */
 export const MOST_HOPS = 5;
 
 export class Addresses {
@@ -11,9 +11,9 @@ export class Addresses {
   #own;
   /** @type {string[]} */
   #others = [];
-  /** How many redirects hello has followed without a pause. */
+  /** The number of redirects that hello has followed without a pause. */
   #helloHops = 0;
-  /** Failed attempts to be admitted at the server that a redirect named. */
+  /** Failed attempts to be admitted at the target of a redirect. */
   #tries = 0;
 
   /** @param {string} own the address of the session's own server */
@@ -24,7 +24,7 @@ export class Addresses {
   }
 
   /**
-   * Note the welcome of the present server, which lists the others of the cluster.
+   * Note the welcome of the current server, which lists the others in the cluster.
    * @param {string[]} others
    */
   admitted(others) {
@@ -33,12 +33,12 @@ export class Addresses {
     this.#others = others;
   }
 
-  /** Let redirects be followed again, because the connection was lost. */
+  /** Allow redirects again after the connection was lost. */
   restartHops() {
     this.#helloHops = 0;
   }
 
-  /** Whether hello may follow one more redirect, which counts it. */
+  /** Count a redirect of hello; return whether it may be followed. */
   mayRedirectHello() {
     this.#helloHops += 1;
     return this.#helloHops <= MOST_HOPS;
@@ -55,7 +55,7 @@ export class Addresses {
   }
 
   /**
-   * Retry the server that a redirect named, or go to the next one after `MOST_TRIES`. A server that
+   * Retry the target of a redirect, or go to the next server after `MOST_TRIES`. A server that
    * has lost its database admits nobody, while others still redirect players there.
    */
   notLetIn() {
@@ -63,7 +63,7 @@ export class Addresses {
     if (!this.ticket || this.#tries >= MOST_TRIES) this.tryNext();
   }
 
-  /** Go to the next server, because the present one is unreachable or admits nobody. */
+  /** Go to the next server, because the current one is unreachable or admits nobody. */
   tryNext() {
     this.ticket = null;
     const known = [this.#own, ...this.#others];

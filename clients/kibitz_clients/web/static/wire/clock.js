@@ -1,5 +1,5 @@
-// Time controls: what a seat has left in all, and how a control reads. Pure.
-// Must agree with `until_flag` and `TimeControl.__str__` of kibitz_protocol/wire/clocks.py.
+// Time controls: a seat's remaining time, and formatting. Pure. Must agree with `until_flag` and
+// `TimeControl.__str__` of kibitz_protocol/wire/clocks.py.
 
 /** @typedef {import("./messages.js").Clock} Clock */
 /** @typedef {import("./messages.js").TimeControl} TimeControl */
@@ -15,7 +15,7 @@ export function untilFlag(control, clock) {
 }
 
 /**
- * Whether a flag can fall at all.
+ * Return whether a flag can fall at all.
  * @param {TimeControl} control
  */
 export function isLimited(control) {
@@ -23,7 +23,7 @@ export function isLimited(control) {
 }
 
 /**
- * How people write a time control: `60+1`, `move=2`, `byo=60+3x10`, `none`; in seconds.
+ * Return a time control as people write it: `60+1`, `move=2`, `byo=60+3x10`, `none`; in seconds.
  * @param {TimeControl} control
  */
 export function controlText(control) {
@@ -47,7 +47,7 @@ function seconds(millis) {
 }
 
 /**
- * How much time is left, for people: `1:05`, `9.4`, `1:00:00`.
+ * Format a remaining time for people: `1:05`, `9.4`, `1:00:00`.
  * @param {number} millis
  */
 export function leftText(millis) {

@@ -1,12 +1,13 @@
 // One session with the server over any number of websockets: hello, requests, reconnects.
 //
-// A session outlives its sockets. When one is lost the next is opened after a growing, randomized
-// pause, hello carries the secret of the first welcome, and unanswered requests are resent where
-// that is harmless (`REPEATABLE`). The pages restore what they followed: on "welcome" they rejoin,
-// watch and subscribe again, before the old requests are sent.
+// A session outlives its sockets. When one is lost, the next is opened after a growing, randomized
+// pause. Hello then carries the secret of the first welcome, and unanswered requests are resent if
+// that is harmless (`REPEATABLE`). On "welcome" the pages rejoin, watch and subscribe again before
+// the old requests are sent.
 //
-// In a cluster another server may have the match or lobby of a request: the refusal has its address
-// and a ticket for it (`redirect`). While a server is unreachable, the others are tried in turn.
+// In a cluster another server may have the match or lobby of a request: the refusal then contains
+// its address and a ticket (`redirect`). While a server is unreachable, the session tries the
+// others in turn.
 //
 // The states and their steps are those of the Python client (`kibitz_protocol/client/session.py`).
 // Here, a session begins in "ended" and can be opened again. "away" includes opening a socket.
@@ -33,7 +34,7 @@ import { Throttle } from "./throttle.js";
  * @property {"away"} name
  * @property {number} retryAt when the pause after a loss is over, or 0
  * @property {number} notBefore the server's wish: no attempt before this time
- * @property {WebSocket} [socket] the one that is being opened
+ * @property {WebSocket} [socket] the one being opened
  * @property {Timer} [timer] of the pause, then of opening the socket
  */
 /**
@@ -130,7 +131,7 @@ export class Connection extends EventTarget {
 
   /**
    * @param {{url: string, hello?: Credentials, storage: Store}} options
-   *   `url` is that of the websocket; `storage` keeps the secret of this player across visits
+   *   `url` is that of the websocket; `storage` keeps this player's secret across visits
    */
   constructor({ url, hello = {}, storage }) {
     super();
@@ -153,7 +154,7 @@ export class Connection extends EventTarget {
     return this.#current.name === "away" ? this.#current.retryAt : 0;
   }
 
-  /** Whether this is nobody in particular, who may only watch. */
+  /** Whether this is an anonymous viewer, who may only watch. */
   get isViewer() {
     return this.welcome?.viewer ?? !this.knowsWho;
   }
@@ -177,8 +178,8 @@ export class Connection extends EventTarget {
   }
 
   /**
-   * Sign in: with a name as a guest, with an account's token, or with neither as a viewer. A session
-   * of before ends.
+   * Sign in as a guest with a name, as an account with a token, or as a viewer with neither. The
+   * previous session ends.
    * @param {Credentials} hello
    */
   signIn(hello) {
@@ -196,19 +197,19 @@ export class Connection extends EventTarget {
     this.#end(new Refusal("unauthorized", "signed out"));
   }
 
-  /** End the session from this side; requests without an answer are rejected. */
+  /** End the session; unanswered requests are rejected. */
   close() {
     this.#end(new Refusal("closed", "the connection was closed"));
   }
 
-  /** Try to connect now instead of after the pause, such as when the network is back. */
+  /** Connect now instead of after the pause, such as when the network is back. */
   retryNow() {
     const away = this.#current;
     if (away.name === "away" && !away.socket && Date.now() >= away.notBefore) this.#connect(away);
   }
 
   /**
-   * Send a request, and resolve with its answer; across reconnects. Rejects with a `Refusal`.
+   * Send a request, and resolve with its answer, across reconnects. Rejects with a `Refusal`.
    * @param {Asked} message without id
    * @returns {Promise<any>}
    */
@@ -227,8 +228,8 @@ export class Connection extends EventTarget {
   // --- states ---------------------------------------------------------------------------
 
   /**
-   * Change the state; every change passes through here. A socket that the next state does not have
-   * is closed.
+   * Change the state; every change passes through here. The old socket is closed unless the next
+   * state keeps it.
    * @param {string} step
    * @param {State} next
    */
@@ -315,7 +316,7 @@ export class Connection extends EventTarget {
   /**
    * Wait for the next attempt.
    * @param {string} reason
-   * @param {number} [retryAfterMs] the least pause
+   * @param {number} [retryAfterMs] the minimum pause
    */
   #wait(reason, retryAfterMs = 0) {
     const last = this.#current;
@@ -342,7 +343,7 @@ export class Connection extends EventTarget {
   }
 
   /**
-   * Reject the requests whose answers were lost and that may not be sent again.
+   * Reject the requests whose answers were lost and that must not be resent.
    * @param {string} reason
    */
   #giveUpSent(reason) {
@@ -406,8 +407,8 @@ export class Connection extends EventTarget {
   }
 
   /**
-   * Pass a refusal on, or resend later what the server had no room for or could not write, if that
-   * is harmless.
+   * Pass on a refusal, or resend the request later if it is harmless and the server was overloaded
+   * or could not write.
    * @param {Online} online
    * @param {Pending} pending
    * @param {Refused} refused
@@ -420,7 +421,7 @@ export class Connection extends EventTarget {
       return;
     }
     const { type } = pending.message;
-    const lost = refused.code === "unavailable" && type === "move"; // the server reads its log again
+    const lost = refused.code === "unavailable" && type === "move"; // the server is rereading its log
     if (lost || (refused.code === "rate_limited" && REPEATABLE.has(type))) {
       online.throttle.drain(refused.retry_after_ms ?? 1_000, performance.now());
       pending.sent = false;
@@ -465,7 +466,7 @@ export class Connection extends EventTarget {
     this.welcome = welcome;
     this.#addresses.admitted(welcome.nodes ?? []);
     const secret = welcome.resume || this.#hello.token;
-    if (secret) this.#secret.keep(secret); // admitted by a ticket, the player keeps the earlier one
+    if (secret) this.#secret.keep(secret); // a player admitted by a ticket keeps the earlier secret
     this.#hello = welcome.kind === "human" && !welcome.viewer ? { name: welcome.name } : {};
     const { messages_per_second, burst } = welcome.limits;
     const throttle = new Throttle(messages_per_second, burst, performance.now());
@@ -478,7 +479,10 @@ export class Connection extends EventTarget {
     this.#send();
   }
 
-  /** Send queued requests: rejoins first, which moves need; the rest in order, within the limit. */
+  /**
+   * Send queued requests within the rate limit: rejoins first because moves need them, the rest in
+   * order.
+   */
   #send() {
     const online = this.#current;
     if (online.name !== "online") return;
@@ -502,7 +506,7 @@ export class Connection extends EventTarget {
   }
 
   /**
-   * Give up a server that leaves requests unanswered for long, even if TCP is still open.
+   * Drop a server that has not answered for a long time, even if TCP is still open.
    * @param {Online} online
    */
   #watchSilence(online) {
@@ -522,7 +526,7 @@ export class Connection extends EventTarget {
 
   // --- small parts --------------------------------------------------------------------------
 
-  /** Larger than all before, also those of an earlier visit as the same player. */
+  /** Return an id larger than all before, including those of earlier visits by the same player. */
   #newId() {
     const fresh = Date.now() * 1000 + Math.floor(Math.random() * 1000);
     this.#lastId = Math.max(this.#lastId + 1, fresh);

@@ -1,4 +1,4 @@
-// The games that the server hosts, and its house bots: asked for once, kept while it runs.
+// The server's games and house bots: requested once, cached while the connection lasts.
 
 /** @typedef {import("./connection.js").Connection} Connection */
 /** @typedef {import("./messages.js").GameList} GameList */
@@ -14,7 +14,7 @@ export class Games {
   constructor(connection) {
     this.connection = connection;
     connection.addEventListener("state", () => {
-      if (connection.state !== "online") this.#list = null; // another server may come
+      if (connection.state !== "online") this.#list = null; // the client may reconnect to another server
     });
   }
 
@@ -34,7 +34,7 @@ export class Games {
   }
 
   /**
-   * The title of a game, or its name while the title is unknown.
+   * Return the title of a game, or its name while the title is unknown.
    * @param {string} name
    */
   title(name) {
@@ -42,7 +42,7 @@ export class Games {
   }
 
   /**
-   * A game's words for the reasons of results, empty while they are unknown.
+   * Return a game's texts for the reasons of results; empty while they are unknown.
    * @param {string} name
    * @returns {Record<string, string>}
    */

@@ -1,4 +1,4 @@
-// The hall as this client knows it: lobbies, matches, ladders; all of it once, then its patches.
+// The client's copy of the hall (lobbies, matches, ladders): a full copy first, then patches.
 
 import { apply } from "./merge_patch.js";
 
@@ -53,7 +53,7 @@ export class Hall extends EventTarget {
 }
 
 /**
- * Return lobbies or matches of the hall, the newest first.
+ * Return lobbies or matches of the hall, newest first.
  * @template {{order?: number}} T
  * @param {Record<string, T>} briefs
  * @returns {T[]}

@@ -1,5 +1,5 @@
-// Lobbies as this client knows them: each whole once, and every patch since applied to it. Pure.
-// The same fold as kibitz_protocol/client/lobby_views.py.
+// The client's copies of lobbies: each received in full once, then patched. Pure. Must agree with
+// kibitz_protocol/client/lobby_views.py.
 
 import { compared } from "./hall.js";
 import { apply } from "./merge_patch.js";
@@ -16,8 +16,8 @@ export class Lobbies extends EventTarget {
   }
 
   /**
-   * Take news in. Emits "change" with the lobby's key, and "closed" with the news where a lobby is
-   * gone.
+   * Apply a message. Emits "change" with the lobby's key, or "closed" with the message when a lobby
+   * closes.
    * @param {ServerMessage} message
    */
   take(message) {
@@ -32,7 +32,7 @@ export class Lobbies extends EventTarget {
   }
 
   /**
-   * Forget a lobby that was left.
+   * Forget a lobby that the player left.
    * @param {string} lobby
    */
   forget(lobby) {

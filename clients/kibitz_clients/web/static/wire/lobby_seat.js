@@ -1,4 +1,4 @@
-// One player's possible actions in a lobby, and the lobby's progress, from its view. Pure.
+// A player's possible actions in a lobby, and the lobby's progress, from its view. Pure.
 
 import { bySeat } from "./lobbies.js";
 
@@ -10,7 +10,7 @@ import { bySeat } from "./lobbies.js";
  * @typedef {object} Rights
  * @property {Member | undefined} member this player's membership
  * @property {boolean} host whether this player opened the lobby
- * @property {boolean} join whether a seat may be asked for
+ * @property {boolean} join whether this player may take a seat
  * @property {boolean} ready whether readiness may be changed
  * @property {boolean} start
  * @property {boolean} rematch
@@ -40,7 +40,7 @@ export function rights(view, me, myName) {
 }
 
 /**
- * Return the seat that a player of this name would get, as far as can be seen here; null for none.
+ * Return the seat that a player with this name would get, as far as the view shows; null for none.
  * @param {LobbyView} view
  * @param {string} name
  */
@@ -56,7 +56,7 @@ export function freeSeatFor(view, name) {
 }
 
 /**
- * Return how much of a round is played, and how much of it will not be.
+ * Return how many matches of a round were played and how many will not be.
  * @param {LobbyView} view
  */
 export function playedText(view) {
@@ -66,7 +66,7 @@ export function playedText(view) {
 }
 
 /**
- * Return what keeps a lobby from starting, in words; empty where nothing does.
+ * Return why a lobby cannot start yet, as text; empty if it can.
  * @param {LobbyView} view
  */
 export function waitsFor(view) {

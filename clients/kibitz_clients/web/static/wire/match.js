@@ -1,4 +1,4 @@
-// One match as this client knows it: a fold of its snapshot and of the news since.
+// The client's copy of one match: its snapshot with all later messages applied.
 
 import { untilFlag } from "./clock.js";
 import { apply } from "./merge_patch.js";
@@ -24,38 +24,41 @@ export class MatchModel extends EventTarget {
   constructor(id) {
     super();
     this.id = id;
-    /** @type {Snapshot | null} the newest snapshot, for what never changes in a match */
+    /** @type {Snapshot | null} the latest snapshot, for data that never changes in a match */
     this.snapshot = null;
     this.game = "";
-    /** @type {Player[]} who sits where */
+    /** @type {Player[]} the player of each seat */
     this.players = [];
     /** @type {Set<number>} seats whose player is not connected */
     this.away = new Set();
-    /** @type {number | null} the own seat */
+    /** @type {number | null} this player's seat */
     this.you = null;
     /** @type {Stage | null} */
     this.stage = null;
     this.ply = 0;
     /** @type {number} the seat to act; -1 when the match is over */
     this.toAct = -1;
-    /** @type {LiveClocks | null} what each seat has left, as of `clocks.at` (performance.now()) */
+    /**
+     * @type {LiveClocks | null} the remaining time of each seat, as of `clocks.at`
+     * (performance.now())
+     */
     this.clocks = null;
     /** @type {YourTurn | null} */
     this.turn = null;
     /** @type {Result | null} */
     this.result = null;
     this.seq = 0;
-    /** whether an event is missing: ask for a snapshot (`rejoin` or `watch`) */
+    /** whether an event is missing; a new snapshot is then needed (`rejoin` or `watch`) */
     this.gap = false;
   }
 
-  /** Names of the seats. */
+  /** The players' names by seat. */
   get seats() {
     return this.players.map((player) => player.name);
   }
 
   /**
-   * Take news in; return whether it is of this match. Emits "change" with a `Change`.
+   * Apply a message; return whether it belongs to this match. Emits "change" with a `Change`.
    * @param {ServerMessage} message
    */
   take(message) {
@@ -79,7 +82,7 @@ export class MatchModel extends EventTarget {
   }
 
   /**
-   * The time that a seat has left now, in milliseconds; null without a clock.
+   * Return the remaining time of a seat now, in milliseconds; null without a clock.
    * @param {number} seat
    * @param {number} [now]
    */
@@ -158,7 +161,7 @@ export class MatchModel extends EventTarget {
 
   /**
    * @param {Clock[] | null | undefined} clocks
-   * @param {number | null} [left] of the seat to act
+   * @param {number | null} [left] the remaining time of the seat to act
    */
   #setClocks(clocks, left) {
     const control = this.snapshot?.time_control;

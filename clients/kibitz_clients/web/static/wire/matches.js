@@ -1,7 +1,7 @@
-// The matches that this client follows: one fold for each, shared by the pages that show it.
+// The matches that this client follows: one model per match, shared by the pages that show it.
 //
-// Opening a match requests it from the server: it is rejoined if this player has a seat, and
-// watched otherwise. That is repeated after every reconnect and when events were lost.
+// Opening a match requests it from the server: the client rejoins it if this player has a seat, and
+// watches it otherwise. It does so again after every reconnect and when events were lost.
 
 import { MatchModel } from "./match.js";
 
@@ -35,8 +35,8 @@ export class Matches extends EventTarget {
   }
 
   /**
-   * Follow a match. `follow: false` keeps the fold only, for callers that request the match in
-   * another way (a wall). Emits "refused" on the model if this player may not see it.
+   * Follow a match. With `follow: false` the caller requests the match in another way (a wall).
+   * Emits "refused" on the model if this player may not see it.
    * @param {string} id
    * @param {{follow?: boolean}} [options]
    * @returns {MatchModel}
@@ -52,7 +52,7 @@ export class Matches extends EventTarget {
   }
 
   /**
-   * Stop following a match that `open` opened; the player keeps a seat.
+   * Stop following a match opened by `open`; the player keeps the seat.
    * @param {string} id
    */
   close(id) {

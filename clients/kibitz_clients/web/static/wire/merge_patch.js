@@ -1,7 +1,7 @@
-// JSON Merge Patch (RFC 7396), in which the server tells what has changed. Pure.
+// JSON Merge Patch (RFC 7396), the format of the server's updates. Pure.
 
 /**
- * Return `target` with `patch` applied; neither is changed, and what stayed as it was is shared.
+ * Return `target` with `patch` applied; neither is modified, and unchanged parts are shared.
  * @template T
  * @param {T} target
  * @param {unknown} patch

@@ -5,7 +5,7 @@
 /**
  * @typedef {object} Paint
  * @property {Record<string, {[field in keyof StageCell]?: StageCell[field] | null} | null>} [cells]
- *   fields that have changed; null for a cell that is gone
+ *   fields that have changed; null for a removed cell
  * @property {Stage["labels"]} [labels]
  * @property {Stage["marks"]} [marks]
  * @property {Stage["text"]} [text]
@@ -21,7 +21,7 @@ export function removes(paint) {
 }
 
 /**
- * Return the paint that does what `first`, which removes no cell, and then `second` do.
+ * Return a paint equivalent to `first`, which must not remove cells, followed by `second`.
  * @param {Paint} first
  * @param {Paint} second
  * @returns {Paint}

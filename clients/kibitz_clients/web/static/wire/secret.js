@@ -1,20 +1,20 @@
-// The secret with which a player reconnects, kept across visits if the browser has storage.
+// The secret that lets a player reconnect, kept across visits if the browser has storage.
 
 /** @typedef {Pick<Storage, "getItem"|"setItem"|"removeItem">} Store */
 
 export class Secret {
   #key;
   #store;
-  /** @type {string | null} the secret, where it cannot be stored */
+  /** @type {string | null} the secret, if it cannot be stored */
   #memory = null;
 
   /**
-   * @param {string} url the address of the server that the secret is for
+   * @param {string} url the address of the secret's server
    * @param {Store} store
    */
   constructor(url, store) {
     const { host, pathname } = new URL(url);
-    // Another server may be below another path of the same proxy.
+    // The same proxy may serve other servers at other paths.
     this.#key = `kibitz.resume.${host}${pathname.replace(/\/(?:ws)?$/, "")}`;
     this.#store = store;
   }
@@ -33,7 +33,7 @@ export class Secret {
     try {
       this.#store.setItem(this.#key, secret);
     } catch {
-      // without storage the player is known for as long as this page is open
+      // without storage the secret lasts until the page is closed
     }
     this.#memory = secret;
   }

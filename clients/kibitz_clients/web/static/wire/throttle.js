@@ -1,4 +1,5 @@
-// A token bucket like the server's for this connection, so that that one is never overdrawn. Pure.
+// A token bucket that mirrors the server's for this connection, so that requests never exceed the
+// limit. Pure.
 
 export class Throttle {
   #tokens;
@@ -17,7 +18,7 @@ export class Throttle {
   }
 
   /**
-   * Take what a request costs and return 0, or return the milliseconds to wait for it.
+   * Take the cost of a request and return 0, or return the milliseconds to wait first.
    * @param {number} cost
    * @param {number} now
    */
@@ -30,7 +31,7 @@ export class Throttle {
   }
 
   /**
-   * Empty the bucket after a refusal: nothing may go for `wait` milliseconds.
+   * Empty the bucket after a refusal: nothing is sent for `wait` milliseconds.
    * @param {number} wait
    * @param {number} now
    */
