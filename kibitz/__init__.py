@@ -1,7 +1,7 @@
-"""kibitz: a board-game server for bots, people and spectators, and the SDK of its bots.
+"""kibitz: a board-game server for bots, people and spectators, with an SDK for bots.
 
-The names below are all that a program needs; each comes from the part that owns it and is
-imported when it is first asked for, so that ``import kibitz`` costs nothing.
+The names below are the public API. Each is imported from its own package on first access, so
+``import kibitz`` costs nothing.
 """
 
 from __future__ import annotations as annotations

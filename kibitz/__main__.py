@@ -1,11 +1,11 @@
-"""The start of the `kibitz` command, also as ``python -m kibitz``.
+"""The entry point of the `kibitz` command and of ``python -m kibitz``.
 
-Python puts the working directory first on the path for ``-m``. It is taken off before anything
-else is imported, so a file there, such as an entrant's, does not replace a module of ours.
+For ``-m``, Python puts the working directory first on the path. It is removed before any other
+import, so that a file there, such as an entrant's, cannot replace one of kibitz's modules.
 
-Ctrl-C ends the process at once while modules are imported: nothing has begun then, and a
+While modules are imported, Ctrl-C ends the process at once: nothing has begun yet, and a
 `KeyboardInterrupt` in the middle of an import would show a traceback. `kibitz.cli` restores
-Python's own handler for the command that runs.
+Python's handler for the running command.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Pages for a person at this machine: their addresses are printed, and opened on a desktop."""
+"""Prints the address of a page, and opens it if this machine has a desktop."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def show_page(url: str) -> None:
 
 
 def _redirecting(url: str) -> str:
-    """Return the address of a file of this user that leads to `url`.
+    """Write a private file that redirects to `url`; return its address.
 
-    A browser is started with the address that it opens, and every user of the machine can read the
-    command lines of all processes. The secret in a fragment does not stand in them.
+    The browser gets its address on the command line, which every user of the machine can read. The
+    redirect keeps the secret in the URL's fragment out of it.
     """
     descriptor, name = tempfile.mkstemp(prefix="kibitz-", suffix=".html")
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -36,7 +36,7 @@ def _redirecting(url: str) -> str:
 
 
 def has_desktop(environment: Mapping[str, str], platform: str) -> bool:
-    """Return whether a window can be opened where this process runs, and a person would see it."""
+    """Return whether a browser window would open on this machine in front of a person."""
     if "SSH_CONNECTION" in environment:
         return False
     if platform in ("darwin", "win32"):

@@ -1,4 +1,4 @@
-"""The games of this installation, as the other packages are handed them."""
+"""The installed games, which this package passes to the others."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ if TYPE_CHECKING:
 
 
 def load_games(mode: kernel_mode.Mode) -> dict[str, Game]:
-    """Return every game by its name; `mode` is how the rules of this process run.
-
-    ``plain`` starts in no time and is fast enough to draw and to check a command line.
+    """Return all games by name; `mode` selects how this process runs the rules. ``plain`` starts at
+    once and is fast enough for drawing and for checking a command line.
     """
     kernel_mode.set_mode(mode)
     return dict(registry.load_all())
 
 
 def find_game(name: str) -> Game | None:
-    """Return one game with plain rules, None for one that is not installed here."""
+    """Return a game with plain rules, None if it is not installed here."""
     kernel_mode.set_mode("plain")
     return registry.get(name) if registry.can_load(name) else None
 
@@ -33,6 +32,6 @@ def is_balanced(name: str) -> bool:
 
 
 def player_counts(name: str) -> tuple[int, ...] | None:
-    """Return the numbers of players that a game is for, None for one that is not known here."""
+    """Return the possible numbers of players of a game, None if the game is unknown here."""
     kernel_mode.set_mode("plain")
     return registry.get(name).info.seats if registry.can_load(name) else None

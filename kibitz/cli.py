@@ -1,8 +1,7 @@
 """The `kibitz` command: a table of commands, each imported only when it runs.
 
-Errors that a person can do something about end with one sentence and status 1; a mistake on
-the command line with click's usage and status 2; Ctrl-C with 130. Everything else is a bug and
-shows its traceback.
+Errors that the user can fix end with one sentence and status 1; mistakes on the command line with
+click's usage and status 2; Ctrl-C with 130. Everything else is a bug and shows its traceback.
 """
 
 from __future__ import annotations
@@ -59,8 +58,8 @@ SECTIONS: dict[str, dict[str, Entry]] = {
 }
 """The commands in the sections of the help.
 
-The grammar: a command of one word is a verb, or a program by its name, that runs until it is done.
-All others are a noun in the singular and a verb: `list` and `show` to look, `new` to create.
+The grammar: a command of one word is a verb, or the name of a program that runs until it is done.
+All others are a singular noun and a verb: `list` and `show` to inspect, `new` to create.
 """
 
 START = """\
@@ -78,7 +77,7 @@ _WIRE_PATH = re.compile(r"\b(?:settings|terms)(?:\.\w+)*\.(\w+):")
 
 
 class Kibitz(CommandTable):
-    """The commands above, with errors as sentences."""
+    """The command line, which reports errors as sentences."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Parse the options before the command; ``--help`` prints here."""
@@ -86,16 +85,16 @@ class Kibitz(CommandTable):
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; turn errors that a person can mend into a sentence."""
+        """Run a command; report errors that the user can fix in a sentence."""
         with _explained():
             return super().invoke(ctx)
 
 
 @contextlib.contextmanager
 def _explained() -> Iterator[None]:
-    """Turn Ctrl-C into its status, and errors that a person can mend into a sentence.
+    """Turn Ctrl-C into its status, and errors that the user can fix into a sentence.
 
-    A sentence may quote what others have written, in a file or from a server.
+    A sentence may quote untrusted text from a file or a server, so it is made printable.
     """
     try:
         yield
@@ -113,8 +112,8 @@ def _explained() -> Iterator[None]:
 
 
 def _sentence(error: BaseException) -> str | None:
-    """Return what to tell of an error, or None where only a traceback helps."""
-    if isinstance(error, BrokenPipeError):  # whoever read the output has seen enough; click ends
+    """Return the sentence for an error, or None if only a traceback helps."""
+    if isinstance(error, BrokenPipeError):  # the reader closed the pipe; click exits
         return None
     if isinstance(error, BaseExceptionGroup):
         return _sentence(error.exceptions[0]) if len(error.exceptions) == 1 else None
@@ -128,11 +127,13 @@ def _sentence(error: BaseException) -> str | None:
     if isinstance(error, UnreachableError):
         advice = "start one with `kibitz serve`, or name another with --server"
         return f"{printable.line(str(error))}; {advice}"
-    if isinstance(error, RefusedError):  # its path leads through a message that nobody typed
+    if isinstance(
+        error, RefusedError
+    ):  # its path goes through a message that the user did not type
         return printable.line(_WIRE_PATH.sub(r"\1:", str(error)))
     if isinstance(error, KibitzError | GameError | RecordError | StoreError):
         return printable.line(str(error) or type(error).__name__)
-    if isinstance(error, OSError):  # with the last lines of a log, perhaps
+    if isinstance(error, OSError):  # perhaps with the last lines of a log
         return printable.lines(str(error) or type(error).__name__)
     return (
         f"the database: {printable.line(str(error))}" if isinstance(error, sqlite3.Error) else None
@@ -149,10 +150,7 @@ def _sentence(error: BaseException) -> str | None:
 @click.version_option(package_name="kibitz", prog_name="kibitz", help="Show the version.")
 @click.pass_context
 def kibitz(context: click.Context) -> None:
-    """Run board games for bots and people, and watch them.
-
-    Each command has its own --help.
-    """
+    """Run and watch board games for bots and people. Each command has its own --help."""
     if context.invoked_subcommand is None:
         output.echo(START, nl=False)
 
@@ -164,7 +162,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     printable.replace_unencodable()
     try:
         kibitz.main(args=None if argv is None else list(argv), prog_name="kibitz")
-    except OSError:  # even the sentence about an error could not be written
+    except OSError:  # not even the error message could be written
         sys.exit(1)
     except SystemExit:
         if interrupts.pressed():

@@ -1,4 +1,4 @@
-"""Groups of commands that import a command only when it runs."""
+"""Command groups that import a command only when it runs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from kibitz import extras
 from kibitz.process import interrupts
 
 Entry: TypeAlias = tuple[str, str]
-"""The place of a command, as MODULE:NAME, and its line in the help."""
+"""The location of a command, as MODULE:NAME, and its line in the help."""
 UNIX_MODULES = frozenset({"fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"})
-"""Modules of Python that only Unix systems have."""
+"""Modules of the standard library that only Unix systems have."""
 
 
 class CommandTable(click.Group):
-    """A click group over a table of commands, in sections of its help."""
+    """A click group over a table of commands, shown in sections in the help."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class CommandTable(click.Group):
         elsewhere: Iterable[str] = (),
         **kwargs: Any,
     ) -> None:
-        """Take the commands by section, and full names of others to suggest for a typo."""
+        """Take the commands by section, and full names of other commands to suggest for a typo."""
         super().__init__(*args, **kwargs)
         self.sections = sections
         self.entries = {name: entry for table in sections.values() for name, entry in table.items()}
@@ -47,12 +47,12 @@ class CommandTable(click.Group):
         command = _load(self.entries[cmd_name][0], f"{ctx.command_path} {cmd_name}")
         if (
             signal.getsignal(signal.SIGINT) is interrupts.leave
-        ):  # from here on the command can clean up
+        ):  # from here on the command can handle Ctrl-C and clean up
             signal.signal(signal.SIGINT, signal.default_int_handler)
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; name the extra that brings a package that it does not find."""
+        """Run a command; if a package is missing, name the extra that provides it."""
         try:
             return super().invoke(ctx)
         except ModuleNotFoundError as error:
@@ -62,7 +62,7 @@ class CommandTable(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command of the first word; suggest the closest names for an unknown one."""
+        """Find the command for the first word; suggest the closest names if it is unknown."""
         word = args[0]
         if word in self.entries or word.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
@@ -90,7 +90,7 @@ class CommandTable(click.Group):
 
 
 def suggestions(word: str, names: Iterable[str]) -> list[str]:
-    """Return the full names that a mistyped word may mean, the best one first, at most three.
+    """Return up to three full names that a mistyped word may mean, best first.
 
     A name such as `record replay` also matches by its last word.
     """
@@ -103,12 +103,12 @@ def suggestions(word: str, names: Iterable[str]) -> list[str]:
 
 
 def _without_program(path: str) -> str:
-    """Return the words of a command after the name of the program."""
+    """Return the words of a command after the program name."""
     return path.partition(" ")[2].strip()
 
 
 def _load(place: str, path: str) -> click.Command:
-    """Import a command, or refuse it in one sentence on a system that cannot run it."""
+    """Import a command; on a system that cannot run it, raise a one-sentence error."""
     module, name = place.split(":")
     try:
         command = getattr(import_module(module), name)

@@ -1,4 +1,4 @@
-"""Options of the commands that look into a record: which record, which bot, how long it thinks."""
+"""Options of the commands that analyze a record: the record, the bot, and its thinking time."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from kibitz_bots.spec import BotFactory
 
 EXIT_FAULT = 3
-"""The exit status if a bot to compare failed."""
+"""The exit status if the bot failed."""
 DEFAULT_MS = 500
-"""Milliseconds of thinking for each turn."""
+"""The option for the thinking time per turn."""
 
 record_argument = click.argument("source", metavar="RECORD", type=RecordName())
-"""A file, or a finished match of a server: see `analysis.record_source`."""
+"""The argument for a record file or a finished match on a server: see `analysis.record_source`."""
 ms_option = click.option(
     "--ms",
     type=click.IntRange(1, 3_600_000),
@@ -30,15 +30,14 @@ ms_option = click.option(
 
 
 class BotFault(click.ClickException):
-    """A bot failed, so that there is nothing to compare."""
+    """The bot failed, so there is nothing to compare."""
 
     exit_code = EXIT_FAULT
 
 
 @contextlib.contextmanager
 def comparing() -> Iterator[None]:
-    """Turn what a comparison raises into a sentence and an exit status: a bot that failed has one
-    of its own."""
+    """Turn the errors of a comparison into sentences; `BotFault` has its own exit status."""
     from kibitz.analysis.seated_bot import BotFailedError
 
     try:
@@ -50,12 +49,12 @@ def comparing() -> Iterator[None]:
 
 
 def bot_option(*names: str, **settings: Any) -> Callable[[Any], Any]:
-    """Return an option that names a bot of this process."""
+    """Return an option that names a bot to run in this process."""
     return click.option(*names, metavar="BOT", **settings)
 
 
 def loaded_bot(spec: str, game: str | None = None) -> BotFactory:
-    """Return what makes the bots of `spec`; refuse one that does not play `game`."""
+    """Return the factory of the bots of `spec`; refuse a bot that does not play `game`."""
     from kibitz_bots.loading import load
     from kibitz_bots.spec import SpecError
 

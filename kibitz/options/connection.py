@@ -1,4 +1,4 @@
-"""Options of a connection that several commands share: the server, and as whom."""
+"""Options for connecting, shared by several commands: the server and the player's identity."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kibitz_protocol.wire.visibility import WantedViews
 URL = DEFAULT_SERVER
 """The default server URL."""
 OPENING_SECONDS = 0.5
-"""How long a server that refuses connections is tried, before a person hears that none is there."""
+"""How long to retry a server that refuses connections before reporting an error."""
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 server_option = click.option(
@@ -54,7 +54,7 @@ def identity_options(command: Command) -> Command:
 
 
 def token(path: Path) -> str:
-    """Return the token of a file."""
+    """Read a token from a file."""
     try:
         text = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -65,7 +65,7 @@ def token(path: Path) -> str:
 
 
 def account(path: Path | None, server: str) -> str | None:
-    """Return the token of a file, else the one of the environment if it belongs to `server`."""
+    """Return the token from a file, else from the environment if it belongs to `server`."""
     if path is not None:
         return token(path)
     try:
@@ -85,11 +85,11 @@ def client(
     seated: bool = False,
     views: WantedViews = "turn",
 ) -> Client:
-    """Return the connection that the options describe; enter it to connect.
+    """Return the client that the options describe; enter it to connect.
 
     Without a name the player gets a unique one, since two commands may run at the same time.
-    `resume` is the secret of a player who reconnects; `seated` is for commands that play, and
-    `views` for those that show positions.
+    `resume` is the secret of a reconnecting player. `seated` is for commands that play, and `views`
+    for commands that show positions.
     """
     known = account(token_file, server)
     return Client(
@@ -107,10 +107,10 @@ def client(
 
 
 def login() -> str:
-    """Return the name that this person has on this machine, or one that a server takes.
+    """Return the user's login name, or a replacement that servers accept.
 
-    A reserved name, such as the ``root`` of containers, is replaced by one of this machine: the
-    same at each call, as a session is saved by name, and another one in each container.
+    A reserved name, such as ``root`` in containers, is replaced by one derived from the machine:
+    the same for each call, since sessions are saved by name, but different in each container.
     """
     from kibitz_server.accounts.names import BadName, claim
 

@@ -1,4 +1,4 @@
-"""The common part of commands that list something: ``--json``, one request, lines."""
+"""Helpers for commands that list something: the ``--json`` option, one request, and printing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options of matches that several commands share: clock, games, rotation, isolation."""
+"""Match options shared by several commands: clock, games, rotation, isolation."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ games_option = click.option(
 
 
 def rotates(game: str, games: int | None, *, rotate: bool) -> bool:
-    """Return whether seats rotate: a single match has no block, whatever the game."""
+    """Return whether seats rotate; they do not for a single match."""
     return rotate and not (games == 1 and is_balanced(game))
 
 
 def unbalanced_note(game: str, games: int | None) -> str | None:
-    """Say that a single match of a game played in blocks is unbalanced; None elsewhere."""
+    """Return a warning that a single match of a game played in blocks is unbalanced, else None."""
     if games != 1 or not is_balanced(game):
         return None
     return (
@@ -61,7 +61,7 @@ strict_option = click.option(
 
 
 def max_illegal(*, strict: bool) -> int:
-    """Return how many illegal moves a seat may send before it loses."""
+    """Return the number of illegal moves after which a seat loses."""
     return 1 if strict else Conduct().max_illegal
 
 
@@ -78,7 +78,7 @@ isolation_option = click.option(
 def limit_arguments(
     memory_mib: int | None, cpu_s: int | None, *, resident_mib: int | None = None
 ) -> list[str]:
-    """Return the options of `parent_death.child_command` for the limits of a process."""
+    """Return the options of `parent_death.child_command` that set process limits."""
     limits = {"--memory": memory_mib, "--cpu": cpu_s, "--resident": resident_mib}
     return [
         word

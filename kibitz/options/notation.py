@@ -1,7 +1,7 @@
 """Parsing of games, seats, spectators and delays from the command line.
 
-Every function raises `ValueError` with what was typed and what was expected. The server checks
-a game's options: it answers with the option's path.
+Every function raises `ValueError` with the input and the expected form. The server validates game
+options and answers with the path of a wrong one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from kibitz_protocol.wire.records import Spectating
 _SEAT_PATTERN = re.compile(r",(?=(?:\d+x)?(?:open(?:,|$)|house=)|name=)")
 
 MAX_SEATS = 64
-"""A lobby has no more, as the protocol has it."""
+"""The maximum number of seats of a lobby in the protocol."""
 MAX_MATCH_SEATS = 16
-"""A match has no more."""
+"""The maximum number of seats of a match."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class GameChoice:
 
 
 def parse_game(text: str) -> GameChoice:
-    """Read ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``."""
+    """Parse ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``."""
     name, _, rest = text.partition(":")
     if not name:
         raise ValueError(f"expected a game like NAME or NAME:size=3, not {text!r}")
@@ -45,24 +45,24 @@ def parse_game(text: str) -> GameChoice:
 
 
 def choose_game(name: str, options: dict[str, Value]) -> GameChoice:
-    """Return a game with options, which it must have where it is known here."""
+    """Return a game with options, which are checked if the game is known here."""
     _require_options(name, options)
     return GameChoice(name, options)
 
 
 def parse_options(pairs: Sequence[str], game: str) -> dict[str, Value]:
-    """Read ``KEY=VALUE`` pairs. Values are numbers, yes and no, words, or lists with a plus.
+    """Parse ``KEY=VALUE`` pairs. Values are numbers, yes and no, words, or lists with a plus.
 
-    If `game` is known here, the type of an option decides how its value is read: ``2`` is a list
-    of one for a list option and a word for a word option. A value that fits no reading goes to the
-    server as it looks, and the server's error says what it expected.
+    If `game` is known here, each value is parsed by the type of its option: ``2`` becomes a
+    one-element list for a list option and a string for a string option. A value of the wrong type
+    is sent to the server, whose error says what it expected.
     """
     model = _options_of(game)
     return {key: parse_value(model, key, text) for key, text in parse_pairs(pairs).items()}
 
 
 def _require_options(game: str, options: Mapping[str, Value]) -> None:
-    """Refuse options that a game known here does not have, or not with these values."""
+    """Refuse unknown options and wrong values for a game known here."""
     model = _options_of(game)
     if model is None:
         return
@@ -78,7 +78,7 @@ def _require_options(game: str, options: Mapping[str, Value]) -> None:
 
 
 def format_value(value: Any) -> str:
-    """Write the value of an option as a person types it."""
+    """Return the value of an option as typed on the command line."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
@@ -87,7 +87,7 @@ def format_value(value: Any) -> str:
 
 
 def _options_of(game: str) -> type[BaseModel] | None:
-    """Return the model of a game's options, None if the game is not known here."""
+    """Return the model of a game's options, None if the game is unknown here."""
     from kibitz_games.compiled import mode
     from kibitz_games.core import registry
 
@@ -96,7 +96,7 @@ def _options_of(game: str) -> type[BaseModel] | None:
 
 
 def parse_seats(text: str) -> list[SeatSpec]:
-    """Read ``open,house=PERSONALITY,name=ada``; a number and an x repeat, as in ``3xopen``."""
+    """Parse ``open,house=PERSONALITY,name=ada``; ``3xopen`` repeats a seat."""
     return [seat for part in _SEAT_PATTERN.split(text) for seat in _repeated(part, text)]
 
 
@@ -121,9 +121,9 @@ def _parse_seat(part: str, text: str) -> SeatSpec:
 
 
 def parse_spectating(mode: str, delay: str | None, comments: str = "after") -> Spectating:
-    """Read ``off``, ``public``, ``referee`` or ``shoulder=SEAT``, and a delay: ``3`` or ``10s``.
+    """Parse ``off``, ``public``, ``referee`` or ``shoulder=SEAT``, and a delay: ``3`` or ``10s``.
 
-    SEAT counts from 1. `comments` says who sees comments on a running match, as in `Spectating`.
+    SEAT counts from 1. `comments` sets who sees comments on a running match, as in `Spectating`.
     """
     late: dict[str, Any] = _parse_delay(delay) if delay else {}
     late["comments"] = comments
@@ -146,10 +146,10 @@ def _parse_delay(text: str) -> dict[str, int]:
 
 
 def param_type(read: Callable[[str], Any], name: str) -> Callable[[Any], Any]:
-    """Return a type of a command line's parameter that `read` reads; the help shows `name`."""
+    """Return a click parameter type that parses with `read`; the help shows `name`."""
 
     def convert(value: Any) -> Any:
-        if not isinstance(value, str):  # a default that is read already
+        if not isinstance(value, str):  # a default, already parsed
             return value
         try:
             return read(value)
@@ -161,10 +161,10 @@ def param_type(read: Callable[[str], Any], name: str) -> Callable[[Any], Any]:
 
 
 def error_message(error: ValueError, *, path: bool = False) -> str:
-    """Return the sentence of an error, or the first complaint of a model.
+    """Return the sentence of an error, or the first error of a model.
 
-    With `path` it begins with the whole path, for somebody who wrote the structure by hand; else
-    with the last name of it, as what encloses it is the structure of a message.
+    With `path` it begins with the full path, for users who wrote the structure by hand. Otherwise
+    it begins with the last name only, since the rest of the path is message structure.
     """
     details = getattr(error, "errors", None)
     if details is None:

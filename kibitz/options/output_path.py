@@ -1,4 +1,4 @@
-"""Paths that a command writes to, checked before its work starts."""
+"""Output paths, checked before a command starts its work."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import click
 
 
 class OutputPath(click.Path):
-    """A file or directory that can be written.
+    """A click type for a writable file or directory.
 
-    Its directory must exist, or with `parents` some directory above it, as the command makes those
-    between. A file may be ``-`` with `dash`.
+    The parent directory must exist; with `parents` the command creates missing ones. With `dash` a
+    file may be ``-``.
     """
 
     def __init__(
@@ -25,7 +25,7 @@ class OutputPath(click.Path):
         self._parents = parents or directory
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read a path."""
+        """Parse and check a path."""
         path = Path(str(super().convert(value, param, ctx)))
         if str(path) != "-" and (problem := self._problem(path.absolute())):
             self.fail(f"cannot write {str(path)!r}: {problem}", param, ctx)

@@ -1,7 +1,7 @@
-"""Programs in any language on the command line, and how to speak to them.
+"""Programs in any language on the command line, and their protocols.
 
-A single program follows ``--``, word by word. If several may take part, each is one word like the
-bots: ``stdio:COMMAND`` or ``gomocup:COMMAND``, quoted for the shell.
+A single program follows ``--`` as separate words. Commands that take several programs also accept
+each as one word, like a bot: ``stdio:COMMAND`` or ``gomocup:COMMAND``, quoted for the shell.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kibitz_bots.spec import SpecError
 
 
 def bot_or_program(bots: Sequence[str]) -> tuple[str, ...]:
-    """Return the words of the bot or of the program that a command is about, which is one."""
+    """Return the words of the single bot or program that a command takes."""
     command = program_words()
     if len(bots) + bool(command) != 1:
         given = " and ".join([*bots, *(["a program after --"] if command else [])]) or "nothing"
@@ -34,19 +34,19 @@ def bot_or_program(bots: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Program:
-    """A program at a table of this machine."""
+    """A program that plays on this machine."""
 
     foreign: ExternalProgram
     connects: bool
-    """Whether it speaks the server's protocol itself."""
+    """Whether it uses the server's protocol itself."""
 
     @property
     def name(self) -> str:
-        """A name for it, from its command."""
+        """A player name derived from its command."""
         return program_name(self.foreign.command)
 
     def check(self, game: str, options: Mapping[str, Any]) -> None:
-        """Raise `SpecError` for what cannot be started, or cannot play the game."""
+        """Raise `SpecError` if the program cannot be started or cannot play the game."""
         from kibitz_bots.adapters.gomocup_client import require_playable
 
         require_command(self.foreign.command, "PROGRAM")
@@ -58,9 +58,9 @@ class Program:
 
 
 def program_of_word(word: str, options: Mapping[str, Any]) -> Program | None:
-    """Return the program of a word like ``gomocup:./engine -x``, None if it names a bot.
+    """Return the program in a word like ``gomocup:./engine -x``, None if the word names a bot.
 
-    The `options` of a program hold for it as far as they are for its kind.
+    The program options in `options` apply if they are meant for its kind.
     """
     kind = next((kind for kind in KINDS if word.startswith(f"{kind}:")), None)
     if kind is None:
@@ -78,16 +78,16 @@ def program_of_word(word: str, options: Mapping[str, Any]) -> Program | None:
 
 
 def trailing_program(options: Mapping[str, Any], others: Sequence[Program] = ()) -> Program | None:
-    """Return the program after ``--`` of the command that runs, None if there is none.
+    """Return the program after ``--`` on the command line, None if there is none.
 
-    `others` are those of `program_of_word`, for which the options may be meant too.
+    `others` are programs from `program_of_word`, to which the options may also apply.
     """
     command = program_words()
     program = ExternalProgram.from_options(command, options)
     if command:
         return Program(program, connects=options["kind"] is None)
     engine = any(other.foreign.kind == "gomocup" for other in others)
-    # The limits hold for bots of ours too.
+    # The limits also apply to Python and house bots.
     stray = (
         [f"--{options['kind']}"] if options["kind"] else [] if engine else program.gomocup_options
     )

@@ -1,4 +1,4 @@
-"""Records on the command line: which file, seen by whom, on the screen or as lines."""
+"""Record options on the command line: the file, the viewpoint, and how to show it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from kibitz_clients.matches.recorded_match import frame_at_ply, load_record
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 SEAT = click.IntRange(1, 16)
-"""A seat as people count."""
+"""A click type for a seat counted from 1."""
 
 
 class RecordName(click.ParamType[str]):
-    """A file, or the key of a match: with a dot or a slash in it, it names a file that exists."""
+    """A click type for a file or a match key; a name with a dot or a slash is an existing file."""
 
     name = "record"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Refuse a file that is not there, so that no server is asked for it."""
+        """Refuse a missing file, so that the server is not asked for it."""
         text = str(value)
         if ("." in text or "/" in text) and not Path(text).is_file():
             self.fail(f"there is no file {text!r}", param, ctx)
@@ -32,22 +32,23 @@ class RecordName(click.ParamType[str]):
 
 
 def require_seat(seat: int | None, seats: int) -> None:
-    """Refuse a seat, from 0, that a match of so many seats does not have."""
+    """Refuse a seat (from 0) that a match with this many seats does not have."""
     if seat is not None and seat >= seats:
         message = f"expected a seat from 1 to {seats}, not {seat + 1}"
         raise click.BadParameter(message, param_hint="'--seat'")
 
 
 def is_screen(*, plain: bool) -> bool:
-    """Return whether a person sits here, at a terminal that can be drawn on.
+    """Return whether this is an interactive terminal that can be drawn on.
 
-    Keys come from stdin, and Textual draws on stderr; who sends stdout elsewhere wants lines.
+    Textual reads keys from stdin and draws on stderr. If stdout is redirected, the user wants
+    lines.
     """
     return not plain and all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 
 def seat_from_zero(context: click.Context, option: click.Parameter, seat: int | None) -> int | None:
-    """Return a seat as programs count, given one as people do."""
+    """Convert a seat counted from 1 to one counted from 0."""
     return None if seat is None else seat - 1
 
 
@@ -61,9 +62,9 @@ ply_option = click.option("--ply", type=NATURAL, help="Begin after so many plies
 
 
 def show(file: Path, *, seat: int | None = None, ply: int = 0, plain: bool, as_json: bool) -> None:
-    """Step through a record in the terminal, or print it as lines, after `ply` plies.
+    """Show a record after `ply` plies in the terminal, or print it as lines.
 
-    All of it is shown, or what `seat`, from 0, saw of it.
+    Shows everything, or only what `seat` (from 0) saw.
     """
     known = load_games("plain")
     if is_screen(plain=plain or as_json):

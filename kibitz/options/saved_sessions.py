@@ -1,13 +1,13 @@
-"""Saved sessions: the secrets that let people reconnect after their terminal was closed.
+"""Saved sessions: secrets that let people reconnect after their terminal was closed.
 
-A server identifies a guest by the resume secret of its first welcome. A person at a terminal has no
-other copy of it, so the commands for people keep it here: one file for each server and identity
-(`kibitz_bots.running.state_file`). The file also has the lobbies that `kibitz host` opened, by what
-they were asked to play.
+A server identifies a guest by the resume secret of its first welcome. People have no other copy of
+it, so interactive commands store it here: one file for each server and identity
+(`kibitz_bots.running.state_file`). The file also lists the lobbies opened by `kibitz host`, keyed
+by their settings.
 
-One process at a time uses an identity: two terminals would otherwise take each other's seat.
-Errors here never prevent play: if the directory is unusable or a file is damaged, a message says
-so, and the session is not saved or a new one starts.
+Only one process at a time uses an identity; otherwise two terminals would take each other's seat.
+Errors here never prevent play: if the directory is unusable or a file is damaged, the user gets a
+message, and the session is not saved or a new one starts.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ Tell = Callable[[str], None]
 
 
 class HostedLobby(BaseModel):
-    """A lobby that was opened from here."""
+    """A lobby opened by this user."""
 
     lobby: Key
     invite: str | None = None
 
 
 class Opening(BaseModel):
-    """A request for a lobby whose answer has not come."""
+    """An unanswered request to open a lobby."""
 
     key: str
     known: list[Key]
-    """The player's lobbies before it."""
+    """The player's lobbies before the request."""
 
 
 class StoredSession(BaseModel):
-    """The contents of a file."""
+    """The contents of a session file."""
 
     server: str
     name: str
     resume: Secret | None = None
-    """None for an account, which its token names."""
+    """None for an account, which is identified by its token."""
     pid: int = 0
     """The process that wrote the file."""
     hosted: dict[str, HostedLobby] = Field(default_factory=dict)
@@ -60,7 +60,7 @@ class StoredSession(BaseModel):
 
 
 class InUseError(click.ClickException):
-    """Another process of this person uses the identity."""
+    """Another process of this user uses the identity."""
 
     def __init__(self, server: str, kept: StoredSession | None) -> None:
         who = f"{kept.name!r}" if kept else "this player"
@@ -72,17 +72,17 @@ class InUseError(click.ClickException):
 
 
 class SavedSession:
-    """The saved session of one identity on one server; close it when the process is done."""
+    """The saved session of one identity on one server; close it when done."""
 
     def __init__(self, server: str, who: str, tell: Tell, *, fresh: bool = False) -> None:
         """Take the identity `who`, or raise `InUseError`.
 
-        `tell` gets the messages for people. With `fresh` the saved session is not used; it is
+        `tell` gets messages for the user. With `fresh` the saved session is not used; it is
         replaced as soon as the server has welcomed a new player.
         """
         self.server = server
         self.stored: StoredSession | None = None
-        """The saved session, until it is no longer valid."""
+        """The saved session; None when it is no longer valid."""
         self._tell = tell
         self._file: StateFile | None = None
         self._failed = False
@@ -103,11 +103,11 @@ class SavedSession:
         return None if self.stored is None else self.stored.resume
 
     def hosted(self, key: str) -> HostedLobby | None:
-        """Return the lobby that was opened under `key`."""
+        """Return the lobby opened under `key`."""
         return None if self.stored is None else self.stored.hosted.get(key)
 
     def store(self, client: Client, *, account: bool) -> None:
-        """Save the session that the server has welcomed."""
+        """Save the session from the server's welcome."""
         hosted = {} if self.stored is None else self.stored.hosted
         opening = None if self.stored is None else self.stored.opening
         resume = None if account else client.resume
@@ -123,24 +123,24 @@ class SavedSession:
         )
 
     def opening(self, key: str) -> Opening | None:
-        """Return the request for a lobby under `key` whose answer no process has seen."""
+        """Return the unanswered request for a lobby under `key`, if any."""
         opening = None if self.stored is None else self.stored.opening
         return opening if opening is not None and opening.key == key else None
 
     def store_opening(self, key: str, known: list[str]) -> None:
-        """Save that a lobby is asked for under `key`, beside the `known` ones; before it is."""
+        """Save, before requesting a lobby under `key`, the request and the `known` lobbies."""
         if self.stored is not None:
             opening = Opening(key=key, known=known)
             self._save(self.stored.model_copy(update={"opening": opening}))
 
     def store_hosted(self, key: str, lobby: str, invite: str | None) -> None:
-        """Save a lobby that was opened under `key`."""
+        """Save the lobby opened under `key`."""
         if self.stored is not None:
             hosted = self.stored.hosted | {key: HostedLobby(lobby=lobby, invite=invite)}
             self._save(self.stored.model_copy(update={"hosted": hosted, "opening": None}))
 
     def drop_hosted(self, key: str) -> None:
-        """Forget the lobby that was opened under `key`: it is gone."""
+        """Forget the lobby opened under `key`, which no longer exists."""
         if self.stored is not None and key in self.stored.hosted:
             hosted = {
                 name: hosted_lobby
@@ -150,13 +150,13 @@ class SavedSession:
             self._save(self.stored.model_copy(update={"hosted": hosted}))
 
     def forget(self) -> None:
-        """Remove the saved session: the server does not know it, or it is no longer needed."""
+        """Remove the saved session, because the server rejected it or it is no longer needed."""
         self.stored = None
         if self._file is not None:
             self._file.remove()
 
     def close(self) -> None:
-        """Release the identity to other processes. The saved session stays."""
+        """Release the identity for other processes. The session file is kept."""
         if self._file is not None:
             self._file.close()
 
@@ -181,15 +181,15 @@ class SavedSession:
 
 
 def account(token: str) -> str:
-    """Return the identity for a token; it does not contain the token."""
+    """Return the identity for a token, without the token in it."""
     return f"token {digest(token)}"
 
 
 def host_of(server: str, lobby: str) -> StoredSession | None:
-    """Return the guest who opened a lobby from here, None if there is no such guest.
+    """Return the saved guest who opened a lobby, None if there is none.
 
-    This does not take the identity: another process may use it to follow the lobby. Callers must
-    not take a seat with its secret.
+    This does not lock the identity, because another process may be following the lobby with it.
+    Callers must not take a seat with its secret.
     """
     with contextlib.suppress(OSError):
         for path in sorted(state_directory("sessions").glob("*.json")):
@@ -208,7 +208,7 @@ def host_of(server: str, lobby: str) -> StoredSession | None:
 def take_free_identity(
     server: str, who: str, tell: Tell, *, fresh: bool = False, most: int = 64
 ) -> SavedSession:
-    """Take the first of the identities ``who 1``, ``who 2``, ... that no process uses."""
+    """Take the first unused one of the identities ``who 1``, ``who 2``, ..."""
     for number in range(1, most):
         with contextlib.suppress(InUseError):
             return SavedSession(server, f"{who} {number}", tell, fresh=fresh)
@@ -219,10 +219,10 @@ def take_free_identity(
 async def connect_saved(
     saved: SavedSession, make: Callable[[str | None], Client], tell: Tell, *, account: bool
 ) -> AsyncIterator[Client]:
-    """Connect with the saved session, and save the one that the server welcomes.
+    """Connect with the saved session, and save the resulting one.
 
-    `make` makes a client from a resume secret, or a newcomer from None. If the server does not know
-    a secret it is deleted, and a newcomer connects.
+    `make` creates a client from a resume secret, or a new player from None. If the server does not
+    recognize the secret, the secret is deleted and a new player connects.
     """
     async with contextlib.AsyncExitStack() as stack:
         resume = saved.resume
@@ -246,7 +246,7 @@ def _name(saved: SavedSession) -> str:
 
 
 def _read(path: Path, tell: Tell) -> StoredSession | None:
-    """Return the contents of a file; report a damaged one and leave it to be replaced."""
+    """Return the contents of a file; report a damaged one, which will be replaced."""
     try:
         return StoredSession.model_validate_json(path.read_bytes())
     except FileNotFoundError:

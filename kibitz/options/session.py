@@ -1,4 +1,4 @@
-"""The connection of the clients for people: with the saved session, or as a newcomer."""
+"""Connections for interactive commands: with the saved session or as a new player."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def client_factory(
     seated: bool = False,
     views: WantedViews = "every",
 ) -> Connector:
-    """Return a connector that uses the saved session, or a newcomer if there is none.
+    """Return a connector that uses the saved session, or connects as a new player.
 
-    Screens draw the view after each entry, so they want `every` one; lines of text have none.
+    Screens draw the view after each entry, so they need `every` view; line output needs none.
     """
 
     def make(resume: str | None) -> Client:
@@ -58,9 +58,9 @@ def play_in_terminal(
     take_seat: Callable[[Connector, Tell], tuple[Connector, str]],
     invite: str | None = None,
 ) -> None:
-    """Play in the terminal with the saved session; refuse without a screen.
+    """Play in the terminal with the saved session; fail without a terminal.
 
-    `take_seat` gets the connector; it returns the one for the screen, and the lobby.
+    `take_seat` gets the connector; it returns the connector for the screen and the lobby.
     """
     if not is_screen(plain=False):
         raise click.UsageError(f"expected a terminal to play in; {instead}")
@@ -90,6 +90,6 @@ def play_in_terminal(
 
 
 def exit_with(sentence: str | None) -> None:
-    """End with the sentence that a screen ended with; there is none when the person quit."""
+    """Exit with the error that a screen ended with, if any; there is none if the user quit."""
     if sentence is not None:
         raise click.ClickException(sentence)

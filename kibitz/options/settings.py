@@ -1,4 +1,4 @@
-"""Settings of a command: one table for its command line, its environment and its file.
+"""Settings of a command: one table for the command line, the environment and the file.
 
 A setting named ``allow-host`` is the option ``--allow-host``, the variable
 ``KIBITZ_SERVE_ALLOW_HOST`` and the key ``allow_host`` (or ``allow-host``) of a TOML file. The
@@ -22,23 +22,23 @@ PREFIX = "KIBITZ_SERVE_"
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """A setting in all its spellings."""
+    """A setting, with its names on the command line, in the environment and in the file."""
 
     name: str
     """The option without its dashes: ``allow-host``."""
     param: str
-    """The name of the value in the command, and of the field that it sets."""
+    """The name of the command's parameter and of the configuration field."""
     kind: click.ParamType[Any]
     help: str
     part: str | None = None
-    """The table of the file that has the field, such as ``quotas``; None at the top."""
+    """The table of the file with this field, such as ``quotas``; None at the top level."""
     default: Any = None
     shown_default: str | None = None
-    """The text for the default in the help, if it is no plain value."""
+    """The text for the default in the help, if it is not a plain value."""
     metavar: str | None = None
     multiple: bool = False
     variables: tuple[str, ...] = ()
-    """Older names of the variable."""
+    """Other names of the environment variable."""
 
     @property
     def key(self) -> str:
@@ -55,7 +55,7 @@ class Setting:
         return self.kind is click.BOOL
 
     def option(self) -> Callable[[F], F]:
-        """Return the option of the command line, which reads the variable too."""
+        """Return the click option, which also reads the environment variable."""
         more: dict[str, Any] = {"is_flag": True} if self.is_flag else {"type": self.kind}
         if not self.is_flag:
             more |= {"metavar": self.metavar, "default": self.default, "multiple": self.multiple}
@@ -70,7 +70,7 @@ class Setting:
         )
 
     def expected(self) -> str:
-        """Say what the value may be."""
+        """Describe the allowed values."""
         match self.kind:
             case click.Choice(choices=choices):
                 return f"one of {', '.join(choices)}"
@@ -87,7 +87,7 @@ class Setting:
         return f"a {kind} {bounds}"
 
     def read(self, value: object) -> Any:
-        """Return the value of a file's key as click takes it unread; raise `ValueError`."""
+        """Return a value from the file in the form that click parses; raises `ValueError`."""
         if self.multiple:
             if not isinstance(value, list):
                 raise ValueError(f"expected {self.expected()}")
@@ -128,9 +128,9 @@ def options(settings: Sequence[Setting]) -> Callable[[F], F]:
 def read_table(
     settings: Sequence[Setting], table: Mapping[str, object], others: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split a file into values of settings by their `param`, and other keys, which it may have.
+    """Split a file into setting values by `param`, and the allowed other keys.
 
-    Raises `ValueError`, which names the key and says what was expected.
+    Raises `ValueError` with the key and what was expected.
     """
     spellings = dict(_spellings(settings))
     values: dict[str, Any] = {}
@@ -152,13 +152,13 @@ def read_table(
 
 
 def unknown(key: str, known: Sequence[str]) -> str:
-    """Return the sentence for a key that does not exist."""
+    """Return the error for an unknown key."""
     close = difflib.get_close_matches(key.rpartition(".")[2], known, 1)
     return f"{key}: unknown key" + (f"; did you mean {close[0]}?" if close else "")
 
 
 def _spellings(settings: Sequence[Setting]) -> Iterator[tuple[str, Setting]]:
-    """Yield each key of a file: the option's name, and at the top the field's."""
+    """Yield each key allowed in a file: the option names, and at the top level the field names."""
     for setting in settings:
         yield setting.key, setting
         yield setting.name, setting

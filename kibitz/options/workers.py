@@ -1,4 +1,4 @@
-"""The option ``--workers`` on the command line; it imports nothing of what computes."""
+"""The option ``--workers``; importing this module does not import the compute code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 
 SCHEME: Final = "ray://"
-"""Begins the address of a Ray cluster."""
+"""The scheme of a Ray cluster's address."""
 MOST_PROCESSES: Final = 256
 
 
