@@ -66,7 +66,7 @@ START = """\
 kibitz runs board games for bots and people. Three commands to start with:
 
   kibitz demo            watch a server, its bots and six games on one screen
-  kibitz bot new mybot   create a bot that plays, and see how to play it
+  kibitz bot new mybot   create a working bot, and see how to run it
   kibitz serve           run a server for others, with pages for browsers
 
 kibitz --help lists all commands.
@@ -125,7 +125,7 @@ def _sentence(error: BaseException) -> str | None:
     from kibitz_server.storage.errors import StoreError
 
     if isinstance(error, UnreachableError):
-        advice = "start one with `kibitz serve`, or name another with --server"
+        advice = "start one with `kibitz serve`, or choose another with --server"
         return f"{printable.line(str(error))}; {advice}"
     if isinstance(
         error, RefusedError

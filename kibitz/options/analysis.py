@@ -25,7 +25,7 @@ ms_option = click.option(
     type=click.IntRange(1, 3_600_000),
     default=DEFAULT_MS,
     show_default=True,
-    help="Milliseconds for each turn.",
+    help="Milliseconds per turn.",
 )
 
 

@@ -33,23 +33,23 @@ server_option = click.option(
     show_default=True,
     envvar="KIBITZ_SERVER",
     metavar="URL",
-    help="The server; KIBITZ_SERVER says it too.",
+    help="The server (or KIBITZ_SERVER).",
 )
 
 fresh_option = click.option(
     "--fresh",
     is_flag=True,
-    help="Come in as somebody new, also where who you were before is saved.",
+    help="Connect as a new player, even if a session is saved.",
 )
 
 
 def identity_options(command: Command) -> Command:
     """Add ``--name`` and ``--token-file``."""
-    named = click.option("--name", help="Your name there, if the server takes guests.")(command)
+    named = click.option("--name", help="Your name, if the server admits guests.")(command)
     return click.option(
         "--token-file",
         type=click.Path(path_type=Path),
-        help="A file that holds the token of an account; KIBITZ_TOKEN has that of KIBITZ_SERVER.",
+        help="File with an account's token (or KIBITZ_TOKEN, for KIBITZ_SERVER).",
     )(named)
 
 
@@ -58,7 +58,7 @@ def token(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise click.BadParameter(f"{path}: expected a file with a token: {error}") from None
+        raise click.BadParameter(f"{path}: cannot read the token: {error}") from None
     if len(text.split()) != 1 or not 8 <= len(text) <= 128:
         raise click.BadParameter(f"{path}: expected one token of 8 to 128 characters")
     return text

@@ -12,7 +12,9 @@ from kibitz.process.event_loop import run
 from kibitz_protocol.client.client import Client
 
 Answer = TypeVar("Answer")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON, one object per line."
+)
 
 
 def ask(client: Client, question: Callable[[Client], Awaitable[Answer]]) -> Answer:

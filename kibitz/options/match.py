@@ -19,7 +19,7 @@ games_option = click.option(
     "--games",
     "each",
     type=click.IntRange(1, 10_000),
-    help="Matches of each game; one if not said, or one block where a game is played in blocks.",
+    help="Matches per game; by default one, or one block if the game is played in blocks.",
 )
 
 
@@ -33,8 +33,8 @@ def unbalanced_note(game: str, games: int | None) -> str | None:
     if games != 1 or not is_balanced(game):
         return None
     return (
-        f"the result of a single match of {game} is unbalanced, as its seats are not equally good;"
-        " leave out --games to play a whole block"
+        f"a single match of {game} is unbalanced because its seats are not equally strong; omit"
+        " --games to play a whole block"
     )
 
 
@@ -45,7 +45,7 @@ def at_once_option(default: int) -> Callable[[Any], Any]:
         default=default,
         show_default=True,
         type=click.IntRange(1, 1000),
-        help="Matches at the same time.",
+        help="Matches to play at once.",
     )
 
 
@@ -53,10 +53,10 @@ rotate_option = click.option(
     "--rotate/--no-rotate",
     default=True,
     show_default=True,
-    help="Whether seats change from match to match.",
+    help="Whether players rotate seats from match to match.",
 )
 strict_option = click.option(
-    "--strict", is_flag=True, help="An illegal move loses at once, instead of being asked again."
+    "--strict", is_flag=True, help="An illegal move loses at once, without another try."
 )
 
 
@@ -71,7 +71,7 @@ isolation_option = click.option(
     default="auto",
     show_default=True,
     type=click.Choice(WISHES),
-    help="What isolates bots that are files or programs.",
+    help="How to isolate bots that are files or programs.",
 )
 
 

@@ -105,7 +105,9 @@ def _repeated(part: str, text: str) -> list[SeatSpec]:
     if form is None:
         return [_parse_seat(part, text)]
     if not 1 <= int(form[1]) <= MAX_SEATS:
-        raise ValueError(f"expected 1 to {MAX_SEATS} times a seat, not {part!r} in {text!r}")
+        raise ValueError(
+            f"expected a seat repeated 1 to {MAX_SEATS} times, not {part!r} in {text!r}"
+        )
     return [_parse_seat(form[2], text)] * int(form[1])
 
 
@@ -175,7 +177,7 @@ def error_message(error: ValueError, *, path: bool = False) -> str:
     names = [part for part in first["loc"] if isinstance(part, str)]
     what = names[-1].removesuffix("_ms").replace("_", " ") if names else "the value"
     if first["type"] == "extra_forbidden":
-        return f"there is no option {what!r} here"
+        return f"unknown option {what!r}"
     message = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
     return f"{what}: {message}, not {reprlib.repr(first['input'])}"
 

@@ -38,5 +38,5 @@ class OutputPath(click.Path):
         while self._parents and not os.path.lexists(above):
             above = above.parent
         if not above.is_dir():
-            return f"{str(above)!r} is no directory"
+            return f"{str(above)!r} is not a directory"
         return None if os.access(above, os.W_OK) else "permission denied"

@@ -52,7 +52,7 @@ class Program:
         require_command(self.foreign.command, "PROGRAM")
         engine = self.foreign.kind == "gomocup" and not self.connects
         if self.foreign.gomocup_options and not engine:
-            raise SpecError(f"{self.foreign.gomocup_options[0]} is for an engine: add --gomocup")
+            raise SpecError(f"{self.foreign.gomocup_options[0]} needs an engine: add --gomocup")
         if engine:
             require_playable(game, options)
 
@@ -92,5 +92,5 @@ def trailing_program(options: Mapping[str, Any], others: Sequence[Program] = ())
         [f"--{options['kind']}"] if options["kind"] else [] if engine else program.gomocup_options
     )
     if stray:
-        raise click.UsageError(f"{stray[0]} is for a program after --, such as -- node bot.js")
+        raise click.UsageError(f"{stray[0]} needs a program after --, such as -- node bot.js")
     return None

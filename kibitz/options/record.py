@@ -27,7 +27,7 @@ class RecordName(click.ParamType[str]):
         """Refuse a missing file, so that the server is not asked for it."""
         text = str(value)
         if ("." in text or "/" in text) and not Path(text).is_file():
-            self.fail(f"there is no file {text!r}", param, ctx)
+            self.fail(f"file {text!r} not found", param, ctx)
         return text
 
 
@@ -56,9 +56,9 @@ seat_option = click.option(
     "--seat",
     type=SEAT,
     callback=seat_from_zero,
-    help="Show what this seat knew then, counted from 1; everything is shown if not said.",
+    help="Show only what this seat (counted from 1) knew; by default everything.",
 )
-ply_option = click.option("--ply", type=NATURAL, help="Begin after so many plies.")
+ply_option = click.option("--ply", type=NATURAL, help="Begin after this many plies.")
 
 
 def show(file: Path, *, seat: int | None = None, ply: int = 0, plain: bool, as_json: bool) -> None:

@@ -66,8 +66,8 @@ class InUseError(click.ClickException):
         who = f"{kept.name!r}" if kept else "this player"
         process = f" (process {kept.pid})" if kept and kept.pid else ""
         super().__init__(
-            f"another terminal of yours{process} is {who} on {server}; end it first,"
-            " or take another name with --name"
+            f"another of your terminals{process} is already {who} on {server}; close it, or choose"
+            " another name with --name"
         )
 
 
@@ -177,7 +177,10 @@ class SavedSession:
 
     def _cannot(self, error: Exception) -> None:
         self._failed = True
-        self._tell(f"this session cannot be saved, a closed terminal will not come back: {error}")
+        self._tell(
+            "this session cannot be saved, so you cannot reconnect after closing the terminal:"
+            f" {error}"
+        )
 
 
 def account(token: str) -> str:
@@ -232,8 +235,8 @@ async def connect_saved(
             if resume is None or error.code is not Code.UNAUTHORIZED:
                 raise
             tell(
-                f"{saved.server} no longer knows {_name(saved)!r}, who was here before"
-                f" ({error.message}); you come in as somebody new"
+                f"{saved.server} no longer recognizes {_name(saved)!r} ({error.message});"
+                " connecting as a new player"
             )
             saved.forget()
             client = await stack.enter_async_context(make(None))
@@ -252,6 +255,6 @@ def _read(path: Path, tell: Tell) -> StoredSession | None:
     except FileNotFoundError:
         return None
     except (OSError, ValidationError) as error:
-        why = "it is damaged" if isinstance(error, ValidationError) else error.strerror
-        tell(f"the saved session {path} is not used: {why}")
+        why = "the file is damaged" if isinstance(error, ValidationError) else error.strerror
+        tell(f"cannot use the saved session {path}: {why}")
         return None

@@ -143,7 +143,7 @@ def read_table(
             rest[key] = value
             continue
         if setting.param in values:
-            raise ValueError(f"{key}: expected once; the file has it under another name too")
+            raise ValueError(f"{key}: duplicate key; the file also has it under another name")
         try:
             values[setting.param] = setting.read(value)
         except ValueError as error:

@@ -27,5 +27,5 @@ workers_option: Final = click.option(
     "--workers",
     metavar="N|ray://HOST:PORT",
     callback=_checked,
-    help="Compute in so many processes, or on a Ray cluster.",
+    help="Compute in this many processes, or on a Ray cluster.",
 )

@@ -47,7 +47,7 @@ def test_a_host_and_a_player_are_killed_and_come_back(kibitz: Kibitz) -> None:
             player.type("r")
             player.until("Your turn")
             second_terminal = kibitz_on_a_terminal(kibitz, join)
-            assert "another terminal of yours" in second_terminal
+            assert "another of your terminals" in second_terminal
             assert str(player.process.pid) in second_terminal
         first.send(signal.SIGKILL)
         first.rest()

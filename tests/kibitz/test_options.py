@@ -219,7 +219,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(
         return
     (tmp_path / "file").touch()
     context = click.Context(COMMANDS[path])
-    with pytest.raises(click.BadParameter, match="is no directory"):
+    with pytest.raises(click.BadParameter, match="is not a directory"):
         parameter.type.convert(str(tmp_path / "file" / "x.svg"), parameter, context)
 
 
@@ -278,7 +278,7 @@ def test_a_server_that_is_not_there_is_named_with_what_to_do(words: list[str]) -
     done = CliRunner().invoke(kibitz, [*words, "--server", NOWHERE])
     assert done.exit_code == 1
     assert f"no server answers: {NOWHERE}" in done.output
-    assert "start one with `kibitz serve`, or name another with --server" in done.output
+    assert "start one with `kibitz serve`, or choose another with --server" in done.output
 
 
 def test_nobody_waits_a_second_for_a_server_that_refuses() -> None:

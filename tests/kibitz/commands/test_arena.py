@@ -109,7 +109,7 @@ def test_guests_are_not_rated_and_a_token_has_to_be_there(here: Path) -> None:
     (here / "cup.yaml").write_text(text.replace("greedy}", "greedy, token-file: bob.token}"))
     said = refused("cup.yaml", "--server", "ws://127.0.0.1:1")
     assert "entrants.0.token-file: expected the token of an account" in said
-    assert "entrants.1.token-file: bob.token: expected a file with a token" in said
+    assert "entrants.1.token-file: bob.token: cannot read the token" in said
 
 
 def options() -> list[str]:

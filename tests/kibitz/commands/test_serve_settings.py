@@ -234,7 +234,7 @@ def test_an_error_in_a_variable_names_it(started: Started, key: str) -> None:
     [
         ("pacee = 1\n", "pacee: unknown key; did you mean pace?"),
         ("zzz = 1\n", "zzz: unknown key"),
-        ("hosts = ['a']\nallow_host = ['b']\n", "allow_host: expected once"),
+        ("hosts = ['a']\nallow_host = ['b']\n", "allow_host: duplicate key"),
         ("quotas = 3\n", "quotas: expected a table"),
         ("[quotas]\nlobbys = 1\n", "quotas.lobbys: unknown key; did you mean lobbies?"),
         ("[quotas]\nlobbies = 'x'\n", "quotas.lobbies: Input should be a valid integer"),

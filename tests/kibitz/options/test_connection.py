@@ -114,7 +114,7 @@ def test_a_file_without_a_token_is_named(tmp_path: Path, text: str) -> None:
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(click.BadParameter, match="gone: expected a file with a token"):
+    with pytest.raises(click.BadParameter, match="gone: cannot read the token"):
         connection.token(tmp_path / "gone")
 
 

@@ -110,7 +110,7 @@ def test_seats() -> None:
 
 @pytest.mark.parametrize("text", ["0xopen", "65xopen", "99999999xhouse=star/random"])
 def test_a_seat_is_repeated_no_more_than_a_lobby_has_seats(text: str) -> None:
-    with pytest.raises(ValueError, match="expected 1 to 64 times a seat"):
+    with pytest.raises(ValueError, match="expected a seat repeated 1 to 64 times"):
         notation.parse_seats(text)
 
 

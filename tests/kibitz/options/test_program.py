@@ -52,7 +52,7 @@ def test_what_comes_after_the_dashes_is_the_program() -> None:
 
 @pytest.mark.parametrize("words", [["--stdio"], ["--pause=3"], ["--no-ahead"], ["--gomocup", "--"]])
 def test_options_of_a_program_need_one(words: list[str]) -> None:
-    with pytest.raises(ValueError, match=f"{words[0]} is for a program after --"):
+    with pytest.raises(ValueError, match=f"{words[0]} needs a program after --"):
         said(*words)
 
 
@@ -116,7 +116,7 @@ def test_programs_among_the_bots_are_words_of_their_own() -> None:
         (["line-nim", f"gomocup:{sys.executable}", "line-nim/random"], "not line-nim"),
         (
             ["line-nim", f"stdio:{sys.executable}", "line-nim/random", "--pause=1"],
-            "--pause=1 is for",
+            "--pause=1 needs",
         ),
         (["line-nim", *[f"stdio:{sys.executable}"] * 3], "for 2 players, not 3"),
     ],

@@ -86,7 +86,7 @@ def test_a_damaged_file_is_told_of_and_not_used(
     path.write_bytes(content)
     with SavedSession(SERVER, "name ada", told.append) as saved:
         assert saved.resume is None
-        assert told == [f"the saved session {path} is not used: it is damaged"]
+        assert told == [f"cannot use the saved session {path}: the file is damaged"]
         saved.store(client("a-newer-secret"), account=False)
     with SavedSession(SERVER, "name ada", told.append) as again:
         assert again.resume == "a-newer-secret"
@@ -105,7 +105,7 @@ def test_a_disk_that_fails_is_told_of_once_and_stops_nobody(
         saved.drop_hosted("k")
         saved.forget()
     [sentence] = told
-    assert "a closed terminal will not come back" in sentence
+    assert "you cannot reconnect after closing the terminal" in sentence
     assert "No space left" in sentence
 
 
@@ -122,7 +122,7 @@ def test_a_directory_that_cannot_be_made_stops_nobody(
 def test_two_terminals_do_not_share_an_identity(told: list[str]) -> None:
     with SavedSession(SERVER, "name ada", told.append) as saved:
         saved.store(client(), account=False)
-        with pytest.raises(InUseError, match=rf"process {os.getpid()}\) is 'ada' on ws://"):
+        with pytest.raises(InUseError, match=rf"process {os.getpid()}\) is already 'ada' on ws://"):
             SavedSession(SERVER, "name ada", told.append)
         with sessions.take_free_identity(SERVER, "guest host k", told.append) as first:
             first.store(client("first-secret"), account=False)
@@ -148,8 +148,7 @@ async def test_a_secret_that_the_server_does_not_know_is_forgotten_with_a_senten
             pass
     assert came == ["the-secret", None]
     assert told == [
-        f"{SERVER} no longer knows 'ada', who was here before (unknown resume secret);"
-        " you come in as somebody new"
+        f"{SERVER} no longer recognizes 'ada' (unknown resume secret); connecting as a new player"
     ]
     with SavedSession(SERVER, "name ada", told.append) as again:
         assert again.resume == "a-new-secret"
