@@ -1,4 +1,4 @@
-"""The extras of the installation: which packages they bring, and which command needs which."""
+"""The optional extras: the packages they install, and the commands that need them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Final
 import click
 
 EXIT_MISSING: Final = 69
-"""The exit status of a command whose packages are not installed (EX_UNAVAILABLE of sysexits.h)."""
+"""The exit status if a command's packages are not installed (EX_UNAVAILABLE in sysexits.h)."""
 OPTIONAL: Final = frozenset(
     {
         *("numpy", "uvloop", "prometheus_client", "segno", "openskill"),
         *("numba", "cmaes", "sgfmill", "textual", "networkx", "yaml", "jinja2"),
     }
 )
-"""The packages that the extras for commands install, as they are imported."""
+"""The packages that the extras install, by import name."""
 _COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "search": (
         *("connect", "bot check", "match shadow", "pbrain", "sprt", "train"),
@@ -33,13 +33,13 @@ _EXTRA_OF: Final = {name: extra for extra, names in _COMMANDS.items() for name i
 
 
 def extra_of(command: str) -> str:
-    """Return the extras that a command needs, as pip takes them in brackets."""
+    """Return the extras that a command needs, in pip's bracket syntax."""
     noun = command.partition(" ")[0]
     return _EXTRA_OF.get(command) or _EXTRA_OF.get(noun, "server")
 
 
 def commands() -> set[str]:
-    """Return the commands that need other extras than most."""
+    """Return the commands that need extras other than `server`."""
     return set(_EXTRA_OF)
 
 
@@ -56,6 +56,6 @@ class MissingExtra(click.ClickException):
 
 
 def missing(command: str, error: ModuleNotFoundError) -> MissingExtra | None:
-    """Return what to tell of a failed import; None if no extra brings the package."""
+    """Return the message for a failed import; None if no extra installs the package."""
     package = (error.name or "").partition(".")[0]
     return MissingExtra(command, package) if package in OPTIONAL else None

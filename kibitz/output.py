@@ -1,7 +1,8 @@
-"""Output of the commands: every line passes one of these two, since it may contain foreign text.
+"""Output of the commands: all of it passes through these functions, since it may contain foreign
+text.
 
-`echo` is for people; `echo_json` is for programs and changes nothing. A test checks that commands
-print in no other way.
+`echo` is for people; `echo_json` is for programs and keeps the content intact. A test checks that
+commands print in no other way.
 """
 
 from __future__ import annotations
@@ -18,21 +19,21 @@ import click
 from kibitz_protocol import printable
 
 PIPE_CLOSED = 128 + getattr(signal, "SIGPIPE", 13)
-"""The exit status if the reader of the output has gone."""
+"""The exit status if the reader of the output has closed the pipe."""
 
 
 def echo(text: object = "", *, err: bool = False, nl: bool = True) -> None:
-    """Print a text of one or more lines, with nothing in it that a terminal would obey."""
+    """Print text of one or more lines, without terminal control sequences."""
     _write(printable.lines(str(text)), err=err, nl=nl)
 
 
 def tell(text: str) -> None:
-    """Print a text for a person on stderr, beside the results on stdout."""
+    """Print a message for the user on stderr, separate from the results on stdout."""
     echo(text, err=True)
 
 
 def retell(text: str) -> None:
-    """Write a line over the last one on stderr, which is a terminal."""
+    """Overwrite the last line on stderr, which must be a terminal."""
     _write(f"\r{printable.line(text)}\x1b[K", err=True, nl=False)
 
 
@@ -41,20 +42,20 @@ def ignore(text: str) -> None:
 
 
 def echo_json(text: str, *, nl: bool = True) -> None:
-    """Print JSON; what a terminal would obey is in it as JSON's own escapes."""
+    """Print JSON, with terminal control characters as JSON escapes."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     _write(printable.encodable_json(printable.json(text), encoding), nl=nl)
 
 
 def _write(text: str, *, err: bool = False, nl: bool) -> None:
-    """Print a text; end silently when its reader has gone (``| head``).
+    """Print text; exit silently if its reader has closed the pipe (``| head``).
 
     The status is then `PIPE_CLOSED`. Raises `OSError` when stdout is closed or full.
     """
     if sys.stdout is None and not err:
         raise OSError("cannot write the output: stdout is closed")
     try:
-        # The stream itself: click would write UTF-8 to one whose encoding is ASCII.
+        # The stream itself, since click would write UTF-8 even to an ASCII stream.
         click.echo(text, sys.stderr if err else sys.stdout, nl=nl)
     except BrokenPipeError:
         sys.exit(PIPE_CLOSED)
@@ -63,7 +64,7 @@ def _write(text: str, *, err: bool = False, nl: bool) -> None:
 
 
 def discard_unwritten() -> None:
-    """Drop what a standard stream still buffers and cannot write.
+    """Drop the buffered output that a standard stream cannot write.
 
     Python flushes the streams once more when it exits, and would report the same error again.
     """
@@ -78,9 +79,9 @@ def discard_unwritten() -> None:
 
 
 def open_standard_descriptors() -> None:
-    """Open /dev/null for each standard stream that was closed when this process started.
+    """Open /dev/null in place of each standard stream that was closed at start.
 
-    The next file to be opened, such as a database, would get the number of the stream otherwise.
+    Otherwise the next opened file, such as a database, would get the stream's descriptor.
     """
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(descriptor, True)
@@ -88,6 +89,6 @@ def open_standard_descriptors() -> None:
 
 
 def show_fault(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> Any:
-    """Print the traceback of a fault of ours, as `sys.excepthook`."""
+    """Print the traceback of an internal error, as `sys.excepthook`."""
     text = "".join(traceback.format_exception(kind, error, trace))
     sys.stderr.write(printable.lines(text))

@@ -2,8 +2,8 @@
 
     runner ──> checks ──> match ──> server    one connection, one lobby
       │          │
-      │        positions                      a position with one legal action
-    bot_process, results                      the process of the bot; what each check came to
+      │        positions a position with one legal action bot_process, results the process of the
+      bot; what each check came to
 
-All messages to the bot follow from the seed; only the bot decides when it answers.
+The seed determines all messages to the bot; only the timing of its answers varies.
 """

@@ -1,4 +1,4 @@
-"""The process of the bot that is tested: its command line, environment and output."""
+"""The process of the tested bot: its command line, environment and output."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from kibitz.process.child import TAIL_LINES, child_process
 from kibitz.process.parent_death import child_command
 
 BotInterface = Literal["own", "stdio", "gomocup", "house"]
-"""How a bot is talked to: it connects by itself, through a bridge, or it is one of ours."""
+"""How a bot connects: by itself, through a bridge, or as a Python or house bot."""
 
 
 @dataclass(frozen=True)
 class BotCommand:
-    """How the bot is started."""
+    """The way to start the bot."""
 
     words: tuple[str, ...]
-    """A command, or the one word that names a bot of ours."""
+    """A command, or a single word that names a Python or house bot."""
     interface: BotInterface
 
     @property
     def name(self) -> str:
-        """The bot as the report calls it."""
+        """The name of the bot in the report."""
         return shlex.join(self.words)
 
     def command(self, url: str) -> list[str]:
@@ -43,7 +43,7 @@ class BotCommand:
         return [_fill_placeholders(word, values) for word in self.words]
 
     def environment(self, url: str) -> dict[str, str]:
-        """Return the environment, which says the same for commands that connect by themselves."""
+        """Return the environment, which tells a self-connecting command where to connect."""
         secrets = {"KIBITZ_TOKEN", "KIBITZ_RESUME"}
         kept = {name: value for name, value in os.environ.items() if name not in secrets}
         variables = {"KIBITZ_SERVER": url, "KIBITZ_LOBBY": LOBBY, "KIBITZ_NAME": NAME}
@@ -65,11 +65,11 @@ class TestedBot:
         self._read = 0
 
     def mark_output(self) -> None:
-        """Count as output only what is written from now on."""
+        """Ignore the output written so far."""
         self._read = self._log.stat().st_size
 
     def output(self) -> str:
-        """Return the last lines that were written since the mark."""
+        """Return the last lines written since the mark."""
         with self._log.open("rb") as file:
             file.seek(self._read)
             lines = file.read().decode(errors="replace").splitlines()

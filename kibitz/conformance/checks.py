@@ -22,23 +22,23 @@ from kibitz_protocol.wire.records import Cause
 from kibitz_protocol.wire.refusals import Code
 
 SHORT_MS: Final = 500
-"""The time left for a turn in checks with little time on the clock."""
+"""The time for a turn, in milliseconds, in checks with a short clock."""
 SHORT_TURNS: Final = 4
 WAIT_MS: Final = 300
-"""How long a bot is told to wait before it sends its move again."""
+"""How long the server tells a bot to wait before it resends its move, in milliseconds."""
 EARLY_TOLERANCE_MS: Final = 50
-"""By how much it may be early: clocks differ."""
+"""How early the resent move may be, since clocks differ."""
 MAX_AT_ONCE: Final = 3
-"""Matches at the same time, if the bot claims so many."""
+"""Simultaneous matches, if the bot claims that many."""
 TURNS_AFTER: Final = 2
-"""Turns that are played on after something has happened."""
+"""The number of turns to play after an incident."""
 GENEROUS_CLOCK: Final = TimeControl(main_ms=600_000, increment_ms=10_000)
-"""A generous clock, for bots that do not play without one."""
+"""A generous clock, for bots that refuse to play without one."""
 
 
 @dataclass
 class CheckContext:
-    """The context of a check: a connected bot and the game to examine it in."""
+    """The context of a check: a connected bot and the game to test it in."""
 
     server: ConformanceServer
     game: Game
@@ -46,16 +46,15 @@ class CheckContext:
     seed: int
     timeout_s: float
     claimed: tuple[int, ...]
-    """The numbers of seats with which the bot plays this game."""
+    """The numbers of seats that the bot claims for this game."""
     at_once: int = 1
     control: TimeControl = field(default_factory=TimeControl)
     limited: bool = True
-    """Whether `control` may be replaced by a short one."""
+    """Whether the bot accepts a short clock in place of `control`."""
     _match_count: int = 0
 
     def new_match(self, seat: int | None = None, **given: Any) -> ConformanceMatch:
-        """Make the next match; `given` are the arguments of `ConformanceMatch` that matter to the
-        check."""
+        """Make the next match; `given` are arguments of `ConformanceMatch` for this check."""
         self._match_count += 1
         defaults: dict[str, Any] = {
             "key": f"d{self.server.next_number()}",
@@ -73,7 +72,7 @@ CheckFunction = Callable[[CheckContext], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Check:
-    """A check and with how many seats it is made."""
+    """A check, and the numbers of seats to run it with."""
 
     name: str
     run: CheckFunction
@@ -85,7 +84,7 @@ class Check:
 
 
 async def legal_play(context: CheckContext) -> None:
-    """Play to the end of the rules in every seat, on two seeds in games of few seats."""
+    """Play legally to the end in every seat, with two seeds in games with few seats."""
     rounds = 2 if context.seats <= 2 else 1
     matches = [context.new_match(seat) for _ in range(rounds) for seat in range(context.seats)]
     for first in range(0, len(matches), context.at_once):
@@ -93,7 +92,7 @@ async def legal_play(context: CheckContext) -> None:
 
 
 async def play_concurrently(matches: list[ConformanceMatch]) -> None:
-    """Play matches at the same time; the first fault is the one that counts."""
+    """Play matches concurrently; raise the first failure."""
     playing = [asyncio.ensure_future(match.play()) for match in matches]
     try:
         await asyncio.gather(*playing)
@@ -104,7 +103,7 @@ async def play_concurrently(matches: list[ConformanceMatch]) -> None:
 
 
 async def forced_action(context: CheckContext) -> None:
-    """Do the only thing that the rules allow, a pass where there is one."""
+    """Play the only legal action, preferably a pass."""
     forced = positions.find_forced(context.game, context.claimed, context.seed)
     if forced is None:
         raise SkippedError(
@@ -122,7 +121,7 @@ async def forced_action(context: CheckContext) -> None:
 
 
 async def several_at_once(context: CheckContext) -> None:
-    """Play as many matches as it claims to, at the same time."""
+    """Play as many simultaneous matches as the bot claims."""
     if context.at_once < 2:
         raise SkippedError("it claims one match at a time")
     await play_concurrently([context.new_match(n % context.seats) for n in range(context.at_once)])
@@ -132,7 +131,7 @@ async def several_at_once(context: CheckContext) -> None:
 
 
 async def short_clock(context: CheckContext) -> None:
-    """Answer in time where a turn has a few hundred milliseconds left."""
+    """Answer in time with a few hundred milliseconds left for the turn."""
     if not context.limited:
         raise SkippedError(f"it refuses clocks that leave less than {SHORT_MS} ms")
     match = context.new_match(control=TimeControl(main_ms=SHORT_MS, increment_ms=SHORT_MS))
@@ -150,7 +149,7 @@ async def short_clock(context: CheckContext) -> None:
 
 
 async def late_answer(context: CheckContext) -> None:
-    """Live with an answer that comes too late and is refused as stale."""
+    """Continue after an answer that is late and refused as stale."""
     policy = context.game.info.on_flag
     if policy == "forfeit":
         raise SkippedError("a fallen flag ends the match in this game")
@@ -166,7 +165,7 @@ async def late_answer(context: CheckContext) -> None:
 
 
 async def end_while_thinking(context: CheckContext) -> None:
-    """Drop the answer to a turn of a match that is over meanwhile, and play the next match."""
+    """Drop the answer if the match ended in the meantime, and play the next match."""
     match = context.new_match()
     match.on_own_turn = _everybody_resigns
     await match.play()
@@ -183,15 +182,15 @@ async def _everybody_resigns(match: ConformanceMatch) -> None:
 
 
 async def lost_in_own_turn(context: CheckContext) -> None:
-    """Come back when the connection breaks while it is to move; answer the turn once."""
+    """Reconnect when the connection breaks during its turn; answer the turn once."""
     await _interrupted(context.new_match(), own=True)
 
 
 async def lost_between_turns(context: CheckContext) -> None:
-    """Come back when the connection breaks while others move, to a snapshot in place of events."""
+    """Reconnect when the connection breaks while others move; resume from a snapshot."""
     for seat in range(
         context.seats
-    ):  # whoever begins, somebody moves between two turns of one seat
+    ):  # whichever seat begins, another one moves between two turns of one seat
         match = context.new_match(seat)
         await _interrupted(match, own=False)
         if match.on_other_turn is None:
@@ -212,7 +211,7 @@ async def _interrupted(match: ConformanceMatch, *, own: bool) -> None:
 
 
 async def lost_answer(context: CheckContext) -> None:
-    """Send a move again, if at all, under its old id, when its answer was lost on the way."""
+    """Resend a move, if at all, with its old id when the answer was lost."""
     match = context.new_match()
 
     async def lose(match: ConformanceMatch) -> None:
@@ -224,7 +223,7 @@ async def lost_answer(context: CheckContext) -> None:
 
 
 async def told_to_wait(context: CheckContext) -> None:
-    """Send a move again after `retry_after_ms` when the server is too busy for it."""
+    """Resend a move after `retry_after_ms` when the server is too busy."""
     match = context.new_match()
     refused_at: list[float] = []
     loop = asyncio.get_running_loop()
@@ -255,7 +254,7 @@ async def told_to_wait(context: CheckContext) -> None:
 
 
 async def others_drop_out(context: CheckContext) -> None:
-    """Play on while others have dropped out, to the end."""
+    """Play on to the end after others have dropped out."""
     _require_dropping(context)
     match = context.new_match()
 
@@ -268,7 +267,7 @@ async def others_drop_out(context: CheckContext) -> None:
 
 
 async def own_elimination(context: CheckContext) -> None:
-    """Be still after its own seat has dropped out, to the end of the match, and play the next."""
+    """Send nothing after its own seat has dropped out, and play the next match."""
     _require_dropping(context)
     match = context.new_match()
 
@@ -304,4 +303,4 @@ CHECKS: Final = (
     Check("others drop out", others_drop_out, "most"),
     Check("own elimination", own_elimination, "most"),
 )
-"""Every check that is made for each game, in this order."""
+"""All checks for each game, in order."""

@@ -1,7 +1,8 @@
-"""One match on the server: the bot in one seat, chance in the others, and what the script does.
+"""One match on the server: the bot in one seat, random players in the others, and scripted
+incidents.
 
-The match itself is the server's own core. Time is the event loop's plus what a script has moved
-it on by, so that a clock can be made short at any turn.
+The match runs on the server's own engine. Its time is the event loop's plus a shift that scripts
+advance, so that a clock can run short at any turn.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from kibitz_server.match.history import read_page
 from kibitz_server.match.state import MatchState
 
 Incident: TypeAlias = "Callable[[ConformanceMatch], Awaitable[None]]"
-"""Something that a script does; it may wait, and fail the check."""
+"""A scripted incident; it may wait, and may fail the check."""
 FAULT_CODES = frozenset({Code.ILLEGAL, Code.MALFORMED})
 
 
 class ConformanceMatch:
-    """A match that one bot plays on a server."""
+    """A match of one bot on the scripted server."""
 
     def __init__(
         self,
@@ -54,33 +55,33 @@ class ConformanceMatch:
         self.key = key
         self.seat = seat
         self.timeout_s = timeout_s
-        """Seconds that the bot has for an answer unless a clock allows less, and to reconnect."""
+        """Seconds for the bot to answer, unless a clock allows less, and to reconnect."""
         self.on_own_turn: Incident | None = None
-        """Done once, when the bot has just been told of its turn `at_turn`."""
+        """Called once, just after the bot is sent its turn number `at_turn`."""
         self.on_other_turn: Incident | None = None
-        """Done once, before another seat moves for the first time after `at_turn`."""
+        """Called once, before the first move of another seat after `at_turn`."""
         self.at_turn = 1
         self.stop_after: int | None = None
         """The number of turns of the bot after which all others resign."""
         self.turns = 0
-        """How often the bot has been told that it is its turn, repetitions left out."""
+        """The number of turns sent to the bot, without repetitions."""
         self.accepted: dict[int, int] = {}
-        """By ply the request with the bot's move."""
+        """The id of the bot's move request, by ply."""
         self.intercept_move: Callable[[messages.Move], bool] | None = None
-        """Asked of every move before it is carried out: whether the script answers it itself."""
+        """Called for every move before it is played; returns whether the script has answered it."""
         self.answers_to_lose = 0
-        """How many of the next moves are carried out, but their answer is lost on the way."""
+        """The number of upcoming moves that are played but never acknowledged."""
         self.flags: list[int] = []
-        """After how many milliseconds the bot's flag fell."""
+        """The times in milliseconds after which the bot's flag fell."""
         self.dropped = False
-        """Whether the script took the bot's seat away."""
+        """Whether the script forfeited the bot's seat."""
         self.excused: set[int] = set()
-        """Plies for which a late answer is no fault."""
+        """Plies at which a late answer is not a fault."""
         self._chance = random.Random(f"doctor/{seed}/{seat}")
         self._entered = False
         self._shift = 0
         self._awaits_rejoin = False
-        # Whether the play waits until the bot has its seat again.
+        # Whether the match waits for the bot to rejoin.
         self._changed = asyncio.Event()
         self._fault: FailedError | None = None
         self._lines: list[bytes] = []
@@ -119,7 +120,7 @@ class ConformanceMatch:
     # --- the course of it ------------------------------------------------------------------------
 
     async def play(self) -> None:
-        """Play to the end, or raise `FailedError` at the first fault."""
+        """Play to the end; raise `FailedError` at the first fault."""
         self._send_snapshot("started")
         while self.running:
             self._raise_fault()
@@ -135,11 +136,11 @@ class ConformanceMatch:
 
     @property
     def running(self) -> bool:
-        """Whether the match goes on."""
+        """Whether the match is not over."""
         return self.engine.state.result is None
 
     async def _play_bot_turn(self) -> None:
-        """Tell the bot of its turn and wait until it has passed."""
+        """Send the bot its turn and wait until it has passed."""
         turn, ply = self.engine.state.turn, self.engine.state.ply
         if self.stop_after is not None and self.turns >= self.stop_after:
             self.others_resign()
@@ -153,7 +154,7 @@ class ConformanceMatch:
         await self._until(lambda: state.turn != turn, f"an answer to the turn at ply {ply}")
 
     async def _play_other_turn(self) -> None:
-        """Let chance move for another seat."""
+        """Play a random move for another seat."""
         if self.on_other_turn is not None and self.turns >= self.at_turn:
             incident, self.on_other_turn = self.on_other_turn, None
             await incident(self)
@@ -162,7 +163,7 @@ class ConformanceMatch:
         await asyncio.sleep(0)
 
     async def _until(self, over: Callable[[], bool], awaited: str) -> None:
-        """Wait while the match stands still; the bot's clock or the patience ends that."""
+        """Wait until `over` is true; fail after the bot's clock or the timeout."""
         loop = asyncio.get_running_loop()
         give_up = loop.time() + self.timeout_s
         while self.running and not over():
@@ -179,7 +180,7 @@ class ConformanceMatch:
                     raise FailedError(awaited, f"none within {self.timeout_s:g} s") from None
 
     def _raise_fault(self) -> None:
-        """Raise what was found to be wrong."""
+        """Raise the first fault, if any."""
         if self.server.violations:
             raise FailedError("messages as the protocol has them", self.server.violations.pop(0))
         if self._fault is not None:
@@ -189,28 +190,29 @@ class ConformanceMatch:
             detail = f": {cause.detail}" if cause.detail else ""
             raise FailedError("that it plays to the end", f"it dropped out, {cause.cause}{detail}")
 
-    # --- what scripts do -------------------------------------------------------------------------
+    # --- scripted incidents
+    # -------------------------------------------------------------------------
 
     def now(self) -> int:
-        """Return the time of the match's caller, in milliseconds."""
+        """Return the time of this match, in milliseconds."""
         return int(asyncio.get_running_loop().time() * 1000) + self._shift
 
     def advance_time(self, milliseconds: int) -> None:
-        """Let this match's time run ahead."""
+        """Advance the time of this match."""
         self._shift += milliseconds
         self.tick()
 
     def tick(self) -> None:
-        """Let the timers of the match fire."""
+        """Fire the due timers of the match."""
         self._carry_out(self.engine.tick(self.now()))
 
     async def break_connection(self) -> None:
-        """Break the connection and wait until the bot has its seat again."""
+        """Break the connection and wait until the bot has rejoined."""
         self.server.abort_connection()
         await self.wait_for_rejoin()
 
     async def wait_for_rejoin(self) -> None:
-        """Wait until the bot is at this match again."""
+        """Wait until the bot has rejoined this match."""
         loop = asyncio.get_running_loop()
         give_up = loop.time() + self.timeout_s
         while not self._entered:
@@ -229,23 +231,23 @@ class ConformanceMatch:
                 raise FailedError("that it comes back and rejoins its match", came) from None
 
     def others_resign(self, *, but: int | None = None) -> None:
-        """Let every other seat give up, or all except one; in games of two that is the end."""
+        """Resign for every other seat, or all but one; this ends games of two."""
         state = self.engine.state
         for seat in range(len(state.players)):
             if self.running and seat not in (self.seat, but) and seat not in state.departed:
                 self._carry_out(self.engine.handle(commands.Resign(seat), self.now()))
 
     def forfeit_bot(self, cause: Cause) -> None:
-        """Take the bot's seat out of the play, as a server does whose grace is over."""
+        """Forfeit the bot's seat, as a server does after the grace period."""
         self.dropped = True
         self._carry_out(
             self.engine.handle(commands.Forfeit(self.seat, cause, "scripted"), self.now())
         )
 
-    # --- what the bot sends ----------------------------------------------------------------------
+    # --- requests of the bot ----------------------------------------------------------------------
 
     def handle(self, message: object) -> None:
-        """Take a request of the bot."""
+        """Handle a request of the bot."""
         match message:
             case messages.Move():
                 self._move(message)
@@ -263,7 +265,7 @@ class ConformanceMatch:
         self._changed.set()
 
     def connection_lost(self) -> None:
-        """The bot's connection is gone."""
+        """Handle the loss of the bot's connection."""
         self._entered = False
         if self.running:
             self._carry_out(self.engine.handle(commands.Leave(self.seat, "disconnect"), self.now()))
@@ -280,7 +282,7 @@ class ConformanceMatch:
         self._carry_out(self.engine.handle(play, self.now()), move)
 
     def _refused(self, move: messages.Move, code: Code, message: str) -> None:
-        """Judge a refused move: being late is no fault, everything else is."""
+        """Record a refused move as a fault, unless it was only late."""
         sent = f"{move.action} at ply {move.ply}"
         if code in FAULT_CODES:
             self._fail("a legal move", f"{sent}, which was refused as {code}: {message}")
@@ -327,7 +329,7 @@ class ConformanceMatch:
             )
         )
 
-    # --- what the bot is told --------------------------------------------------------------------
+    # --- messages to the bot --------------------------------------------------------------------
 
     def _send_snapshot(self, why: str) -> None:
         assert why in ("started", "rejoined")
@@ -351,7 +353,7 @@ class ConformanceMatch:
             self.server.send(message)
 
     def _act(self, action: int) -> None:
-        """Let a scripted seat, or the bot's own before the bot came, play an action."""
+        """Play an action for a scripted seat, or for the bot's own seat before it joined."""
         self._request += 1
         wire = self.game.encode(self.engine.state.game_state, action).to_wire()
         play = commands.Play(self.engine.state.to_act, self._request, self.engine.state.ply, wire)
@@ -383,7 +385,7 @@ class ConformanceMatch:
             self._changed.set()
 
     def _answer_move(self, move: messages.Move, seq: int) -> None:
-        """Say that a move is entry `seq`, unless that answer is to be lost on the way."""
+        """Acknowledge a move as entry `seq`, unless the script drops the answer."""
         self.accepted.setdefault(move.ply, move.id)
         if self.answers_to_lose:
             self.answers_to_lose -= 1

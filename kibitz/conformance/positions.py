@@ -1,8 +1,8 @@
 """Positions with one legal action, found by playing many games.
 
-Nothing here knows a game. Options are varied by their own schema, one and two at a time, because
-small boards crowd; and each move is the one of a few drawn ones that leaves the next seat the
-fewest actions. A forced *pass*, an action for which nothing is picked on the board, is preferred.
+The search is independent of the game. It varies one and two options at a time by their schema,
+because small boards fill up quickly. Of a few random moves it plays the one that leaves the next
+seat the fewest actions. It prefers a forced *pass*, an action that picks nothing on the board.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from typing import Any
 from kibitz_games.core.game import TERMINAL, Game, State
 
 MAX_POSITIONS = 1500
-"""Positions that are looked at in all; a third as many once an action that is no pass was found."""
+"""The maximum number of positions to search; a third of it once any forced action was found."""
 PLAYS = 4
-"""How many plays with the same options and seats."""
+"""The number of games with the same options and seats."""
 PLIES = 60
-"""How far each of them is played."""
+"""The maximum number of plies of each game."""
 CANDIDATES = 4
-"""Moves of which the most confining one is played."""
+"""The number of random moves from which the most confining one is played."""
 
 
 @dataclass(frozen=True)
 class ForcedPosition:
-    """A play at whose end the seat to act has one legal action."""
+    """A game that leads to a position with a single legal action."""
 
     options: dict[str, Any]
     seats: int
@@ -66,7 +66,7 @@ def option_variants(game: Game) -> Iterator[dict[str, Any]]:
 
 
 def _values(schema: dict[str, Any]) -> Iterator[Any]:
-    """Yield the words of an option, both truths, or its three smallest numbers."""
+    """Yield the words of an option, both booleans, or its three smallest numbers."""
     for form in schema.get("anyOf", [schema]):
         if "enum" in form:
             yield from form["enum"]
@@ -88,7 +88,7 @@ def initial_state(game: Game, options: dict[str, Any], seats: int, seed: int) ->
 def _search_playthrough(
     game: Game, options: dict[str, Any], seats: int, seed: int
 ) -> Iterator[ForcedPosition | None]:
-    """Yield for each position of a play what is forced in it, or None."""
+    """Yield the forced position, or None, for each position of a game."""
     state = initial_state(game, options, seats, seed)
     if state is None:
         return
@@ -108,7 +108,7 @@ def _search_playthrough(
 
 
 def _reply_count(game: Game, state: State, action: int) -> int:
-    """Return how many actions the next seat has after `action`; the end is no confinement."""
+    """Return the number of replies to `action`; the end of the game counts as many."""
     after = state.copy()
     game.play(after, action)
     return game.count_legal(after) or 1 << 30

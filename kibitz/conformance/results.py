@@ -11,7 +11,7 @@ Status = Literal["Passed", "Failed", "Skipped"]
 
 
 class FailedError(Exception):
-    """A bot did something else than it should have; says what was expected and what came."""
+    """The bot failed a check; says what was expected and what happened instead."""
 
     def __init__(self, expected: str, came: str) -> None:
         super().__init__(f"expected {expected}; {came}")
@@ -20,7 +20,7 @@ class FailedError(Exception):
 
 
 class SkippedError(Exception):
-    """A check that cannot be made with this bot or game; says why."""
+    """A check that does not apply to this bot or game; says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class CheckResult:
     seats: int | None
     status: Status
     why: str = ""
-    """Why it was skipped."""
+    """The reason if the check was skipped."""
     expected: str = ""
     came: str = ""
     output: str = ""
@@ -41,12 +41,12 @@ class CheckResult:
 
     @property
     def title(self) -> str:
-        """The check and what it was made with."""
+        """The name of the check, with game and seats."""
         where = "" if self.game is None else f", {self.game}"
         return f"{self.check}{where}" + (f", {self.seats} seats" if self.seats else "")
 
     def lines(self) -> list[str]:
-        """Return it for a person: one line, and below a failure what there is to know."""
+        """Return the result as text: one line, followed by details after a failure."""
         return [printable.line(line) for line in self._lines()]
 
     def _lines(self) -> list[str]:
@@ -72,12 +72,12 @@ class ConformanceReport:
     results: list[CheckResult] = field(default_factory=list)
 
     def count(self, status: Status) -> int:
-        """Return how many checks ended so."""
+        """Return the number of checks with this status."""
         return sum(finding.status == status for finding in self.results)
 
     @property
     def passed(self) -> bool:
-        """Whether nothing failed."""
+        """Whether no check failed."""
         return not self.count("Failed")
 
     @property

@@ -1,7 +1,7 @@
-"""One run of the checks: the bot is started, connects, is put through the checks, and ended.
+"""One run of the checks: start the bot, let it connect, run the checks, and stop it.
 
-A bot that has ended, hung or failed in one check is started again for the next one, so that
-every check says something.
+A bot that exits, hangs or fails in a check is restarted for the next one, so that every check gives
+a result.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ from kibitz_protocol.wire.messages import Capabilities
 from kibitz_server.housebots.wait_exit import wait_exit
 
 CONNECT_TIMEOUT_S = 60.0
-"""How long a bot may take to connect and say hello."""
+"""Seconds for a bot to connect and send hello."""
 READY_TIMEOUT_S = 180.0
-"""How long it may take from there until it says that it is ready: it may compile first."""
+"""Seconds from hello until the bot is ready; it may compile first."""
 EXIT_TIMEOUT_S = 15.0
-"""How long it may take to end after its lobby has closed."""
+"""Seconds for the bot to exit after its lobby has closed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConformanceConfig:
-    """The settings of an examination."""
+    """The settings of a run."""
 
     bot: BotCommand
     games: Mapping[str, Game]
     """The built-in games."""
     wanted: Sequence[str] = ()
-    """The games to examine; if empty, those that the bot claims."""
+    """The games to test; if empty, those that the bot claims."""
     control: TimeControl = field(default_factory=TimeControl)
     seed: int = 1
     timeout_s: float = 30.0
     only: Sequence[str] = ()
-    """The checks to make; if empty, all of them."""
+    """The checks to run; if empty, all of them."""
     tell: Callable[[CheckResult], None] = lambda finding: None
 
 
@@ -67,7 +67,7 @@ async def run_checks(config: ConformanceConfig) -> ConformanceReport:
 
 @dataclass
 class _RunningBot:
-    """The bot that is there now."""
+    """The currently running bot."""
 
     server: ConformanceServer
     process: TestedBot
@@ -75,7 +75,7 @@ class _RunningBot:
 
 
 class _Runner:
-    """The course of one examination."""
+    """One run of the checks."""
 
     def __init__(self, config: ConformanceConfig, report: ConformanceReport, log: Path) -> None:
         self._config = config
@@ -83,11 +83,11 @@ class _Runner:
         self._log = log
         self._bot: _RunningBot | None = None
         self._capabilities = Capabilities()
-        # Whether the bot has ever come as far as to say that it is ready.
+        # Whether the bot has ever reported ready.
         self._was_ready = False
 
     async def run(self) -> None:
-        """Make every check."""
+        """Run every check."""
         try:
             await self._run_check("connects", None, None, self._connect())
             if not self._was_ready:
@@ -117,7 +117,7 @@ class _Runner:
                 )
 
     async def _check_with_bot(self, check: Check, game: Game, seats: int) -> None:
-        """Make one check; the bot ending or hanging in it is a fault of the bot."""
+        """Run one check; it fails if the bot exits or hangs."""
         running = await self._ensure_bot()
         running.server.matches.clear()
         gone = asyncio.ensure_future(wait_exit(running.process.process))
@@ -149,12 +149,12 @@ class _Runner:
             limited=can.min_move_ms <= SHORT_MS,
         )
 
-    # --- the record ------------------------------------------------------------------------------
+    # --- results ------------------------------------------------------------------------------
 
     async def _run_check(
         self, name: str, game: Game | None, seats: int | None, made: Coroutine[Any, Any, None]
     ) -> None:
-        """Await a check and put what it came to into the report."""
+        """Run a check and add its result to the report."""
         if self._bot is not None:
             self._bot.process.mark_output()
         loop = asyncio.get_running_loop()
@@ -175,7 +175,7 @@ class _Runner:
         self._report.results.append(finding)
         self._config.tell(finding)
 
-    # --- coming and going ------------------------------------------------------------------------
+    # --- start and stop ------------------------------------------------------------------------
 
     async def _connect(self) -> None:
         running = await self._ensure_bot()
@@ -186,7 +186,7 @@ class _Runner:
             raise FailedError("messages as the protocol has them", running.server.violations[0])
 
     async def _ensure_bot(self) -> _RunningBot:
-        """Return the bot, started and ready; start it where it is not there."""
+        """Return the bot, ready to play; start it if it is not running."""
         if self._bot is None:
             self._bot = await self._start_bot()
             await self._handshake(self._bot)
@@ -220,7 +220,7 @@ class _Runner:
             await running.server.ready.wait()
 
     async def _close_lobby(self) -> None:
-        """Close the lobby: a bot stays connected, or ends well."""
+        """Close the lobby; the bot must stay connected or exit with status 0."""
         running = await self._ensure_bot()
         running.server.close_lobby()
         with contextlib.suppress(TimeoutError):
@@ -233,7 +233,7 @@ class _Runner:
             raise FailedError("exit status 0 when its lobby has closed", f"status {status}")
 
     async def _stop_bot(self, keep: dict[str, Any] | None = None) -> None:
-        """End the bot; its last output goes into `keep`."""
+        """Stop the bot; store its last output in `keep`."""
         running, self._bot = self._bot, None
         if running is None:
             return
@@ -241,7 +241,7 @@ class _Runner:
         if keep is not None:
             keep["output"] = running.process.output()
 
-    # --- what it claims --------------------------------------------------------------------------
+    # --- capabilities --------------------------------------------------------------------------
 
     def _chosen_games(self) -> list[str]:
         claimed = [claim.game for claim in self._capabilities.games] or list(self._config.games)
@@ -249,7 +249,7 @@ class _Runner:
         return [name for name in dict.fromkeys(wanted) if name in self._config.games]
 
     def _seat_counts(self, game: Game) -> list[int]:
-        """Return the numbers of seats that the bot claims and the game's default allows."""
+        """Return the numbers of seats that the bot claims and the game allows by default."""
         name = game.info.name
         claims = [set(claim.seats) for claim in self._capabilities.games if claim.game == name]
         claimed = set() if not claims or not all(claims) else set.union(*claims)
@@ -272,13 +272,13 @@ def _seats_for(check: Check, numbers: Sequence[int]) -> Sequence[int]:
 
 
 def _extremes(numbers: Sequence[int]) -> list[int]:
-    """Return the least and the greatest: what lies between them differs in nothing new."""
+    """Return the smallest and the largest number of seats; those between add nothing new."""
     return sorted({min(numbers), max(numbers)}) if numbers else []
 
 
 @contextlib.asynccontextmanager
 async def _while_running(bot: TestedBot, seconds: float, expected: str) -> AsyncIterator[None]:
-    """Bound the block by time and by the life of the process."""
+    """Fail if the block takes too long or the process exits."""
     me = asyncio.current_task()
     assert me is not None
     died = False

@@ -1,8 +1,8 @@
 """A scripted server for one bot: one lobby with the matches that the checks start.
 
-It speaks the real protocol over a real socket and decides by the real rules of a match
-(`kibitz_server.match.engine`). It does nothing that a correct server might not do. In addition, the
-checks decide when a connection breaks, when an answer is late, and what time it is.
+It uses the real protocol over a real socket and the real match engine
+(`kibitz_server.match.engine`). It does nothing that a correct server could not do. The checks
+control when a connection breaks, when an answer is late, and what time it is.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NAME = "tested-bot"
 SECRET = "the-secret-of-the-tested-bot"
 LIMITS = messages.Limits(frame_bytes=16_384, messages_per_second=50, burst=100, lobbies=1)
 TRAFFIC_LINES = 40
-"""Lines of the traffic that are kept."""
+"""The number of protocol lines to keep."""
 PONG_TIMEOUT_S = 5.0
 
 _MatchRequest: TypeAlias = (
@@ -46,37 +46,37 @@ _MatchRequest: TypeAlias = (
 
 
 class MatchHandler(Protocol):
-    """A match as the server sees it."""
+    """The server's interface to a match."""
 
     @property
     def running(self) -> bool:
-        """Whether it goes on."""
+        """Whether the match is not over."""
 
     def handle(self, message: _MatchRequest) -> None:
-        """Take a request of the bot."""
+        """Handle a request of the bot."""
 
     def connection_lost(self) -> None:
-        """The bot's connection is gone."""
+        """Handle the loss of the bot's connection."""
 
 
 class ConformanceServer:
-    """The server's side. Made by `start_conformance_server`."""
+    """The state of the scripted server, created by `start_conformance_server`."""
 
     def __init__(self, games: Mapping[str, Game]) -> None:
         self.games = games
         self.player = Player(player="p1", name=NAME, kind="bot")
         self.hello: Hello | None = None
-        """The first hello that was welcomed."""
+        """The first accepted hello."""
         self.views: WantedViews = "turn"
-        """Which messages bring the view, as the newest hello has it."""
+        """Which messages include the view, from the latest hello."""
         self.matches: dict[str, MatchHandler] = {}
         self.programme: list[ProgrammeItem] = []
-        """The program that the lobby's news announces."""
+        """The programme that the lobby announces."""
         self.connected = asyncio.Event()
-        """Set while the bot has an open connection and its welcome."""
+        """Set while the bot is connected and welcomed."""
         self.ready = asyncio.Event()
         self.violations: list[str] = []
-        """Protocol violations of the bot outside of any match."""
+        """The bot's protocol violations outside of matches."""
         self.traffic: deque[str] = deque(maxlen=TRAFFIC_LINES)
         self.url = ""
         self._numbers = itertools.count(1)
@@ -86,14 +86,15 @@ class ConformanceServer:
         self._member = False
         self._closed = False
 
-    # --- what the checks ask ------------------------------------------------------------------
+    # --- interface for the checks
+    # ------------------------------------------------------------------
 
     def next_number(self) -> int:
-        """Return a number that no match has yet."""
+        """Return an unused match number."""
         return next(self._numbers)
 
     def send(self, message: ServerMessage) -> None:
-        """Send a message, if there is anybody to send it to."""
+        """Send a message if the bot is connected."""
         if self._socket is None:
             return
         text = encode(message).decode()
@@ -106,13 +107,13 @@ class ConformanceServer:
         self.send(messages.Refused(re=request, code=code, message=message, hint=hint, **more))
 
     def abort_connection(self) -> None:
-        """Break the connection, as a network does."""
+        """Break the connection, as a network failure would."""
         if self._socket is not None:
             self._socket.transport.abort()
             self._connection_lost(self._socket)
 
     async def flush(self) -> None:
-        """Return when all that the bot has sent before now was read."""
+        """Return when everything that the bot has sent so far was read."""
         if self._socket is not None:
             with contextlib.suppress(ConnectionClosed, TimeoutError):
                 async with asyncio.timeout(PONG_TIMEOUT_S):
@@ -124,7 +125,7 @@ class ConformanceServer:
             self.send(messages.LobbyNews(lobby=self._view()))
 
     def close_lobby(self) -> None:
-        """Close the lobby, as a host does."""
+        """Close the lobby, as a host would."""
         self._closed = True
         self.send(messages.LobbyClosed(lobby=LOBBY, reason="closed"))
 
@@ -166,14 +167,14 @@ class ConformanceServer:
         if isinstance(request, Hello):
             self._handle_hello(socket, request)
         elif socket in self._writers and socket is not self._socket:
-            pass  # it was on its way when the connection broke
+            pass  # it was in transit when the connection broke
         elif socket is not self._socket:
             self.violations.append(f"{request.type} before hello")
         else:
             self._handle_request(request)
 
     def _handle_hello(self, socket: ServerConnection, hello: Hello) -> None:
-        """Welcome a newcomer, and later the same player with its secret only."""
+        """Welcome the first player, and later only the same player with its secret."""
         self._socket, self._outgoing = socket, asyncio.Queue()
         self._writers[socket] = asyncio.create_task(self._write(socket, self._outgoing))
         if self.hello is not None and hello.resume != SECRET:

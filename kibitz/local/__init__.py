@@ -1,1 +1,1 @@
-"""Matches, tournaments and the demo on this machine: servers, bots and what they play."""
+"""Matches, tournaments and the demo on this machine."""

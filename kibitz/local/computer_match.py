@@ -1,4 +1,4 @@
-"""A person against the computer in the terminal, on a private server of its own."""
+"""A match of the user against the computer in the terminal, on a private server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from kibitz_protocol.wire.lobbies import HouseSeat, LobbySettings, ProgrammeItem
 
 
 def settings(game: GameChoice, level: int, control: TimeControl, name: str) -> LobbySettings:
-    """Return the lobby of a person and the computer, with as few seats as the game has.
+    """Return the settings of a lobby for the user and the computer, with the game's minimum of
+    seats.
 
     Raises `click.UsageError` if the game has no such level.
     """
@@ -46,7 +47,7 @@ def settings(game: GameChoice, level: int, control: TimeControl, name: str) -> L
 
 
 def play_computer(game: GameChoice, level: int, control: TimeControl) -> None:
-    """Play one match in the terminal; refuse without a screen."""
+    """Play one match in the terminal; fail without a terminal."""
     if not is_screen(plain=False):
         raise click.UsageError("expected bots, or a terminal to play against the computer in")
     name = connection.login()
@@ -54,7 +55,7 @@ def play_computer(game: GameChoice, level: int, control: TimeControl) -> None:
 
 
 async def _play(lobby: LobbySettings, name: str) -> str | None:
-    """Host the lobby, sit down, and show it; return the sentence that the screen ended with."""
+    """Host the lobby, take the seat, and show it; return the message that the screen ended with."""
     from kibitz_clients.tui.kibitz_app import KibitzApp
 
     async with private_server(options=["--pace", "0.5"]) as server:

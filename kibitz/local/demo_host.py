@@ -1,4 +1,4 @@
-"""The host of the demo: opens a lobby for each game, one after the other, and follows them all."""
+"""The host of the demo: opens the lobbies of all games one by one, and follows them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ Tell = Callable[[str], None]
 
 
 class DemoHost:
-    """Plays the programmes of `games`; with `endless` each of them again when it is over.
+    """Plays the programmes of `games`; with `endless` each one repeats.
 
-    `preparation` counts the games whose bots have come. `tell` is given the lines about what
-    happens.
+    `preparation` counts the games whose bots have joined. `tell` gets the lines about events.
     """
 
     def __init__(
@@ -35,19 +34,19 @@ class DemoHost:
         endless: bool,
     ) -> None:
         self.courses: dict[str, LobbyProgress] = {}
-        """By game, as far as their lobbies were opened."""
+        """The progress of each opened lobby, by game."""
         self._client = client
         self._games = games
         self._preparation = preparation
         self._tell = tell
         self._endless = endless
         self._closing = False
-        # Is set whenever there was news, which is what those who wait for a lobby look at.
+        # Set at every message; tasks that wait for a lobby then recheck it.
         self._news = asyncio.Event()
         preparation.total = len(games)
 
     async def run(self) -> None:
-        """Play until every programme is over, or the host was asked to close."""
+        """Play until every programme is over or `close` is called."""
         async with asyncio.TaskGroup() as group:
             listening = group.create_task(self._listen())
             await self._open_lobbies()
@@ -55,20 +54,20 @@ class DemoHost:
             listening.cancel()
 
     async def close(self) -> None:
-        """Begin no new matches; those that run are finished."""
+        """Start no new matches; running ones are finished."""
         self._closing = True
         self._news.set()
-        for course in list(self.courses.values()):  # one more may be opened meanwhile
+        for course in list(self.courses.values()):  # another lobby may be opened meanwhile
             await course.close(self._client)
 
     async def fetch(self, url: str, directory: Path) -> list[str]:
-        """Store the records of what was played; return their paths."""
+        """Store the records of the played matches; return their paths."""
         for course in self.courses.values():
             await course.fetch(url, directory)
         return [path for course in self.courses.values() for path in course.records.values()]
 
     def tables(self) -> str:
-        """Return the standings of every game that was played."""
+        """Return the standings of every played game."""
         played = {game: course for game, course in self.courses.items() if course.matches}
         return "\n\n".join(
             f"{game}\n{result_tables.standings_table(course.standings)}"
@@ -76,7 +75,7 @@ class DemoHost:
         )
 
     async def _open_lobbies(self) -> None:
-        """Open a lobby and wait until it plays, so that its bots have the cores for themselves."""
+        """Open lobbies one at a time, so that starting bots do not compete for cores."""
         for game in self._games:
             self._preparation.doing = f"starting the bots of {game.name}"
             if self._closing:
@@ -85,7 +84,7 @@ class DemoHost:
             assert opened.lobby is not None
             course = LobbyProgress(opened.lobby)
             self.courses[game.name] = course
-            if self._closing:  # it was opened while the others were closed
+            if self._closing:  # it was opened while the others were being closed
                 await course.close(self._client)
                 break
             try:
@@ -109,7 +108,7 @@ class DemoHost:
             self._news.set()
 
     async def _rematch(self, course: LobbyProgress) -> None:
-        """Play a programme again; the news that it is over may come more than once."""
+        """Play a programme again; the message that it is over may arrive more than once."""
         try:
             await self._client.hosting.rematch(course.lobby)
         except RefusedError as error:

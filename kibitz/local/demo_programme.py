@@ -1,4 +1,4 @@
-"""The program of the demo: a lobby per game, with house bots and matches for some minutes."""
+"""The programme of the demo: a lobby per game, with house bots and a few minutes of matches."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ CLOCK: Final = TimeControl.parse("60+3")
 
 @dataclass(frozen=True)
 class DemoGame:
-    """A game of the demo: its players, a process each, and their matches."""
+    """A game of the demo: its players, one process each, and their matches."""
 
     name: str
     bots: tuple[str, ...]
     items: tuple[ProgrammeItem, ...]
 
     def settings(self) -> LobbySettings:
-        """Return the lobby: a seat for each bot, and one match at a time."""
+        """Return the lobby settings: a seat for each bot, one match at a time."""
         return LobbySettings(
             name=self.name,
             joinable="closed",
             seats=[HouseSeat(personality=f"{self.name}/{bot}") for bot in self.bots],
             programme=list(self.items),
             at_once=1,
-            spectating=Spectating(mode="referee"),  # so that one sees what the players do not
+            spectating=Spectating(mode="referee"),  # shows what is hidden from the players
         )
 
 
 def _item(
     game: str, seats: int, *, games: int | None = None, **options: str | int | bool
 ) -> ProgrammeItem:
-    """Return a match, or a block where the game is played in blocks; `games` single matches."""
+    """Return the programme item: `games` matches, or a block if the game is played in blocks."""
     item = ProgrammeItem(game=game, seats=seats, options=dict(options), time_control=CLOCK)
     return item if games is None else item.model_copy(update={"games": games, "rotate": False})
 
@@ -76,4 +76,4 @@ DEMO: Final = (
         ),
     ),
 )
-"""In the order in which their bots are started; small boards, so that matches do not last."""
+"""In the order in which their bots start; small boards keep the matches short."""

@@ -1,7 +1,7 @@
-"""The web pages with the document of a running event beside them, at ``/event.json``.
+"""The web pages, plus the document of a running event at ``/event.json``.
 
-The arena writes the document into a file (`kibitz_arena.live`), and the server of the event serves
-its current content: ``null`` if no event runs, which the page then says.
+The arena writes the document into a file (`kibitz_arena.live`), and the event's server serves its
+current content, or ``null`` if no event is running.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ _NO_EVENT = b"null"
 
 
 class EventSite:
-    """A site and one file that changes."""
+    """A site plus one file that changes."""
 
     def __init__(self, site: WebSite, document: Path | None = None) -> None:
         self._site = site
         self._document = document
 
     def file(self, path: str) -> WebFile | None:
-        """Return what is at a path, None if there is nothing."""
+        """Return the file at a path, None if there is none."""
         return self._read() if path == EVENT_PATH else self._site.file(path)
 
     def _read(self) -> WebFile:
         body = _NO_EVENT
         if self._document is not None:
-            with contextlib.suppress(OSError):  # not there yet, or gone
+            with contextlib.suppress(OSError):  # not written yet, or removed
                 body = self._document.read_bytes()
         digest = hashlib.sha256(body).hexdigest()[:16]
         return WebFile(body, "application/json", digest, immutable=False)

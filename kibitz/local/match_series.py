@@ -1,6 +1,6 @@
-"""A series of matches between bots, on a private server with a process for each bot.
+"""A series of matches between bots on a private server, with a process for each bot.
 
-Each match leaves a record, and each bot a log beside them.
+Each match writes a record, and each bot a log beside them.
 """
 
 from __future__ import annotations
@@ -43,11 +43,12 @@ if TYPE_CHECKING:
     from kibitz_server.net.site import Site
 
 SEAT_GRACE_MS = 5_000
-"""How long the seat of a bot whose process is gone is kept: it will not reconnect."""
+"""How long to keep the seat of a bot whose process has exited, as it will not reconnect."""
 GAMES_ALONE = 10
-"""The games of a bot that is named without an opponent."""
+"""The number of games for a bot without an opponent."""
 AT_ONCE = 2
-"""Matches at the same time, so that the bots of a small machine do not starve each other."""
+"""The number of simultaneous matches, low so that bots on a small machine do not starve each
+other."""
 
 Tell = Callable[[str], None]
 
@@ -66,19 +67,19 @@ class MatchSeries:
     time_control: TimeControl = field(default_factory=TimeControl)
     at_once: int = AT_ONCE
     limits: Sequence[str] = ()
-    """The limits of each of our own bots, as words from `options.match.limit_arguments`."""
+    """The limits of each Python or house bot, as words from `options.match.limit_arguments`."""
     memory: int | None = None
-    """The MiB in `limits` for all processes of a bot together, if there are cgroups."""
+    """The memory limit in MiB, which with cgroups covers all processes of a bot together."""
     isolation: Isolation = TRUSTED
-    """How bots that are files or programs are kept apart."""
+    """The isolation of bots that are files or programs."""
 
     @property
     def names(self) -> list[str]:
-        """A name for each player, from what it is, told apart by numbers where that is the same."""
+        """A distinct name for each player, with a number if two would be the same."""
         return distinct_names([*map(player_name, self.bots)])
 
     def settings(self, keys: Sequence[str]) -> LobbySettings:
-        """The lobby where it is played: a seat for each bot, by its player's key, and no other."""
+        """Return the lobby settings: only a seat for each bot, reserved for its player's key."""
         item = ProgrammeItem(
             game=self.game.name,
             options=self.game.options,
@@ -112,7 +113,7 @@ def player_name(bot: str | Program) -> str:
 
 
 def _unreserved(name: str) -> str:
-    """Return a name that the server accepts: a bot's file may have any name."""
+    """Return a name that the server accepts, since a bot's file may have any name."""
     try:
         return claim(name)
     except BadName:
@@ -120,7 +121,7 @@ def _unreserved(name: str) -> str:
 
 
 def distinct_names(names: Sequence[str]) -> list[str]:
-    """Return the names, with a number behind each that looks like one before it."""
+    """Return the names, with a number appended to each one that looks like an earlier one."""
     taken: set[str] = set()
     answer = []
     for name in names:
@@ -139,9 +140,9 @@ class SeriesOutcome:
 
     course: LobbyProgress
     trouble: list[str] = field(default_factory=list)
-    """A sentence for each abnormal ending."""
+    """A sentence for each abnormal end."""
     reports: dict[str, Path] = field(default_factory=dict)
-    """The forensic reports of matches in which a seat was at fault."""
+    """The reports of matches in which a seat was at fault."""
 
     def leave_reports(self) -> None:
         """Write a report beside each record of a match in which a seat was at fault."""
@@ -153,7 +154,7 @@ class SeriesOutcome:
         )
 
     def json(self) -> str:
-        """The tables for a program: one JSON object."""
+        """Return the tables as one JSON object."""
         reports = {match: str(path) for match, path in self.reports.items()}
         summary = self.course.summary()
         return json.dumps(summary | {"trouble": self.trouble, "reports": reports})
@@ -170,12 +171,11 @@ async def play_series(
     opened: Callable[[str], None],
     ended: Callable[[SeriesOutcome], Awaitable[None]],
 ) -> SeriesOutcome:
-    """Play it on a private server; `records` exists; `tell` gets the lines.
+    """Play a series on a private server; `records` must exist; `tell` gets the lines.
 
-    With `advanced`, which is called whenever something happens, they are only those about trouble.
-
-    `opened` gets the page of the lobby, and `ended` the outcome, while the server is still up;
-    there are pages with `web` only.
+    With `advanced`, which is called at every event, `tell` gets only lines about problems. While
+    the server is still running, `opened` gets the address of the lobby's page, and `ended` the
+    outcome. Pages are served only with `web`.
     """
     served = server_in_this_process(plan.game.name, db, site=_pages() if web else None)
     async with served as server, _client(server) as client:
@@ -206,7 +206,7 @@ def _pages() -> Site:
 
 
 def _client(server: PrivateServer) -> Client:
-    # No bot is called so: names of bots have no space.
+    # Not the name of a bot: those have no spaces.
     return Client(
         server.url,
         name="kibitz play",
@@ -222,11 +222,11 @@ class _Player:
 
     key: str
     secret: str = field(repr=False)
-    """The only credential of its process."""
+    """The only credential of the bot's process."""
 
 
 async def _register(plan: MatchSeries, server: PrivateServer) -> list[_Player]:
-    """Make a player of each bot, before any of their processes runs."""
+    """Register a player for each bot before any bot process starts."""
     players = []
     for name in plan.names:
         async with Client(
@@ -244,7 +244,7 @@ class _BotProcess:
 
     @property
     def failure(self) -> str:
-        """A sentence about a process that has failed."""
+        """A sentence about the failed process."""
         return f"{self.name} ended with status {self.process.returncode}; its log is {self.log}"
 
 
@@ -272,9 +272,9 @@ async def _start(
 def _launches(
     plan: MatchSeries, url: str, lobby: str, secrets: Sequence[int]
 ) -> Iterator[contextlib.AbstractAsyncContextManager[Launch]]:
-    """Yield how each player is started: in isolation where it is not one of ours.
+    """Yield the launch of each player, isolated unless it is a house bot.
 
-    `secrets` are the descriptors that the secrets of their players are read from.
+    `secrets` are the descriptors from which they read their players' secrets.
     """
     for name, bot, secret in zip(plan.names, plan.bots, secrets, strict=True):
         yield player_launch(
@@ -290,17 +290,17 @@ def _launches(
 
 
 def has_strangers(plan: MatchSeries) -> bool:
-    """Return whether a bot may be foreign: whether two of them are not ours.
+    """Return whether a bot may be untrusted: two of them are files or programs.
 
-    A single file or program is that of the person who plays it against house bots.
+    A single file or program belongs to the user, who tests it against house bots.
     """
     return len({bot for bot in plan.bots if is_foreign(bot)}) > 1
 
 
 async def _wait_for_bots(players: Sequence[_BotProcess]) -> list[str]:
-    """Wait for the bots, which end when their lobby is gone; return a sentence for each failure.
+    """Wait for the bots, which exit when their lobby closes; return a sentence for each failure.
 
-    Those that do not end by themselves are ended by `child`.
+    `child` terminates those that do not exit by themselves.
     """
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(3):
@@ -310,7 +310,7 @@ async def _wait_for_bots(players: Sequence[_BotProcess]) -> list[str]:
 
 
 def _last_log_line(log: Path) -> str:
-    """Return the last line of a log, which says why its process has failed."""
+    """Return the last line of a log, which usually says why its process failed."""
     said = log_tail(log).splitlines()[-1:]
     return f": {said[0]}" if said else ""
 
@@ -324,7 +324,7 @@ def failed_to_start(brief: MatchBrief) -> str | None:
 
 
 class _SeriesMonitor:
-    """Follows a lobby to the end of its programme, and fetches what it leaves."""
+    """Follows a lobby to the end of its programme, and fetches its records."""
 
     def __init__(
         self,
@@ -343,7 +343,7 @@ class _SeriesMonitor:
         self._tell = tell
 
     async def follow(self, players: Sequence[_BotProcess]) -> None:
-        """Return when the programme is over, or cannot go on."""
+        """Return when the programme is over or cannot continue."""
         async with asyncio.TaskGroup() as group:
             watchers = [group.create_task(self._watch(player)) for player in players]
             async with draining(lambda: self._close("finishing the running matches")):
@@ -365,7 +365,7 @@ class _SeriesMonitor:
                 await self._close(f"{name} crashed at its first turn: no new matches begin")
 
     async def _watch(self, player: _BotProcess) -> None:
-        """A process that ends while its lobby plays on has failed: nothing new is begun then."""
+        """Wait for a process to exit; if its lobby is still playing, start no new matches."""
         await wait_exit(player.process)
         if not self._played.course.over:
             self._tell(f"{player.failure}\n{log_tail(player.log)}".rstrip())
@@ -377,7 +377,7 @@ class _SeriesMonitor:
 
 
 def with_opponents(plan: MatchSeries) -> MatchSeries:
-    """Return the plan of a bot that was named alone: a series against random players."""
+    """Return the plan for a single bot: a series against random players."""
     counts = player_counts(plan.game.name)
     if counts is None or len(plan.bots) != 1 or 1 in counts:
         return plan
@@ -387,12 +387,12 @@ def with_opponents(plan: MatchSeries) -> MatchSeries:
 
 
 def with_isolation(plan: MatchSeries, wish: Wish, records: Path, db: Path | None) -> MatchSeries:
-    """Return the plan with the isolation that its bots need and that works here."""
+    """Return the plan with the isolation that its bots need and this machine supports."""
     readable = [path for bot in plan.bots for path in readable_paths(bot, Path.cwd())]
     if not readable:
         return plan
     hidden = [] if db is None else [db.absolute()]
-    covered = [records.absolute()]  # of games that are over
+    covered = [records.absolute()]  # of finished games
     try:
         return replace(plan, isolation=choose(wish, readable, hidden, covered))
     except BackendError as error:
@@ -400,7 +400,7 @@ def with_isolation(plan: MatchSeries, wish: Wish, records: Path, db: Path | None
 
 
 def check(plan: MatchSeries) -> None:
-    """Refuse what cannot be played before anything is started, with what was expected."""
+    """Refuse a plan that cannot be played, before anything starts."""
     from kibitz_bots.spec import SpecError
     from kibitz_games.core.game import GameError
 
@@ -417,14 +417,14 @@ def check(plan: MatchSeries) -> None:
 
 
 def check_bot(bot: str) -> None:
-    """Files are only looked for: their code runs in the process of the bot and nowhere else."""
+    """Check a bot; of a file only that it exists, since its code runs only in the bot's process."""
     from kibitz_bots.catalog import find
     from kibitz_bots.catalog.local import find_local
     from kibitz_bots.spec import SpecError
     from kibitz_games.compiled import kernels
 
     if not bot.endswith(".py"):
-        kernels.set_mode("plain")  # a file of weights is read by what imports the rules
+        kernels.set_mode("plain")  # loading a weights file imports the rules
         _ = find_local(bot) or find(bot)
     elif not Path(bot).is_file():
         raise SpecError(f"{bot}: no such file; expected a Python file with a Bot in it")

@@ -1,7 +1,7 @@
-"""The launch of a player: a bot of ours, a Python file, or a program in any language.
+"""The launch of a player: a house bot, a Python file, or a program in any language.
 
-Files and programs are foreign code and run in isolation. Bots of ours are trusted, and only their
-parameters come from others, so limits are enough for them.
+Files and programs are untrusted code and run in isolation. House bots are trusted; only their
+parameters come from users, so limits are enough for them.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from kibitz_server.housebots.process import inherited_environment
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """The server, lobby and name of a player, and its number of simultaneous matches."""
+    """A player's server, lobby, name and number of simultaneous matches."""
 
     url: str
     lobby: str
     name: str | None
-    """The player's name; None for an account, which has one."""
+    """The player's name; None for an account, which has its own."""
     at_once: int
 
     @property
@@ -41,7 +41,7 @@ class Place:
 
     @property
     def env(self) -> dict[str, str]:
-        """The place as a program that connects by itself finds it in its environment."""
+        """The place as environment variables for a program that connects by itself."""
         name = {} if self.name is None else {"KIBITZ_NAME": self.name}
         return {"KIBITZ_SERVER": self.url, "KIBITZ_LOBBY": self.lobby} | name
 
@@ -58,12 +58,12 @@ def player_launch(
     limits: Sequence[str] = (),
     memory: int | None = None,
 ) -> AbstractAsyncContextManager[Launch]:
-    """Provide the launch of a player, to be started within the block and once.
+    """Provide the launch of a player, to be started once within the block.
 
-    Paths are relative to `base`. `env` comes on top of what says the place, `descriptors`
-    are inherited, and `words` are further options of `kibitz_bots`. `limits` are those of
-    `child_command`, and `memory` (MiB) is for all processes of a foreign bot together, where there
-    are cgroups. Both hold for bots; a program has its own.
+    Paths are relative to `base`. `env` is added to the variables of the place, `descriptors` are
+    inherited, and `words` are further options of `kibitz_bots`. `limits` are those of
+    `child_command`. `memory` (MiB) limits all processes of an untrusted bot together if cgroups are
+    available. Both apply to bots; a program has its own limits.
     """
     if isinstance(player, str) and not is_foreign(player):
         command = child_command("kibitz_bots", *place.words, *words, player, limits=limits)
@@ -96,14 +96,14 @@ def player_launch(
 
 
 def is_foreign(player: str | Program) -> bool:
-    """Return whether a player is a file or a program, which may be somebody else's."""
+    """Return whether a player is a file or a program, and so may be untrusted."""
     return isinstance(player, Program) or player.endswith(".py")
 
 
 def readable_paths(player: str | Program, base: Path) -> list[Path]:
-    """Return what a player that is foreign code may read besides the system and Python.
+    """Return the paths that an untrusted player may read in addition to the system and Python.
 
-    None for a bot of ours. A program may read where it was started.
+    None for a house bot. A program may read the directory it is started in.
     """
     if isinstance(player, Program):
         return [base, *directories_of_command(player.foreign.command, base)]

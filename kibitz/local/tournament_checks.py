@@ -1,4 +1,4 @@
-"""Checks of a tournament before anything is started: bots, programs, tokens."""
+"""Checks of a tournament's bots, programs and tokens before anything starts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kibitz_arena.tournament import Entrant, Tournament
 def startup_problems(
     tournament: Tournament, base: Path, server: str | None
 ) -> Iterator[ConfigProblem]:
-    """Yield what cannot be started here, before anything is."""
+    """Yield the problems that prevent a tournament from starting."""
     if tournament.rated and server is None:
         yield ConfigProblem(
             ("rated",), "expected --server: a server of the tournament's own has no rating list"
@@ -37,7 +37,7 @@ def startup_problems(
 def _entrant_problems(
     tournament: Tournament, entrant: Entrant, base: Path, server: str | None
 ) -> Iterator[tuple[str, str]]:
-    """Yield the key and the sentence of everything that keeps an entrant from playing."""
+    """Yield the key and the error for everything that prevents an entrant from playing."""
     from kibitz_bots.spec import SpecError
 
     try:
@@ -58,7 +58,7 @@ def _entrant_problems(
 
 
 def _check(tournament: Tournament, entrant: Entrant, base: Path) -> None:
-    """Raise `SpecError` for what cannot be started."""
+    """Raise `SpecError` for an entrant that cannot be started."""
     from kibitz_bots.adapters.external_program import require_command
     from kibitz_bots.adapters.gomocup_client import require_playable
 
@@ -71,6 +71,6 @@ def _check(tournament: Tournament, entrant: Entrant, base: Path) -> None:
 
 
 def _resolve_program(base: Path, command: Sequence[str]) -> list[str]:
-    """Return a command with the path of its program as it is seen from here."""
+    """Return a command with its program's path relative to the current directory."""
     first = command[0]
     return [str(base / first) if "/" in first else first, *command[1:]]

@@ -1,9 +1,9 @@
 """The local services of a tournament: a private server, and a process for each entrant.
 
-Foreign code, a Python file or a program, runs in isolation (`kibitz.process.isolation`): it sees
-neither the other entrants nor the tournament's directory. House bots are our own code, and only
-their parameters come from others, so limits are enough for them. Secrets are handed to all of them
-over an inherited descriptor and in no other way.
+Untrusted code, that is Python files and programs, runs in isolation (`kibitz.process.isolation`):
+it sees neither the other entrants nor the tournament's directory. House bots are trusted; only
+their parameters come from users, so limits are enough for them. All get their secrets only over an
+inherited descriptor.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from kibitz_server.housebots.wait_exit import wait_exit
 
 
 class LocalServices:
-    """The services of `kibitz_arena.runner.services` with processes of this machine."""
+    """The implementation of `kibitz_arena.runner.services` with processes on this machine."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class LocalServices:
 
     @property
     def isolation(self) -> Tool | None:
-        """The tool that isolates entrants that are foreign code; None if there are none."""
+        """The tool that isolates untrusted entrants; None if there are none."""
         foreign = any(is_untrusted(each) for each in self._tournament.entrants)
         return self._isolation.tool if foreign else None
 
@@ -63,7 +63,7 @@ class LocalServices:
 
     @property
     def has_strangers(self) -> bool:
-        """Whether two entrants are files or programs, so that one may be foreign."""
+        """Whether two entrants are files or programs, so that one may be untrusted."""
         return sum(map(is_untrusted, self._tournament.entrants)) > 1
 
     @contextlib.asynccontextmanager
@@ -96,7 +96,7 @@ class LocalServices:
     async def launch(
         self, entrant: Entrant, join: JoinInfo, *, secret: str, hold: int
     ) -> AsyncIterator[Launch]:
-        """Give what starts an entrant's process; the block is left when it has ended."""
+        """Provide the launch of an entrant; the block ends after its process has exited."""
         with secret_descriptor(secret) as handed:
             kind = "RESUME" if entrant.token_file is None else "TOKEN"
             descriptors = [handed.fileno()]
@@ -141,7 +141,7 @@ class LocalServices:
 
 
 def player_of(tournament: Tournament, entrant: Entrant) -> str | Program:
-    """Return what is started for an entrant that is not remote."""
+    """Return the player to start for an entrant that is not remote."""
     if entrant.bot is not None:
         return entrant.bot
     program = ExternalProgram(
@@ -154,12 +154,12 @@ def player_of(tournament: Tournament, entrant: Entrant) -> str | Program:
 
 
 def is_untrusted(entrant: Entrant) -> bool:
-    """Return whether an entrant is foreign code that is started here."""
+    """Return whether an entrant is untrusted code that is started here."""
     return not (entrant.remote or entrant.is_house_bot)
 
 
 def limits_of(tournament: Tournament, entrant: Entrant) -> tuple[int | None, int | None]:
-    """Return the MiB of memory and the seconds of CPU of each process of an entrant."""
+    """Return the memory limit (MiB) and CPU limit (seconds) of each process of an entrant."""
     limits = entrant.limits or tournament.limits
     memory = None if limits.memory is None else limits.memory // MIB
     return memory, limits.cpu
@@ -168,10 +168,10 @@ def limits_of(tournament: Tournament, entrant: Entrant) -> tuple[int | None, int
 def choose_isolation(
     tournament: Tournament, directory: TournamentDirectory, wish: Wish, tokens: Sequence[Path]
 ) -> Isolation:
-    """Return the isolation that the entrants need and that works here; raises `BackendError`.
+    """Return the isolation that the entrants need and this machine supports; raises `BackendError`.
 
-    Hidden from the entrants are the directory of the tournament, and the files of tokens: those of
-    the entrants and `tokens`.
+    The isolation hides the tournament's directory and the token files, including `tokens`, from the
+    entrants.
     """
     base = directory.base()
     foreign = [each for each in tournament.entrants if is_untrusted(each)]

@@ -31,7 +31,7 @@ EXIT_UNABLE = 2
 def resolve(
     words: Sequence[str], given: dict[str, Any]
 ) -> tuple[Tournament, TournamentDirectory, Path]:
-    """Return the tournament, its directory, and where its paths are seen from; refuse nonsense."""
+    """Return the tournament, its directory, and the base of its paths; refuse invalid input."""
     from kibitz_games.compiled import kernels
 
     kernels.set_mode("plain")
@@ -65,7 +65,7 @@ def _from_file(path: Path, given: dict[str, Any]) -> tuple[Tournament, Tournamen
 
 
 def _previous_server(folder: TournamentDirectory) -> str | None:
-    """Return the server on which a tournament continues, if that is not its own."""
+    """Return the server on which a tournament continues, if it is not a private one."""
     place = folder.host_session()
     return None if place is None else place.server
 
@@ -93,7 +93,7 @@ _FLAGS = {
     "seed": "seed",
     "concurrency": "concurrency",
 }
-"""Flags that are keys of a tournament, and which."""
+"""The flags that set a key of a tournament, with the key."""
 _IN_FILES = {flag: f"--{flag}" for flag in _FLAGS if flag != "concurrency"} | {
     "players": "--players",
     "remote": "--remote",
@@ -106,7 +106,7 @@ _IN_FILES = {flag: f"--{flag}" for flag in _FLAGS if flag != "concurrency"} | {
     "rated": "--rated",
     "title": "--name",
 }
-"""Keys of a tournament's file that stand for a flag, and the flag."""
+"""The parameters that correspond to keys of a tournament file, with their flags."""
 
 
 def _from_flags(
@@ -131,7 +131,7 @@ def _from_flags(
     if problems:
         raise ConfigError("flags", problems, {})
     if not given["title"]:
-        # The same flags again are the same tournament, and others are another.
+        # The same flags continue the same tournament; other flags start another one.
         name = f"{tournament.game.name}-{tournament.hash[:8]}"
         tournament = tournament.model_copy(update={"name": name})
     directory = TournamentDirectory(given["directory"] or Path(f"{tournament.name}.arena"))
@@ -139,7 +139,7 @@ def _from_flags(
 
 
 def _game(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the game with its options, and the openings, as a tournament has them."""
+    """Return the game, its options and the openings in the form of a tournament."""
     try:
         chosen = notation.parse_game(given["game"])
         options = chosen.options | notation.parse_options(given["options"], chosen.name)
@@ -160,7 +160,7 @@ def _openings(texts: Sequence[str], game: str) -> Any:
 
 
 def _entrants(words: Sequence[str], given: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the entrants of flags: `--players` and the words after it, then the program."""
+    """Yield the entrants from flags: `--players` and the words after it, then the program."""
     from kibitz_bots.adapters.line_process import program_name
 
     bots = [*given["players"], *words]
@@ -191,7 +191,7 @@ def _stop(text: str, entrants: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_flags(given: dict[str, Any]) -> None:
-    """Refuse what a tournament's file says when a file is what is played."""
+    """Refuse flags that a tournament file replaces."""
     told = next((flag for key, flag in _IN_FILES.items() if given[key]), None)
     if told is not None or program_words():
         raise click.UsageError(
@@ -211,7 +211,7 @@ def _number(text: str) -> int:
 
 
 def _normalize_paths(lines: Mapping[Place, int]) -> dict[Place, int]:
-    """Return the lines by the paths of keys as the tournament has them, with underscores."""
+    """Return the line numbers by key path, with underscores as in the tournament model."""
     return {
         tuple(part.replace("-", "_") if isinstance(part, str) else part for part in path): line
         for path, line in lines.items()

@@ -1,4 +1,4 @@
-"""Templates of the directories that `kibitz bot new` and `kibitz game new` write."""
+"""Templates for `kibitz bot new` and `kibitz game new`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HERE = Path(__file__).parent
 
 
 def make_directory(directory: Path) -> None:
-    """Make the directory of something new; refuse one that exists."""
+    """Create a new directory; refuse one that exists."""
     try:
         directory.mkdir(parents=True)
     except FileExistsError:
@@ -20,7 +20,7 @@ def make_directory(directory: Path) -> None:
 
 
 def fill(starter: str, directory: Path, values: Mapping[str, str]) -> list[Path]:
-    """Fill the templates of a starter, and their names, with `values`; return the new files."""
+    """Fill a starter's templates, including file names, with `values`; return the new files."""
     templates = _HERE / starter
     written = []
     for template in sorted(templates.rglob("*.tmpl")):

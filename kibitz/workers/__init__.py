@@ -1,4 +1,4 @@
-"""Workers: processes, local or remote, that carry out tasks for a tournament or a training.
+"""Workers: local or remote processes that run tasks of a tournament or a training run.
 
 Modules:
 

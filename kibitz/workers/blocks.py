@@ -1,7 +1,7 @@
-"""The task that plays blocks of games, and what a tournament sends with it.
+"""The task that plays blocks of games, and the data that a tournament sends with it.
 
-A worker plays them as `kibitz arena` plays a tournament on one machine: a private server, a process
-for each entrant, isolated where it is foreign code. All of it is in a temporary directory.
+A worker plays them as `kibitz arena` plays a tournament on one machine: on a private server, with a
+process for each entrant, isolated if it is untrusted. All files are in a temporary directory.
 """
 
 from __future__ import annotations
@@ -30,30 +30,31 @@ from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Entrant, Tournament
 
 MOST_BYTES: Final = 64 << 20
-"""Bytes of all files of a tournament; more belongs on the machines beforehand."""
+"""The maximum total size of a tournament's files in bytes; larger ones must be installed on the
+workers."""
 
 
 @dataclass(frozen=True)
 class PoolBlocks:
-    """A pool of workers as what plays blocks."""
+    """A pool of workers that plays blocks."""
 
     pool: WorkerPool
 
     @property
     def size(self) -> int:
-        """How many tasks run at the same time."""
+        """The number of tasks that run at the same time."""
         return self.pool.size
 
     async def play(self, task: BlockTask) -> BlockOutcome:
-        """Have a task played; see `kibitz_arena.runner.block_task.BlockWorkers`."""
+        """Run a task; see `kibitz_arena.runner.block_task.BlockWorkers`."""
         answer = await self.pool.run(BLOCKS, task.model_dump(mode="json"))
         return BlockOutcome.model_validate(answer)
 
 
 async def play(given: Json) -> Json:
-    """Play a `BlockTask` here; return its `BlockOutcome`."""
+    """Play a `BlockTask` in this process; return its `BlockOutcome`."""
     task = BlockTask.model_validate(given)
-    # Entrants that are other users must reach their files; the tournament's directory is hidden.
+    # Entrants running as other users must reach their files; the tournament's directory is hidden.
     with tempfile.TemporaryDirectory(prefix="kibitz-block-") as temporary:
         base = Path(temporary)
         os.chmod(temporary, 0o755)
@@ -63,7 +64,7 @@ async def play(given: Json) -> Json:
 
 
 def lay_out(files: Sequence[TaskFile], base: Path) -> None:
-    """Write files below `base`; raises `ValueError` for a path that leads out of it."""
+    """Write files below `base`; raises `ValueError` for a path outside of it."""
     for file in files:
         path = base / file.path
         if not path.resolve().is_relative_to(base.resolve()):
@@ -76,7 +77,7 @@ def lay_out(files: Sequence[TaskFile], base: Path) -> None:
 async def _played(task: BlockTask, base: Path) -> BlockOutcome:
     from kibitz_games.compiled import kernels
 
-    kernels.set_mode("plain")  # openings are drawn here; bots compile what they need
+    kernels.set_mode("plain")  # only openings are drawn here; bots compile what they need
     tournament = Tournament.model_validate(task.tournament)
     directory = TournamentDirectory(base / "event.arena")
     directory.create(base)
@@ -107,7 +108,7 @@ def _failure(runner: TournamentRunner, state: TournamentState) -> str | None:
     return runner.failure or stopped or "the block ended before all of its games"
 
 
-# What a tournament sends
+# The data that a tournament sends
 
 
 def worker_problem(tournament: Tournament, server: str | None) -> str | None:
@@ -127,12 +128,13 @@ def task_terms(
     pool: WorkerPool,
     wait: float,
 ) -> TaskTerms:
-    """Return what all tasks of a tournament have in common; raises `PoolError`."""
+    """Return the data common to all tasks of a tournament; raises `PoolError`."""
     try:
         files = entrant_files(tournament, directory.base())
     except (OSError, ValueError) as error:
         raise PoolError(str(error)) from None
-    # Games at once are for the whole tournament, as on one machine; a worker plays one at least.
+    # Concurrency is for the whole tournament, as on one machine; each worker plays at least one
+    # game.
     games = 1 if tournament.concurrency == "auto" else max(1, tournament.concurrency // pool.size)
     return TaskTerms(isolation, files, games, wait)
 
@@ -149,12 +151,11 @@ def load_sentence(tournament: Tournament, pool: WorkerPool) -> str | None:
 
 
 def entrant_files(tournament: Tournament, base: Path) -> tuple[TaskFile, ...]:
-    """Return the files that entrants need.
+    """Return the files that the entrants need.
 
-    Those are the file of a bot with the Python files beside it, and each file below the
-    tournament's base that a word of a program's command names. Everything else has to be on the
-    machines.
-    Raises `ValueError` if they are too large or outside of the base.
+    These are a bot's file with the Python files beside it, and each file below the tournament's
+    base that is named in a program's command. Everything else must be on the workers' machines.
+    Raises `ValueError` if the files are too large or outside the base.
     """
     paths = sorted({path for entrant in tournament.entrants for path in _paths(entrant, base)})
     files, total = [], 0

@@ -1,4 +1,4 @@
-"""Frames of JSON on a pipe: four bytes of length, big-endian, and so many bytes of JSON."""
+"""JSON frames on a pipe: a four-byte big-endian length, followed by that many bytes of JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json
 from kibitz.workers.port import Json
 
 HEAD = 4
-"""Bytes of the length."""
+"""The size of the length field in bytes."""
 
 
 def encode(value: Json) -> bytes:

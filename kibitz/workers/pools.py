@@ -1,4 +1,4 @@
-"""The pool that the option ``--workers`` names."""
+"""Creation of the pool for the option ``--workers``."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from kibitz.workers.ray_pool import ray_pool
 
 
 def worker_pool(workers: str) -> AbstractAsyncContextManager[WorkerPool]:
-    """Provide the pool that an option names for the length of the block; raises `PoolError`."""
+    """Provide the pool for the value of ``--workers`` within the block; raises `PoolError`."""
     return ray_pool(workers) if workers.startswith(SCHEME) else process_pool(int(workers))

@@ -1,4 +1,4 @@
-"""The port of a pool of workers: tasks by name, with JSON in and JSON out.
+"""The interface of a worker pool: tasks by name, with JSON in and JSON out.
 
 PoolError            the pool cannot be used; says why
 WorkerLostError      (kibitz_arena) the worker ended before it answered
@@ -15,7 +15,7 @@ BLOCKS: Final = "blocks"
 
 
 class PoolError(Exception):
-    """A pool of workers that cannot be used; the message is fit for a person."""
+    """A worker pool is unusable; the message is for users."""
 
 
 class WorkerPool(Protocol):
@@ -23,15 +23,15 @@ class WorkerPool(Protocol):
 
     @property
     def size(self) -> int:
-        """How many tasks run at the same time; more wait for a worker."""
+        """The number of tasks that run at the same time; further ones wait."""
 
     @property
     def shared_machine(self) -> bool:
         """Whether all workers are on this machine."""
 
     async def run(self, task: str, given: Json) -> Json:
-        """Carry out a task of `tasks` and return its answer.
+        """Run a task of `tasks` and return its answer.
 
-        Raises `WorkerLostError` if the worker ended before it answered, and `TaskFailedError`
-        where the task raised. Cancelling ends the worker's part in it.
+        Raises `WorkerLostError` if the worker exited before it answered, and `TaskFailedError` if
+        the task raised. Canceling also stops the task in the worker.
         """

@@ -1,7 +1,7 @@
-"""Workers that are processes of this machine, each with a pipe of its own.
+"""Workers as processes on this machine, each with its own pipe.
 
-`concurrent.futures.ProcessPoolExecutor` gives up all of its tasks when one process is killed; here
-a worker that ends costs its own task, and is started again for the next one.
+`concurrent.futures.ProcessPoolExecutor` gives up all its tasks when one process is killed. Here, a
+worker that exits loses only its own task, and is restarted for the next one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kibitz_arena.runner.block_task import TaskFailedError, WorkerLostError
 
 
 class ProcessPool:
-    """A pool of so many processes; each is started when it is first needed."""
+    """A pool of processes, each started when it is first needed."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -29,14 +29,14 @@ class ProcessPool:
             self._idle.put_nowait(None)
 
     async def run(self, task: str, given: Json) -> Json:
-        """Carry out a task; see `port.WorkerPool`."""
+        """Run a task; see `port.WorkerPool`."""
         process = await self._idle.get()
         try:
             if process is None or process.returncode is not None:
                 process = await _start()
             answer = await _ask(process, {"task": task, "given": given})
         except BaseException:
-            # What is on its way through the pipe is unknown now, so the worker is not used again.
+            # The contents of the pipe are now unknown, so the worker is not reused.
             if process is not None:
                 await asyncio.shield(terminate(process))
             process = None
@@ -46,14 +46,14 @@ class ProcessPool:
         return result_of(answer)
 
     async def close(self) -> None:
-        """End the processes."""
+        """Stop the processes."""
         processes = [self._idle.get_nowait() for _ in range(self._idle.qsize())]
         await asyncio.gather(*(terminate(process) for process in processes if process is not None))
 
 
 @contextlib.asynccontextmanager
 async def process_pool(size: int) -> AsyncIterator[ProcessPool]:
-    """Give a pool for the length of the block."""
+    """Provide a pool within the block."""
     pool = ProcessPool(size)
     try:
         yield pool
@@ -62,7 +62,7 @@ async def process_pool(size: int) -> AsyncIterator[ProcessPool]:
 
 
 def result_of(answer: Json) -> Json:
-    """Return what a task returned, or raise `TaskFailedError` with what it raised."""
+    """Return a task's result, or raise `TaskFailedError` with its error."""
     if "error" in answer:
         raise TaskFailedError(answer["error"])
     result: Json = answer["ok"]

@@ -1,7 +1,7 @@
-"""Workers that are tasks of a Ray cluster (the extra ``kibitz[cluster]``).
+"""Workers as tasks on a Ray cluster (the extra ``kibitz[cluster]``).
 
-Ray runs any code it receives with the rights of its processes, without authentication. So a cluster
-belongs on a private network of machines and people that trust each other.
+Ray runs any code it receives, with the rights of its processes and without authentication. Keep a
+cluster on a private network whose machines and users trust each other.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ be interrupted."""
 
 
 def carry_out(task: str, given: str) -> str:
-    """Carry out a task in a process of Ray; texts are JSON."""
+    """Run a task in a Ray process; input and output are JSON texts."""
     return json.dumps(asyncio.run(answer(task, json.loads(given))))
 
 
 class RayPool:
-    """The processors of a cluster, one for each task; `ray` is the imported module."""
+    """The processors of a cluster, one per task; `ray` is the imported module."""
 
     def __init__(self, ray: Any, size: int) -> None:
         self.size = size
         self.shared_machine = False
         self._ray = ray
-        # Ray repeats lost tasks by itself unless told not to; the journal says what is repeated.
+        # Ray would retry lost tasks by default; here the journal decides what to repeat.
         self._remote = ray.remote(num_cpus=1, max_retries=0)(carry_out)
 
     async def run(self, task: str, given: Json) -> Json:
-        """Carry out a task; see `port.WorkerPool`."""
+        """Run a task; see `port.WorkerPool`."""
         reference = self._remote.remote(task, json.dumps(given))
         try:
             text = await asyncio.wrap_future(reference.future())
         except asyncio.CancelledError:
-            with contextlib.suppress(Exception):  # it may have ended meanwhile
+            with contextlib.suppress(Exception):  # it may have finished meanwhile
                 self._ray.cancel(reference, force=True)
             raise
         except self._ray.exceptions.RayError as error:
@@ -58,9 +58,9 @@ class RayPool:
 
 @contextlib.asynccontextmanager
 async def ray_pool(address: str) -> AsyncIterator[RayPool]:
-    """Connect to the cluster at ``ray://HOST:PORT`` for the length of the block.
+    """Connect to the cluster at ``ray://HOST:PORT`` within the block.
 
-    ``ray://auto`` is the cluster that this machine is a node of. Raises `PoolError`.
+    ``ray://auto`` is the cluster that this machine belongs to. Raises `PoolError`.
     """
     ray = _import_ray()
     where = address.removeprefix(SCHEME)
@@ -78,15 +78,15 @@ async def ray_pool(address: str) -> AsyncIterator[RayPool]:
             raise PoolError(f"{address}: expected a cluster with a processor, got none")
         yield RayPool(ray, size)
     finally:
-        with contextlib.suppress(TimeoutError):  # the end of this process is told as well
+        with contextlib.suppress(TimeoutError):  # the end of this process also disconnects
             await asyncio.shield(_in_thread(ray.shutdown))
 
 
 async def _require_listener(where: str) -> None:
-    """Raise `ConnectionError` or `TimeoutError` if nobody listens at ``HOST:PORT``."""
+    """Raise `ConnectionError` or `TimeoutError` if nothing listens at ``HOST:PORT``."""
     host, colon, port = where.rpartition(":")
     if not colon or not port.isdecimal():
-        return  # Ray knows itself where it is
+        return  # Ray finds it by itself
     try:
         async with asyncio.timeout(CONNECT_S):
             _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
@@ -98,9 +98,9 @@ async def _require_listener(where: str) -> None:
 
 
 async def _in_thread(call: Callable[[], object]) -> None:
-    """Call something that blocks, in a thread that outlives `JOIN_S` but not this process.
+    """Call a blocking function in a daemon thread, for at most `JOIN_S` seconds.
 
-    Raises what it raises, and `TimeoutError`.
+    Raises its errors, and `TimeoutError`.
     """
     done: Future[object] = Future()
 

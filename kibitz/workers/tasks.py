@@ -1,4 +1,4 @@
-"""The tasks of workers by name: functions of plain data, whose errors are answers too."""
+"""The tasks of workers by name: functions on plain data, whose errors are also sent as answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kibitz.workers.port import BLOCKS, Json
 
 
 async def answer(task: str, given: Json) -> Json:
-    """Carry out a task; return ``{"ok": ...}``, or ``{"error": sentence}`` where it raised."""
+    """Run a task; return ``{"ok": ...}``, or ``{"error": sentence}`` if it raised."""
     try:
         return {"ok": await _carry_out(task, given)}
     except Exception as error:  # noqa: BLE001 - the pool raises it where the task was given

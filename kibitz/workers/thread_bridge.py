@@ -1,4 +1,4 @@
-"""A pool of workers for code without an event loop: the loop runs in a thread of its own."""
+"""A worker pool for code without an event loop, which runs in a separate thread."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kibitz.workers.port import Json, PoolError, WorkerPool
 from kibitz_arena.runner.block_task import TaskFailedError, WorkerLostError
 
 MOST_LOSSES: Final = 5
-"""How often a task is given to another worker after one was lost."""
+"""How often a task is retried on another worker after one was lost."""
 Found = TypeVar("Found")
 
 
@@ -26,13 +26,13 @@ class PoolCompute:
 
     @property
     def size(self) -> int:
-        """Into how many tasks an evaluation is cut."""
+        """The number of tasks to split an evaluation into."""
         return self._pool.size
 
     def run(self, task: str, given: Sequence[Json]) -> list[Json]:
-        """Carry out a task for each of `given`, and return the answers in their order.
+        """Run a task for each of `given`, and return the answers in order.
 
-        Raises `PoolError` if one cannot be carried out.
+        Raises `PoolError` if one fails.
         """
         return _wait(self._loop, self._run_all(task, given))
 
@@ -53,7 +53,7 @@ class PoolCompute:
 
 @contextmanager
 def computing(workers: str | None) -> Iterator[PoolCompute | None]:
-    """Give the pool that an option names for the length of the block, None without one."""
+    """Provide the pool for the value of ``--workers`` within the block, None without one."""
     if workers is None:
         yield None
         return
@@ -74,7 +74,7 @@ def computing(workers: str | None) -> Iterator[PoolCompute | None]:
 
 
 def _wait(loop: asyncio.AbstractEventLoop, what: Coroutine[Any, Any, Found]) -> Found:
-    """Wait for a coroutine on the loop; an interruption of this thread cancels it."""
+    """Wait for a coroutine on the loop; interrupting this thread cancels it."""
     future = asyncio.run_coroutine_threadsafe(what, loop)
     try:
         return future.result()

@@ -1,8 +1,8 @@
-"""The process of a worker, ``python -m kibitz.workers.worker``: reads tasks from standard input.
+"""A worker process, ``python -m kibitz.workers.worker``, which reads tasks from standard input.
 
-It answers on the original standard output; output of tasks goes to standard error. When the pipe is
-closed, since the parent is gone, it cancels its task, which ends the servers and bots that it has
-started, and exits.
+It answers on the original standard output; the output of tasks goes to standard error. When the
+pipe is closed because the parent has exited, it cancels its task, which stops the servers and bots
+started by it, and exits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kibitz.workers.tasks import answer
 
 
 async def serve(answers: BinaryIO) -> None:
-    """Carry out the tasks that come on standard input, one after the other, until it is closed."""
+    """Run the tasks from standard input one by one until it is closed."""
     stream = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), sys.stdin)
