@@ -182,13 +182,15 @@ class ConformanceMatch:
     def _raise_fault(self) -> None:
         """Raise the first fault, if any."""
         if self.server.violations:
-            raise FailedError("messages as the protocol has them", self.server.violations.pop(0))
+            raise FailedError("valid protocol messages", self.server.violations.pop(0))
         if self._fault is not None:
             raise self._fault
         cause = self.engine.state.departed.get(self.seat)
         if cause is not None and not self.dropped:
             detail = f": {cause.detail}" if cause.detail else ""
-            raise FailedError("that it plays to the end", f"it dropped out, {cause.cause}{detail}")
+            raise FailedError(
+                "the bot to play to the end", f"it dropped out ({cause.cause}{detail})"
+            )
 
     # --- scripted incidents
     # -------------------------------------------------------------------------
@@ -228,7 +230,7 @@ class ConformanceMatch:
                     else ("it did not connect")
                 )
                 came = f"{where} within {self.timeout_s:g} s"
-                raise FailedError("that it comes back and rejoins its match", came) from None
+                raise FailedError("the bot to reconnect and rejoin its match", came) from None
 
     def others_resign(self, *, but: int | None = None) -> None:
         """Resign for every other seat, or all but one; this ends games of two."""
@@ -256,7 +258,7 @@ class ConformanceMatch:
             case messages.Resign():
                 self._resigned(message)
             case messages.LeaveMatch():
-                self._fail("that it plays to the end", "it left the match")
+                self._fail("the bot to play to the end", "it left the match")
                 self.server.send(Done(re=message.id))
             case messages.Note():
                 self.server.send(Done(re=message.id))
@@ -277,7 +279,7 @@ class ConformanceMatch:
         before = self.accepted.get(move.ply)
         if before is not None and before != move.id:
             shown = f"{move.action} with id {move.id} after the one with id {before}"
-            self._fail("one answer to a turn", f"a second one at ply {move.ply}: {shown}")
+            self._fail("one answer per turn", f"a second one at ply {move.ply}: {shown}")
         play = commands.Play(self.seat, move.id, move.ply, move.action, move.comment)
         self._carry_out(self.engine.handle(play, self.now()), move)
 
@@ -285,14 +287,14 @@ class ConformanceMatch:
         """Record a refused move as a fault, unless it was only late."""
         sent = f"{move.action} at ply {move.ply}"
         if code in FAULT_CODES:
-            self._fail("a legal move", f"{sent}, which was refused as {code}: {message}")
+            self._fail("a legal move", f"{sent} was refused as {code}: {message}")
         elif move.ply not in self.excused and move.ply != self._asked_ply:
-            self._fail("moves at its own turns only", f"{sent}, refused as {code}: {message}")
+            self._fail("moves only at its own turns", f"{sent} was refused as {code}: {message}")
 
     def _resigned(self, request: messages.Resign) -> None:
-        why = f"{request.fault}: {request.detail}" if request.fault else "of its own will"
+        why = f"{request.fault}: {request.detail}" if request.fault else "voluntarily"
         if self.running and request.fault:
-            self._fail("that it plays to the end", f"it gave up, {why}")
+            self._fail("the bot to play to the end", f"it resigned, {why}")
         command: commands.Command = commands.Resign(self.seat)
         self.dropped = True
         self._carry_out(self.engine.handle(command, self.now()))

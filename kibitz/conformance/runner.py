@@ -125,7 +125,9 @@ class _Runner:
         try:
             await asyncio.wait((making, gone), return_when=asyncio.FIRST_COMPLETED)
             if not making.done():
-                raise FailedError("that its process runs", f"it ended with status {gone.result()}")
+                raise FailedError(
+                    "its process to keep running", f"it exited with status {gone.result()}"
+                )
             making.result()
         finally:
             for task in (making, gone):
@@ -183,7 +185,7 @@ class _Runner:
         if hello is not None and hello.capabilities is not None:
             self._capabilities = hello.capabilities
         if running.server.violations:
-            raise FailedError("messages as the protocol has them", running.server.violations[0])
+            raise FailedError("valid protocol messages", running.server.violations[0])
 
     async def _ensure_bot(self) -> _RunningBot:
         """Return the bot, ready to play; start it if it is not running."""
@@ -206,7 +208,7 @@ class _Runner:
 
     async def _handshake(self, running: _RunningBot) -> None:
         async with _while_running(
-            running.process, CONNECT_TIMEOUT_S, "that it connects and says hello"
+            running.process, CONNECT_TIMEOUT_S, "the bot to connect and send hello"
         ):
             await running.server.connected.wait()
         hello = running.server.hello
@@ -215,7 +217,7 @@ class _Runner:
         running.server.programme = self._programme()
         running.server.send_lobby()
         async with _while_running(
-            running.process, READY_TIMEOUT_S, "that it joins the lobby and says it is ready"
+            running.process, READY_TIMEOUT_S, "the bot to join the lobby and report ready"
         ):
             await running.server.ready.wait()
 
@@ -228,9 +230,9 @@ class _Runner:
                 await wait_exit(running.process.process)
         status = running.process.process.returncode
         if status is None and not running.server.connected.is_set():
-            raise FailedError("that it ends or stays connected", "it did neither")
+            raise FailedError("the bot to exit or stay connected", "it did neither")
         if status not in (None, 0) and self._report.passed:
-            raise FailedError("exit status 0 when its lobby has closed", f"status {status}")
+            raise FailedError("exit status 0 after its lobby closed", f"status {status}")
 
     async def _stop_bot(self, keep: dict[str, Any] | None = None) -> None:
         """Stop the bot; store its last output in `keep`."""
@@ -300,7 +302,7 @@ async def _while_running(bot: TestedBot, seconds: float, expected: str) -> Async
             raise
         me.uncancel()
         status = bot.process.returncode
-        raise FailedError(expected, f"its process ended with status {status}") from None
+        raise FailedError(expected, f"its process exited with status {status}") from None
     finally:
         watching.cancel()
 

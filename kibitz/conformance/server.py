@@ -161,7 +161,7 @@ class ConformanceServer:
         try:
             request = decode_request(frame)
         except DecodeError as error:
-            self.violations.append(f"a message that is none ({error}): {frame!r:.200}")
+            self.violations.append(f"an invalid message ({error}): {frame!r:.200}")
             self.refuse(error.request, error.code, str(error))
             return
         if isinstance(request, Hello):
@@ -178,8 +178,8 @@ class ConformanceServer:
         self._socket, self._outgoing = socket, asyncio.Queue()
         self._writers[socket] = asyncio.create_task(self._write(socket, self._outgoing))
         if self.hello is not None and hello.resume != SECRET:
-            self.violations.append("it came back without the secret of its first welcome")
-            self.refuse(hello.id, Code.NAME_TAKEN, f"the name {NAME!r} is taken")
+            self.violations.append("it reconnected without the secret of its first welcome")
+            self.refuse(hello.id, Code.NAME_TAKEN, f"the name {NAME!r} is already taken")
             return
         self.hello = self.hello or hello
         self.views = hello.views
@@ -217,7 +217,7 @@ class ConformanceServer:
             case messages.Hello():
                 self.refuse(request.id, Code.WRONG_STATE, "this connection has already said hello")
             case messages.Watch() | messages.Unwatch():
-                self.refuse(request.id, Code.NOT_WATCHABLE, "there is nothing to watch")
+                self.refuse(request.id, Code.NOT_WATCHABLE, "nothing to watch")
             case _:
                 self.refuse(request.id, Code.NOT_HOST, "only the host may do this")
 

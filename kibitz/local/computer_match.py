@@ -27,7 +27,7 @@ def settings(game: GameChoice, level: int, control: TimeControl, name: str) -> L
     seats = min(registry.get(game.name).info.seats)
     ladder = levels(game.name, seats)
     if not 1 <= level <= len(ladder):
-        there = f"levels 1 to {len(ladder)}" if ladder else "no levels: name the bots to play"
+        there = f"levels 1 to {len(ladder)}" if ladder else "no levels: name bots to play against"
         raise click.UsageError(f"{game.name} has {there}")
     bots = [HouseSeat(personality=ladder[level - 1].bot) for _ in range(seats - 1)]
     item = ProgrammeItem(
@@ -49,7 +49,7 @@ def settings(game: GameChoice, level: int, control: TimeControl, name: str) -> L
 def play_computer(game: GameChoice, level: int, control: TimeControl) -> None:
     """Play one match in the terminal; fail without a terminal."""
     if not is_screen(plain=False):
-        raise click.UsageError("expected bots, or a terminal to play against the computer in")
+        raise click.UsageError("name BOTS, or run this in a terminal to play against the computer")
     name = connection.login()
     exit_with(run(_play(settings(game, level, control, name), name)))
 

@@ -96,7 +96,7 @@ class DemoHost:
             await self._until(lambda course=course: _has_begun(course) or self._closing)  # type: ignore[misc]
             self._preparation.done += 1
             done = f"{self._preparation.done}/{self._preparation.total}"
-            self._tell(f"{done} ready: {game.name} is played")
+            self._tell(f"{done} ready: {game.name} has started")
 
     async def _listen(self) -> None:
         async for message in self._client.news():

@@ -245,7 +245,7 @@ class _BotProcess:
     @property
     def failure(self) -> str:
         """A sentence about the failed process."""
-        return f"{self.name} ended with status {self.process.returncode}; its log is {self.log}"
+        return f"{self.name} exited with status {self.process.returncode}; see its log {self.log}"
 
 
 async def _start(
@@ -362,17 +362,17 @@ class _SeriesMonitor:
             name = next(filter(None, map(failed_to_start, self._played.course.matches)), None)
             if name is not None and not given_up:
                 given_up = True
-                await self._close(f"{name} crashed at its first turn: no new matches begin")
+                await self._close(f"{name} crashed at its first turn; starting no new matches")
 
     async def _watch(self, player: _BotProcess) -> None:
         """Wait for a process to exit; if its lobby is still playing, start no new matches."""
         await wait_exit(player.process)
         if not self._played.course.over:
             self._tell(f"{player.failure}\n{log_tail(player.log)}".rstrip())
-            await self._close("no new matches begin")
+            await self._close("starting no new matches")
 
     async def _close(self, why: str) -> None:
-        self._tell(f"{why}; Ctrl-C ends at once")
+        self._tell(f"{why}; press Ctrl-C to stop at once")
         await self._played.course.close(self._client)
 
 
@@ -427,7 +427,7 @@ def check_bot(bot: str) -> None:
         kernels.set_mode("plain")  # loading a weights file imports the rules
         _ = find_local(bot) or find(bot)
     elif not Path(bot).is_file():
-        raise SpecError(f"{bot}: no such file; expected a Python file with a Bot in it")
+        raise SpecError(f"{bot}: file not found; expected a Python file that defines a Bot")
 
 
 def _check_game(plan: MatchSeries) -> None:

@@ -18,16 +18,14 @@ def startup_problems(
 ) -> Iterator[ConfigProblem]:
     """Yield the problems that prevent a tournament from starting."""
     if tournament.rated and server is None:
-        yield ConfigProblem(
-            ("rated",), "expected --server: a server of the tournament's own has no rating list"
-        )
+        yield ConfigProblem(("rated",), "expected --server: a private server has no ratings")
     if tournament.rated and (tournament.openings or tournament.game.options):
         yield ConfigProblem(
-            ("rated",), "expected no options and no openings, for rated games have the usual ones"
+            ("rated",), "expected no options and no openings, because rated games use the defaults"
         )
     if tournament.comments == "spectators" and server is not None:
         yield ConfigProblem(
-            ("comments",), "expected no --server: an entrant could watch there as somebody else"
+            ("comments",), "expected no --server: an entrant could watch there under another name"
         )
     for index, entrant in enumerate(tournament.entrants):
         for key, sentence in _entrant_problems(tournament, entrant, base, server):
@@ -45,9 +43,9 @@ def _entrant_problems(
     except SpecError as error:
         yield entrant.source, str(error)
     if entrant.remote and server is None:
-        yield "remote", "expected --server: nobody can join a server of the tournament's own"
+        yield "remote", "expected --server: remote entrants cannot join a private server"
     if entrant.token_file is not None and server is None:
-        yield "token_file", "expected --server: a server of the tournament's own has no accounts"
+        yield "token_file", "expected --server: a private server has no accounts"
     elif entrant.token_file is not None:
         try:
             connection.token(base / entrant.token_file)

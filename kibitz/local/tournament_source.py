@@ -41,7 +41,7 @@ def resolve(
         _refuse_flags(given)
         if len(words) != 1:
             raise click.UsageError(
-                "expected a tournament's file or directory, or --game and --players"
+                "expected a tournament file or directory, or --game and --players"
             )
         path = Path(words[0])
         return _from_directory(path, given) if path.is_dir() else _from_file(path, given)
@@ -54,7 +54,7 @@ def _from_file(path: Path, given: dict[str, Any]) -> tuple[Tournament, Tournamen
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise NoTournamentError(f"{path}: expected a tournament's file: {error}") from None
+        raise NoTournamentError(f"{path}: expected a tournament file: {error}") from None
     tournament = load(text, str(path))
     folder = TournamentDirectory(given["directory"] or path.parent / f"{tournament.name}.arena")
     given["server"] = given["server"] or _previous_server(folder)
@@ -174,7 +174,7 @@ def _entrants(words: Sequence[str], given: dict[str, Any]) -> Iterator[dict[str,
         yield {"name": names[-1], given["kind"] or "command": command}
     elif given["kind"]:
         raise click.UsageError(
-            f"--{given['kind']} is for a program after --, such as -- node bot.js"
+            f"--{given['kind']} needs a program after --, such as -- node bot.js"
         )
 
 
@@ -185,7 +185,7 @@ def _stop(text: str, entrants: Sequence[dict[str, Any]]) -> dict[str, Any]:
     except ValueError:
         numbers = []
     if not 2 <= len(numbers) <= 4 or len(entrants) < 2:
-        raise click.UsageError(f"--sprt: expected ELO0,ELO1 and two players or more, not {text!r}")
+        raise click.UsageError(f"--sprt: expected ELO0,ELO1 and at least two players, not {text!r}")
     values = dict(zip(("elo0", "elo1", "alpha", "beta"), numbers, strict=False))
     return {"better": [each["name"] for each in entrants[:2]], **values}
 
@@ -195,7 +195,7 @@ def _refuse_flags(given: dict[str, Any]) -> None:
     told = next((flag for key, flag in _IN_FILES.items() if given[key]), None)
     if told is not None or program_words():
         raise click.UsageError(
-            f"{told or 'a program after --'} goes with --game; a tournament's file says it itself"
+            f"{told or 'a program after --'} needs --game; a tournament file sets it itself"
         )
 
 
@@ -206,7 +206,9 @@ def with_concurrency(tournament: Tournament, concurrency: str) -> Tournament:
 
 def _number(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise click.UsageError(f"--concurrency: expected a number from 1, or auto, not {text!r}")
+        raise click.UsageError(
+            f"--concurrency: expected a number of at least 1, or auto, not {text!r}"
+        )
     return int(text)
 
 

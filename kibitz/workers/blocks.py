@@ -105,7 +105,7 @@ def _failure(runner: TournamentRunner, state: TournamentState) -> str | None:
     if state.finished:
         return None
     stopped = "" if state.stopped is None else state.stopped.detail
-    return runner.failure or stopped or "the block ended before all of its games"
+    return runner.failure or stopped or "the block ended before all its games were played"
 
 
 # The data that a tournament sends
@@ -114,10 +114,10 @@ def _failure(runner: TournamentRunner, state: TournamentState) -> str | None:
 def worker_problem(tournament: Tournament, server: str | None) -> str | None:
     """Return why workers cannot play a tournament, None if they can."""
     if server is not None:
-        return "expected no --server: workers play on servers of their own"
+        return "expected no --server: workers play on private servers"
     remote = next((entrant.name for entrant in tournament.entrants if entrant.remote), None)
     if remote is not None:
-        return f"{remote} comes from elsewhere, and workers play on servers of their own"
+        return f"{remote} is a remote entrant, but workers play on private servers"
     return None
 
 

@@ -84,4 +84,4 @@ async def _ask(process: Process, request: Json) -> Json:
         await process.stdin.drain()
         return await frames.read(process.stdout)
     except (ConnectionError, asyncio.IncompleteReadError):
-        raise WorkerLostError(f"the worker process {process.pid} ended") from None
+        raise WorkerLostError(f"the worker process {process.pid} exited") from None

@@ -69,7 +69,7 @@ async def ray_pool(address: str) -> AsyncIterator[RayPool]:
         await _require_listener(where)
         await _in_thread(lambda: ray.init(where, **options))
     except TimeoutError:
-        raise PoolError(f"{address}: expected a Ray cluster, and none has answered") from None
+        raise PoolError(f"{address}: expected a Ray cluster, but none answered") from None
     except (OSError, RuntimeError, ValueError) as error:
         raise PoolError(f"{address}: expected a Ray cluster: {_first_line(error)}") from None
     try:
@@ -93,7 +93,7 @@ async def _require_listener(where: str) -> None:
     except TimeoutError:
         raise
     except (OSError, OverflowError) as error:
-        raise ConnectionError("nobody listens there") from error
+        raise ConnectionError("nothing is listening there") from error
     writer.close()
 
 

@@ -24,4 +24,4 @@ async def _carry_out(task: str, given: Json) -> Json:
 
     if task in TASKS:
         return await asyncio.to_thread(TASKS[task](), given)
-    raise ValueError(f"expected a task that workers know, not {task!r}")
+    raise ValueError(f"unknown worker task {task!r}")

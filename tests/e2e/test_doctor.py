@@ -16,9 +16,9 @@ RAW = Path(__file__).parents[1] / "kibitz" / "conformance" / "raw_bot.py"
 FOUR = ("tanks", "4")
 MORE = (
     ("one at a time", "several matches at once", "none within 4 s"),
-    ("sulks", "match ends while it thinks", "ended with status 6"),
+    ("sulks", "match ends while it thinks", "exited with status 6"),
     ("sends again", "answer lost on the way", "a second one"),
-    ("leaves at once", "connects", "ended with status 4"),
+    ("leaves at once", "connects", "exited with status 4"),
     ("ends badly", "lobby closes", "status 7"),
 )
 """Faults of which some others are like enough that they can wait for the slow tests."""
@@ -57,7 +57,7 @@ def test_it_is_well_among_four(kibitz: Kibitz) -> None:
         ("twice", "legal play", "a second one at ply 0"),
         ("answers again", "connection lost in its turn", "a second one"),
         ("impatient", "told to wait", "it came after"),
-        ("crashes at a forced move", "forced action", "ended with status 1"),
+        ("crashes at a forced move", "forced action", "exited with status 1"),
         ("rubbish", "legal play", "not JSON"),
         *(pytest.param(*each, marks=pytest.mark.slow) for each in MORE),
     ],
@@ -74,8 +74,8 @@ def test_a_planted_fault_is_found(kibitz: Kibitz, fault: str, check: str, came: 
 @pytest.mark.parametrize(
     ("fault", "check", "came"),
     [
-        ("sulks", "late answer", "ended with status 6"),
-        ("counts on others", "others drop out", "ended with status 8"),
+        ("sulks", "late answer", "exited with status 6"),
+        ("counts on others", "others drop out", "exited with status 8"),
         ("plays on", "own elimination", "refused as"),
     ],
 )

@@ -95,14 +95,14 @@ def test_a_bot_that_crashes_is_named_and_the_status_is_one(kibitz: Kibitz) -> No
     done = kibitz.run("play", SMALL, "crashing.py", RANDOM)
     assert done.returncode == 1, done.stdout
     assert "ZeroDivisionError" in (kibitz.directory / "records" / "crashing.log").read_text()
-    assert "crashing ended with status 1; its log is records/crashing.log" in done.stderr
+    assert "crashing exited with status 1; see its log records/crashing.log" in done.stderr
 
 
 def test_a_bot_whose_process_dies_loses_and_nothing_new_begins(kibitz: Kibitz) -> None:
     (kibitz.directory / "dying.py").write_text(DYING)
     done = kibitz.run("play", SMALL, "dying.py", RANDOM, "--games", "5")
     assert done.returncode == 1, done.stdout
-    assert "dying ended with status 3" in done.stderr
+    assert "dying exited with status 3" in done.stderr
     assert re.search(r"2\. dying \(disconnect\)", done.stdout)
 
 
@@ -110,7 +110,7 @@ def test_a_bot_that_cannot_be_loaded_says_why(kibitz: Kibitz) -> None:
     (kibitz.directory / "broken.py").write_text("import nosuchmodule\n")
     done = kibitz.run("play", SMALL, "broken.py", RANDOM)
     assert done.returncode == 1
-    assert "broken ended with status 2" in done.stderr
+    assert "broken exited with status 2" in done.stderr
     assert "No module named 'nosuchmodule'" in done.stderr
 
 
@@ -149,6 +149,6 @@ def test_an_engine_that_cannot_start_ends_the_series_with_its_reason(kibitz: Kib
     program.chmod(0o755)
     done = kibitz.run("play", "line-nim", "line-nim/random", "stdio:./engine", "--games", "200")
     assert done.returncode == 1
-    assert "engine crashed at its first turn: no new matches begin" in done.stderr
+    assert "engine crashed at its first turn; starting no new matches" in done.stderr
     assert "no weights here" in done.stderr
     assert done.stderr.count(" begins: ") <= 20  # those that were on their way; not all 200

@@ -49,14 +49,14 @@ def refused(*words: str) -> str:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([], "expected a tournament's file or directory, or --game and --players"),
-        (["cup.yaml", "more.yaml"], "expected a tournament's file or directory"),
-        (["none.yaml"], "none.yaml: expected a tournament's file"),
+        ([], "expected a tournament file or directory, or --game and --players"),
+        (["cup.yaml", "more.yaml"], "expected a tournament file or directory"),
+        (["none.yaml"], "none.yaml: expected a tournament file"),
         (["."], ".: expected a tournament's directory, with journal.jsonl"),
-        (["cup.yaml", "--tc", "9"], "--tc goes with --game; a tournament's file says it itself"),
-        (["cup.yaml", "--memory", "9"], "--memory goes with --game"),
-        (["cup.yaml", "--", "x"], "a program after -- goes with --game"),
-        (["cup.yaml", "--concurrency", "0"], "expected a number from 1, or auto, not '0'"),
+        (["cup.yaml", "--tc", "9"], "--tc needs --game; a tournament file sets it itself"),
+        (["cup.yaml", "--memory", "9"], "--memory needs --game"),
+        (["cup.yaml", "--", "x"], "a program after -- needs --game"),
+        (["cup.yaml", "--concurrency", "0"], "expected a number of at least 1, or auto, not '0'"),
         (["--game", "line-nim", "--players", "line-nim/random"], "entrants: expected at least 2"),
         (["--game", "nim", *WHO], "'nim'"),
         (
@@ -64,10 +64,10 @@ def refused(*words: str) -> str:
             "flags: games: expected a multiple of the 2",
         ),
         (["--game", "line-nim", *WHO, "--sprt", "5"], "--sprt: expected ELO0,ELO1"),
-        (["--game", "line-nim", *WHO, "--stdio"], "--stdio is for a program after --"),
+        (["--game", "line-nim", *WHO, "--stdio"], "--stdio needs a program after --"),
         (["--game", "line-nim", *WHO, "--opening", "random=2"], "openings: expected a game that"),
         (["--game", "line-nim", *WHO, "--", "no-such"], "no-such: no such program"),
-        (["--game", "line-nim", *WHO, "mine.py"], "entrants.2.bot: mine.py: no such file"),
+        (["--game", "line-nim", *WHO, "mine.py"], "entrants.2.bot: mine.py: file not found"),
         (["--game", "line-nim", *WHO, "--remote", "Ada"], "remote: expected --server"),
         (["--game", "line-nim", *WHO, "--rated"], "rated: expected --server"),
     ],
@@ -144,10 +144,10 @@ def test_an_event_whose_workers_are_not_to_be_had_ends_with_what_is_said_of_that
 ) -> None:
     @asynccontextmanager
     async def nobody(where: str) -> AsyncIterator[object]:
-        raise PoolError(f"{where}: expected a Ray cluster: nobody listens there")
+        raise PoolError(f"{where}: expected a Ray cluster: nothing is listening there")
         yield
 
     monkeypatch.setattr("kibitz.commands.arena.worker_pool", nobody)
     done = CliRunner().invoke(kibitz, ["arena", "cup.yaml", "--workers", "ray://there:1"])
     assert done.exit_code == 2
-    assert "Error: ray://there:1: expected a Ray cluster: nobody listens there" in done.output
+    assert "Error: ray://there:1: expected a Ray cluster: nothing is listening there" in done.output

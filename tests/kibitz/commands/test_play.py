@@ -92,7 +92,7 @@ def test_seats_stay_and_an_illegal_move_loses_at_once_where_that_is_asked_for() 
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["chinese-checkers", "nosuch.py", "chinese-checkers/random"], "nosuch.py: no such file"),
+        (["chinese-checkers", "nosuch.py", "chinese-checkers/random"], "nosuch.py: file not found"),
         (["chinese-checkers", "chinese-checkers/randon"], "did you mean chinese-checkers/random"),
         (["go", "chinese-checkers/random"], "unknown game 'go'"),
         (["chinese-checkers", *["chinese-checkers/random"] * 7], "2, 3, 4, 5, 6 players, not 7"),

@@ -104,5 +104,5 @@ async def test_a_slow_bot_is_found_by_the_short_clock() -> None:
 async def test_a_bot_that_fears_passes_is_found_by_the_forced_action() -> None:
     async with running_bot(FearsPasses, "chinese-checkers", 2) as there:
         await checks.told_to_wait(there)
-        with pytest.raises(FailedError, match="gave up, crash: IndexError"):
+        with pytest.raises(FailedError, match="resigned, crash: IndexError"):
             await checks.forced_action(there)

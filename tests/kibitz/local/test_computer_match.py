@@ -32,4 +32,4 @@ def test_another_level_is_refused(level: int) -> None:
 def test_without_bots_and_without_a_terminal_nothing_is_played() -> None:
     result = CliRunner().invoke(play, ["connect-four"])
     assert result.exit_code == 2
-    assert "expected bots, or a terminal" in result.stderr
+    assert "name BOTS, or run this in a terminal" in result.stderr

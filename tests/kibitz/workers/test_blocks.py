@@ -64,7 +64,7 @@ def test_files_that_are_too_large_are_refused(
 def test_events_with_others_servers_or_entrants_are_refused() -> None:
     assert worker_problem(event({"name": "Ada", "bot": "line-nim/greedy"}), None) is None
     assert "no --server" in str(worker_problem(event({"name": "A", "remote": True}), "ws://a"))
-    assert "A comes from elsewhere" in str(
+    assert "A is a remote entrant" in str(
         worker_problem(event({"name": "A", "remote": True}), None)
     )
 
