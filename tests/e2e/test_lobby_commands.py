@@ -33,7 +33,7 @@ def test_a_host_starts_plays_again_removes_and_closes(kibitz: Kibitz, there: lis
     kicked = kibitz.run("lobby", "kick", code, "2", *there)
     assert kicked.stdout.endswith(f" was removed from lobby {code}\n"), kicked.stderr
     closed = kibitz.run("lobby", "close", code, *there)
-    assert closed.stdout == f"lobby {code} is closed\n", closed.stderr
+    assert closed.stdout == f"lobby {code} was closed\n", closed.stderr
 
 
 def wait_for_state(kibitz: Kibitz, there: list[str], code: str, state: str) -> None:
