@@ -1,4 +1,4 @@
-"""Child processes, each with a log of its own, that are ended and waited for."""
+"""Child processes, each with its own log, that are terminated and waited for."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from kibitz.process import limits as process_limits
 from kibitz_server.housebots.wait_exit import wait_exit
 
 TERM_SECONDS = 12.0
-"""How long a child may take to end after it was asked to; a server drains for up to ten."""
+"""Seconds for a child to exit after SIGTERM; a server drains for up to ten."""
 TAIL_LINES = 12
 TAIL_BYTES = 16 << 10
-"""How much of a log is read and shown when its writer failed."""
+"""The number of bytes of a log to show when its writer failed."""
 
 
 @contextlib.asynccontextmanager
@@ -31,10 +31,10 @@ async def child_process(
     append: bool = False,
     descriptors: Sequence[int] = (),
 ) -> AsyncIterator[Process]:
-    """Run a command for the length of the block; what it says goes to `log`.
+    """Run a command within the block, with its output in `log`.
 
-    With `listen` the caller reads its stdout, and must do so. With `append` the log keeps what
-    earlier commands said. The command inherits `descriptors`, and nothing else that is open here.
+    With `listen` the caller must read its stdout. With `append` the log keeps the output of earlier
+    commands. The command inherits `descriptors` and no other open files.
     """
     with log.open("ab" if append else "wb") as output:
         process = await asyncio.create_subprocess_exec(
@@ -54,9 +54,8 @@ async def child_process(
 
 
 async def terminate(process: Process) -> int:
-    """Ask a process to end, insist after a while, and return its status.
-
-    Then kill all processes that are left in its group.
+    """Terminate a process, kill it after a timeout, and return its status. Then kill all remaining
+    processes of its group.
     """
     try:
         return await _terminate_group(process)
@@ -80,9 +79,9 @@ async def _terminate_group(process: Process) -> int:
 
 
 def log_tail(log: Path) -> str:
-    """Return the last lines of a log, and at most `TAIL_BYTES` of them."""
+    """Return the last lines of a log, at most `TAIL_BYTES`."""
     with log.open("rb") as file:
-        # A bot may write as much as it likes, and never end a line.
+        # A bot may write any amount of output without a line break.
         file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
         lines = file.read(TAIL_BYTES).decode(errors="replace").splitlines()
     return "\n".join(lines[-TAIL_LINES:])

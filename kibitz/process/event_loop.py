@@ -1,4 +1,4 @@
-"""Running a command's coroutine: the first Ctrl-C asks it to finish, the second cancels it."""
+"""Runs a command's coroutine: the first Ctrl-C asks it to finish, the second cancels it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Answer = TypeVar("Answer")
 
 
 def run(main: Coroutine[Any, Any, Answer]) -> Answer:
-    """Run a coroutine to its end on the fastest event loop there is.
+    """Run a coroutine to its end on the fastest available event loop.
 
-    SIGTERM and SIGHUP cancel it, and so does Ctrl-C outside of `draining`; then the process ends
-    with `EXIT_INTERRUPTED`.
+    SIGTERM and SIGHUP cancel it, and so does Ctrl-C outside of `draining`, after which the process
+    exits with `EXIT_INTERRUPTED`.
     """
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         try:
@@ -49,9 +49,10 @@ async def draining(
     finish: Callable[[], Coroutine[Any, Any, object]],
     signals: Sequence[signal.Signals] = (signal.SIGINT,),
 ) -> AsyncIterator[None]:
-    """Within the block the first of `signals` starts `finish`, and the second cancels this task.
+    """Within the block, start `finish` at the first of `signals`, and cancel this task at the
+    second.
 
-    The block ends when its body and what was started have ended.
+    The block ends when both its body and `finish` have ended.
     """
     task = asyncio.current_task()
     assert task is not None
@@ -73,7 +74,7 @@ async def draining(
 
 
 async def interrupted() -> None:
-    """Wait for Ctrl-C; the next one cancels this task."""
+    """Wait for Ctrl-C; a second one cancels this task."""
     pressed = asyncio.Event()
 
     async def press() -> None:

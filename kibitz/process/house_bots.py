@@ -1,4 +1,4 @@
-"""The house bots of a server: which there are, and the process that plays one."""
+"""The house bots of a server, and the processes that run them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ BOT_MEMORY_MIB = 1024
 
 
 class LocalBotLauncher:
-    """House bots as processes of this machine, which end when this process is gone.
+    """House bots as processes on this machine, which exit when this process is gone.
 
-    `pace` is the least number of seconds that they take for a move, so that people can follow;
-    `limits` are those of `parent_death.child_command`, for each process.
+    `pace` is the minimum number of seconds per move, so that people can follow; `limits` are those
+    of `parent_death.child_command`, for each process.
     """
 
     def __init__(self, pace: float = 0.0, limits: Sequence[str] = ()) -> None:
@@ -45,7 +45,7 @@ class LocalBotLauncher:
         return None
 
     def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
-        """Return the command line of the process that plays `personality` in `lobby`."""
+        """Return the command line that plays `personality` in `lobby`."""
         place = ("--url", url, "--lobby", lobby)
         module = ("kibitz.process.paced_bot", f"{self._pace:g}") if self._pace else ("kibitz_bots",)
         return child_command(*module, personality, *place, limits=self._limits)

@@ -1,4 +1,4 @@
-"""Ctrl-C and hangups: the exit status, and whether somebody pressed Ctrl-C in this process."""
+"""Ctrl-C and hangups: the exit status, and whether Ctrl-C was pressed in this process."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ EXIT_INTERRUPTED: Final = 130
 TERMINATION: Final = tuple(
     getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
-"""Signals that end a command like each other: from a supervisor, and from a closed terminal."""
+"""Signals that end a command in the same way: from a supervisor, and from a closed terminal."""
 _pressed: list[int] = []
 
 
 def leave(number: int, frame: object) -> None:
-    """End this process at once; for a time at which there is nothing to clean up."""
+    """Exit at once; a signal handler for when there is nothing to clean up."""
     os._exit(EXIT_INTERRUPTED)
 
 
 def note(number: signal.Signals) -> None:
-    """Remember that a signal came."""
+    """Remember that a signal arrived."""
     if number == signal.SIGINT:
         _pressed.append(number)
 

@@ -1,21 +1,21 @@
-"""Memory and CPU limits of a bot's process, by rlimits and, where there are, cgroups.
+"""Memory and CPU limits of a bot's process, by rlimits and, if available, cgroups.
 
-There are two limits of memory. The limit of house bots counts *resident* memory, which a process
+There are two memory limits. The limit of house bots counts *resident* memory, which a process
 really uses. On Linux each process checks its own twice a second, and exits with a message when it
 is over the limit. An rlimit does not suit them: compiled rules map much more than they ever use,
-and a bot that hits an rlimit may die anywhere in its code. The limit of foreign bots counts
+and a bot that hits an rlimit may die anywhere in its code. The limit of untrusted bots counts
 *writable private* memory.
 
-The resource limits hold for each process. Memory is counted as writable private memory
+The resource limits apply to each process. Memory is counted as writable private memory
 (``RLIMIT_DATA``): a bot with compiled rules maps more than twice the address space that it ever
-uses, so a limit of address space would have to be a guess. A bot that reaches its limit gets a
-`MemoryError`; one that uses up its CPU time says so and exits.
+uses, so an address space limit would be a guess. A bot that reaches its limit gets a `MemoryError`;
+one that uses up its CPU time says so and exits.
 
 If this process can write to a directory of cgroups (version 2), each bot gets its own group. The
-group limits the sum over the bot and its children. At the end all processes of the group are
-killed, also those that have left the process group. KIBITZ_CGROUP names the directory; the default
-is the parent of this process's own group. Its ``cgroup.subtree_control`` must have ``memory``.
-Without cgroups the limits hold for each process, and nothing else changes.
+group limits the total memory of the bot and its children. At the end all processes of the cgroup
+are killed, including those that have left the process group. KIBITZ_CGROUP names the directory; the
+default is the parent of this process's own group. Its ``cgroup.subtree_control`` must contain
+``memory``. Without cgroups the limits apply to each process, and nothing else changes.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from typing import NoReturn
 
 MIB = 1 << 20
 CPU_GRACE_S = 2
-"""Seconds of CPU to say that all are used up, before the kernel kills."""
+"""Extra CPU seconds to report the used-up limit before the kernel kills the process."""
 REMOVE_TIMEOUT_S = 2.0
-"""How long the processes of a group may take to be gone once they are killed."""
+"""Seconds for the processes of a cgroup to disappear after they are killed."""
 EXIT_OUT_OF_CPU = 152
-"""The exit status then: as a shell has it, 128 and SIGXCPU."""
+"""The exit status after the CPU limit, as in shells: 128 + SIGXCPU."""
 EXIT_OUT_OF_MEMORY = 137
-"""The exit status of a process over its resident memory: what a shell says of one killed for it."""
+"""The exit status over the resident memory limit, as in shells for a process killed for it."""
 OOM_SCORE_ADJUSTMENT = 500
-"""If memory runs out, the kernel kills a house bot before the server and other programs."""
+"""Makes the kernel kill a house bot before the server and other programs if memory runs out."""
 SENTENCE_AT = 0.98
-"""The part of its resident memory from which on a process ends itself."""
+"""The fraction of its resident memory limit at which a process exits."""
 CGROUP_ROOT = Path("/sys/fs/cgroup")
 GROUP_PREFIX = "kibitz-bot-"
 
@@ -53,17 +53,18 @@ class Limits:
     """The limits of a process; None means unlimited."""
 
     memory_mib: int | None = None
-    """Writable private memory, beyond which allocations fail."""
+    """Writable private memory in bytes, beyond which allocations fail."""
     cpu_s: int | None = None
     resident_mib: int | None = None
-    """Resident memory, beyond which the process ends; the kernel also ends it before others."""
+    """Resident memory in bytes, beyond which the process exits; the kernel also kills it before
+    others."""
 
 
 _OPTIONS = {"--memory": "memory_mib", "--cpu": "cpu_s", "--resident": "resident_mib"}
 
 
 def split_limits(words: Sequence[str]) -> tuple[Limits, list[str]]:
-    """Return the limits that begin a command line, in MiB and seconds, and its rest."""
+    """Split a command line into the leading limits, in MiB and seconds, and the rest."""
     values: dict[str, int] = {}
     rest = list(words)
     while rest and rest[0] in _OPTIONS:
@@ -73,7 +74,7 @@ def split_limits(words: Sequence[str]) -> tuple[Limits, list[str]]:
 
 
 def apply_limits(limits: Limits, *, group: bool = True) -> None:
-    """Bound this process and what it starts; without `group` the caller handles cgroups."""
+    """Limit this process and its children; without `group` the caller handles cgroups."""
     if limits.memory_mib is not None:
         _set_rlimit(resource.RLIMIT_DATA, limits.memory_mib * MIB)
     if limits.resident_mib is not None:
@@ -96,11 +97,11 @@ def _set_rlimit(kind: int, most: int, grace: int = 0) -> None:
 
 
 def _out_of_cpu(cpu_s: int) -> NoReturn:
-    _end(f"it has used its {cpu_s} s of CPU time", EXIT_OUT_OF_CPU)
+    _end(f"exceeded the CPU time limit of {cpu_s} s", EXIT_OUT_OF_CPU)
 
 
 def resident_mib() -> float:
-    """Return the resident memory of this process, 0 if the system does not tell."""
+    """Return the resident memory of this process, 0 if it is unknown."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except OSError:
@@ -109,10 +110,10 @@ def resident_mib() -> float:
 
 
 def end_if_over(limit_mib: int) -> None:
-    """End this process, whatever its other threads do, if its resident memory is over a limit.
+    """Exit, regardless of other threads, if the resident memory of this process is over a limit.
 
-    A cgroup may have the same limit and would kill without a message, so this acts a little below
-    it.
+    A cgroup with the same limit would kill the process without a message, so this acts slightly
+    below it.
     """
     used = resident_mib()
     if used > limit_mib * SENTENCE_AT:
@@ -126,11 +127,12 @@ def _end(why: str, status: int) -> NoReturn:
     os._exit(status)
 
 
-# --- groups ---------------------------------------------------------------------------------------
+# --- cgroups
+# ---------------------------------------------------------------------------------------
 
 
 def cgroup_parent(root: Path = CGROUP_ROOT) -> Path | None:
-    """Return the directory in which groups of bots may be made, or None."""
+    """Return the directory in which bots' cgroups can be created, or None."""
     named = os.environ.get("KIBITZ_CGROUP")
     directory = Path(named) if named else _own_cgroup(root)
     if directory is None or not os.access(directory, os.W_OK):
@@ -142,7 +144,7 @@ def cgroup_parent(root: Path = CGROUP_ROOT) -> Path | None:
 
 
 def _own_cgroup(root: Path) -> Path | None:
-    """Return the directory that this process's group of version 2 is in."""
+    """Return the directory of this process's cgroup (version 2)."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text().splitlines():
             number, _, path = line.split(":", 2)
@@ -156,13 +158,13 @@ def _cgroup_directory(directory: Path, process: int) -> Path:
 
 
 def enter_cgroup(directory: Path, memory_mib: int) -> bool:
-    """Make a group for this process and go in; return whether that could be done."""
+    """Create a cgroup for this process and enter it; return whether that worked."""
     remove_left_cgroups(directory)
     made = _cgroup_directory(directory, os.getpid())
     try:
         made.mkdir()
         (made / "memory.max").write_text(str(memory_mib * MIB))
-        with contextlib.suppress(OSError):  # where nothing is swapped there is no such file
+        with contextlib.suppress(OSError):  # the file does not exist without swap
             (made / "memory.swap.max").write_text("0")
         (made / "cgroup.procs").write_text(str(os.getpid()))
     except OSError:
@@ -173,16 +175,16 @@ def enter_cgroup(directory: Path, memory_mib: int) -> bool:
 
 
 def remove_left_cgroups(directory: Path) -> None:
-    """Remove the groups that ended processes have left."""
+    """Remove the cgroups left by exited processes."""
     for group in directory.glob(f"{GROUP_PREFIX}*"):
         owner = group.name.removeprefix(GROUP_PREFIX)
         if not Path("/proc", owner).exists():
-            with contextlib.suppress(OSError):  # something that it started may still be in there
+            with contextlib.suppress(OSError):  # a process started by it may still be in there
                 group.rmdir()
 
 
 def remove_cgroup(process: int, directory: Path | None = None) -> None:
-    """Kill all that is left in the group of a process that has ended, and remove the group."""
+    """Kill the remaining processes in the cgroup of an exited process, and remove the cgroup."""
     where = directory or cgroup_parent()
     if where is None or not _cgroup_directory(where, process).is_dir():
         return None

@@ -1,7 +1,7 @@
-"""A bot that plays at a least time a move, so that people can follow.
+"""A bot with a minimum time per move, so that people can follow.
 
 ``python -m kibitz.process.paced_bot SECONDS SPEC ...`` is ``python -m kibitz_bots SPEC ...`` with
-moves that take at least so long.
+moves that take at least that many seconds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kibitz_protocol.wire.records import Result
 
 
 class PacedBot(Bot):
-    """Plays what `bot` plays, `seconds` after its turn began or later."""
+    """Plays the moves of `bot`, but not before `seconds` after the start of the turn."""
 
     def __init__(self, bot: Bot, seconds: float) -> None:
         self.name, self.games, self.seats = bot.name or type(bot).__name__, bot.games, bot.seats
@@ -27,29 +27,31 @@ class PacedBot(Bot):
         self._seconds = seconds
 
     def choose(self, turn: Turn) -> Answer:
-        """Return the choice of the bot behind, not too soon; nobody waits once it is called off."""
+        """Return the wrapped bot's choice, delayed to the minimum time unless canceled."""
         begun = time.monotonic()
         answer = self._bot.choose(turn)
         if inspect.isawaitable(answer):
-            raise TypeError(f"{self.name} answers with a coroutine; only plain bots can be paced")
+            raise TypeError(
+                f"{self.name} has an async `choose`; only synchronous bots can be paced"
+            )
         turn.cancelled.wait(max(0.0, begun + self._seconds - time.monotonic()))
         return answer
 
     def prepare(self, programme: Sequence[ProgrammeItem]) -> None:
-        """Warm the bot behind."""
+        """Prepare the wrapped bot."""
         self._bot.prepare(programme)
 
     def on_match_start(self, match: Match) -> None:
-        """Tell the bot behind."""
+        """Notify the wrapped bot."""
         self._bot.on_match_start(match)
 
     def on_match_end(self, match: Match, result: Result) -> None:
-        """Tell the bot behind."""
+        """Notify the wrapped bot."""
         self._bot.on_match_end(match, result)
 
 
 def run(argv: Sequence[str]) -> int:
-    """Run the slowed-down bot that a command line names; return the exit status."""
+    """Run the bot of a command line at this pace; return the exit status."""
     seconds = float(argv[0])
     return main(argv[1:], around=lambda bot: PacedBot(bot, seconds))
 

@@ -1,13 +1,13 @@
-"""Running a module so that it ends when its parent process is gone.
+"""Runs a module that exits when its parent process is gone.
 
-``python -P -m kibitz.process.parent_death PARENT MODULE ARGUMENTS...`` runs a module as
-``python -P -m`` would. It leaves the terminal's process group first, so that Ctrl-C reaches only
-the parent, which knows in which order to end what it has started. Then a thread polls the parent:
-a process whose parent has died gets another one. It sends SIGTERM first, and kills a moment later.
-The same thread enforces the limit of resident memory (`limits.end_if_over`).
+``python -P -m kibitz.process.parent_death PARENT MODULE ARGUMENTS...`` runs a module as ``python -P
+-m`` would. It first leaves the terminal's process group, so that Ctrl-C reaches only the parent,
+which stops its children in the right order. A thread then polls the parent process id, which
+changes when the parent dies. In that case it sends SIGTERM, and SIGKILL a moment later. The same
+thread enforces the resident memory limit (`limits.end_if_over`).
 
-PARENT is 0 for a process that has a supervisor (`isolation.supervisor`): this module then
-only sets the limits, and the supervisor does the rest.
+PARENT is 0 for a process with a supervisor (`isolation.supervisor`): this module then only sets the
+limits, and the supervisor does the rest.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from collections.abc import Sequence
 from kibitz.process import limits as process_limits
 
 POLL_SECONDS = 0.5
-"""The interval at which the thread checks the parent."""
+"""The interval in seconds at which the thread checks the parent."""
 GRACE_SECONDS = 10.0
-"""How long a process may take to end politely."""
+"""Seconds for a process to exit after SIGTERM."""
 
 
 def child_command(
     module: str, *arguments: str, limits: Sequence[str] = (), supervised: bool = False
 ) -> list[str]:
-    """Return the command line that runs `module` and ends it when this process is gone.
+    """Return the command line that runs `module` and stops it when this process is gone.
 
-    `limits` are ``--memory MIB``, ``--resident MIB`` and ``--cpu SECONDS``, as far as there are
-    any (see `process.limits`); that of resident memory is for processes without a supervisor. With
-    `supervised` another process will be its parent (`isolation.supervisor`), and ends it.
+    `limits` are ``--memory MIB``, ``--resident MIB`` and ``--cpu SECONDS``, if any (see
+    `process.limits`); the resident memory limit requires a process without a supervisor. With
+    `supervised` another process (`isolation.supervisor`) is the parent and stops it.
     """
     parent = "0" if supervised else str(os.getpid())
     return [
         sys.executable,
-        "-P",  # files of the working directory are not modules of ours
+        "-P",  # do not import modules from the working directory
         "-m",
         "kibitz.process.parent_death",
         parent,
@@ -52,9 +52,9 @@ def child_command(
 
 
 def exit_with_parent(parent: int, resident_mib: int | None = None) -> None:
-    """End this process soon after process `parent` stops being its parent.
+    """Exit soon after process `parent` stops being the parent of this one.
 
-    It also ends when its resident memory is over a limit.
+    Also exit when resident memory is over the limit.
     """
     watched = (parent, resident_mib)
     threading.Thread(target=_watch_parent, args=watched, name="parent-watch", daemon=True).start()
@@ -72,13 +72,13 @@ def _watch_parent(parent: int, resident_mib: int | None) -> None:
 
 
 def _kill_group() -> None:
-    """Kill what this process has started and left in its group, and with it this process."""
+    """Kill this process and everything else in its process group."""
     if os.getpgrp() == os.getpid():
         os.killpg(os.getpid(), signal.SIGKILL)
 
 
 def main() -> None:
-    """Run the module that the command line names."""
+    """Run the module named on the command line."""
     parent = int(sys.argv[1])
     limits, (module, *arguments) = process_limits.split_limits(sys.argv[2:])
     if parent:
@@ -91,7 +91,7 @@ def main() -> None:
     try:
         runpy.run_module(module, run_name="__main__", alter_sys=True)
     finally:
-        if parent and os.getppid() != parent:  # nobody is left who would look after the group
+        if parent and os.getppid() != parent:  # no other process is left to clean up the group
             _kill_group()
 
 

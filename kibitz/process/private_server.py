@@ -1,7 +1,7 @@
-"""A server on a free port with its own database, for the length of a block.
+"""A server on a free port with its own database, running within a block.
 
-`private_server` starts a process. `server_in_this_process` needs none: a series of matches between
-bots keeps a server so little busy that a process for it costs more than it plays.
+`private_server` starts a process. `server_in_this_process` does not: a series of matches between
+bots puts so little load on a server that a separate process costs more than it gains.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kibitz_server.net.site import Site
 
 START_SECONDS = 60.0
-"""How long a server may take to start; a second is usual, more where machine code is compiled."""
+"""Seconds for a server to start; one is usual, more if machine code is compiled."""
 
 
 class ServerAddress(BaseModel):
@@ -45,7 +45,7 @@ class PrivateServer:
     address: ServerAddress
     directory: Path
     organizer: str | None = field(default=None, repr=False)
-    """The secret that viewers and new players need if the server is closed."""
+    """The secret that viewers and new players need on a closed server."""
 
     @property
     def url(self) -> str:
@@ -59,7 +59,7 @@ class PrivateServer:
 
 
 class ServerFailedError(OSError):
-    """The private server did not start; the message ends with what it said."""
+    """The private server did not start; the message ends with its output."""
 
 
 @contextlib.asynccontextmanager
@@ -70,11 +70,11 @@ async def private_server(
     *,
     closed: bool = False,
 ) -> AsyncIterator[PrivateServer]:
-    """Run a server for the length of the block; without `db` its database is temporary.
+    """Run a server within the block; without `db` its database is temporary.
 
     `env` is added to this process's environment. A `closed` server accepts new players only with
-    the secret of `PrivateServer.organizer`, and limits all others to playing seats. Servers for
-    foreign code are closed.
+    the secret of `PrivateServer.organizer`, and limits all others to playing in their seats.
+    Servers for untrusted code are closed.
     """
     organizer = new_secret() if closed else None
     with contextlib.ExitStack() as stack:
@@ -106,7 +106,7 @@ async def server_in_this_process(
 ) -> AsyncIterator[PrivateServer]:
     """Run a closed server for one game on this event loop; without `db` its database is temporary.
 
-    The rules run as Python: a ply takes a millisecond at most, and nothing is compiled first.
+    The rules run as Python: a ply takes at most a millisecond, and nothing is compiled first.
     """
     from kibitz_server.app import Config, running
 
@@ -133,7 +133,7 @@ async def _read_address(stdout: asyncio.StreamReader, log: Path) -> ServerAddres
 
 
 def _environment() -> dict[str, str]:
-    """Return this process's environment less what would speak for another player or server."""
+    """Return this process's environment without variables for other players or servers."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -142,5 +142,5 @@ def _environment() -> dict[str, str]:
 
 
 _SERVE_PREFIX = "KIBITZ_SERVE_"
-"""How the variables begin that configure a server of the operator's, which this one is not."""
+"""The prefix of variables that configure the operator's server, not a private one."""
 _IDENTITY_VARIABLES = frozenset({"KIBITZ_TOKEN", "KIBITZ_RESUME", "KIBITZ_SERVER"})

@@ -1,4 +1,4 @@
-"""A process that compiles the rules of a game for a server, which only loads them then.
+"""A process that compiles a game's rules for a server, which then only loads them.
 
 ``python -m kibitz.process.rules_compiler GAME NICENESS``
 """
@@ -15,9 +15,9 @@ from kibitz_games.core import registry
 from kibitz_games.core.warmup import warm_up_for_server
 
 AWAITED_NICENESS = 5
-"""The server itself, its bots and other programs go first."""
+"""The niceness for background work: the server, its bots and other programs go first."""
 BACKGROUND_NICENESS = 19
-"""Everything goes first."""
+"""The lowest priority."""
 
 
 def command(game: str, awaited: bool) -> Sequence[str]:
@@ -27,8 +27,8 @@ def command(game: str, awaited: bool) -> Sequence[str]:
 
 
 def main(game: str, niceness: str) -> None:
-    """Compile what is not in the cache yet."""
-    with contextlib.suppress(AttributeError, OSError):  # no such priorities on this system
+    """Compile everything that is not yet in the cache."""
+    with contextlib.suppress(AttributeError, OSError):  # this system has no such priorities
         os.nice(int(niceness))
     warm_up_for_server(registry.get(game))
 

@@ -1,4 +1,4 @@
-"""Warm-up: compile what house bots need, so that they start at once."""
+"""Warm-up: compiles the code of house bots, so that they start at once."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Tell = Callable[[str], None]
 
 
 def warm_up(tell: Tell, bots: Sequence[Personality]) -> None:
-    """Warm `bots` one after the other; the code that they compile stays in the cache.
+    """Warm up `bots` one by one; their compiled code is kept in the cache.
 
-    Each bot plays on its game's usual board with every number of seats that it supports. Bots with
-    the same search on the same game share code: the first of them compiles it, and the others are
+    Each bot plays on its game's default board with every number of seats that it supports. Bots
+    with the same search on the same game share code: the first one compiles it, and the others are
     warm in a moment. This also compiles the code that a server needs for their games.
     """
     from kibitz_bots.running import warmup as bots_warmup
@@ -28,7 +28,7 @@ def warm_up(tell: Tell, bots: Sequence[Personality]) -> None:
     from kibitz_games.core import registry
     from kibitz_games.core.warmup import warm_up_for_server
 
-    kernels.get_mode()  # settled now, for some personalities would ask for plain rules
+    kernels.get_mode()  # fixed now, because some personalities would request plain rules
     for number, personality in enumerate(bots, 1):
         began = time.monotonic()
         bots_warmup.warm_up(personality.make(), [*_programme_items(personality)])
@@ -45,11 +45,11 @@ def _programme_items(personality: Personality) -> Iterator[ProgrammeItem]:
 
 
 def main(names: Sequence[str]) -> None:
-    """Warm the personalities of these names: ``python -m kibitz.process.warmup NAME ...``."""
+    """Warm up the named personalities: ``python -m kibitz.process.warmup NAME ...``."""
 
     from kibitz_bots.catalog import PERSONALITIES
 
-    # click flushes after each line, which whoever waits for it at the other end of a pipe sees.
+    # click flushes after each line, so a process at the other end of a pipe sees it at once.
     warm_up(echo, [PERSONALITIES[name] for name in names])
 
 

@@ -1,7 +1,7 @@
-"""Texts about the house bots: a table of all of them, and an explanation of each.
+"""Texts about the house bots: a table of all bots, and an explanation of each.
 
-An explanation quotes the docstrings of the bot's search and evaluation: the first paragraph, and
-the one that names the source.
+An explanation quotes the docstrings of the bot's search and evaluation: the first paragraph and the
+one with the source.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ INDENT = "  "
 
 
 def table(bots: Sequence[Personality], games: Mapping[str, Game], width: int) -> Iterator[str]:
-    """Yield the bots, grouped by their games, in a line each of at most `width` columns."""
+    """Yield a line of at most `width` columns for each bot, grouped by game."""
     edge = max((len(bot.short) for bot in bots), default=0)
     for number, (game, group) in enumerate(groupby(bots, lambda bot: bot.game)):
         yield from [""] if number else []
@@ -42,12 +42,12 @@ def _clipped(line: str, width: int) -> str:
 
 
 def seats(bot: Personality, game: Game) -> tuple[int, ...]:
-    """Return with how many seats a bot plays."""
+    """Return the numbers of seats that a bot supports."""
     return bot.seats or game.info.seats
 
 
 def spans(numbers: Sequence[int]) -> str:
-    """Write numbers that follow each other as a span: ``2-4, 6``."""
+    """Format consecutive numbers as spans: ``2-4, 6``."""
     starts = [numbers[0], *(b for a, b in pairwise(numbers) if b != a + 1)]
     ends = [*(a for a, b in pairwise(numbers) if b != a + 1), numbers[-1]]
     both = zip(starts, ends, strict=True)
@@ -67,7 +67,7 @@ def lines(bot: Personality, game: Game, width: int) -> Iterator[str]:
         )
         yield from wrap(f"{parameter.summary}.", width, 2 * INDENT)
     yield ""
-    yield "As in"
+    yield "Example"
     yield INDENT + example(bot, game)
 
 
@@ -79,7 +79,7 @@ def _facts(bot: Personality, game: Game) -> list[tuple[str, str]]:
 
 
 def _introducing(name: str, text: str) -> str:
-    """Put a name before its text, unless the text begins with the name itself."""
+    """Put a name before its text, unless the text already begins with it."""
     if text.casefold().startswith(f"{name}:".casefold()):
         return text
     return f"{name}: {text}" if text else name
@@ -87,13 +87,13 @@ def _introducing(name: str, text: str) -> str:
 
 def default(parameter: AnyParameter) -> str:
     """Describe the default of a parameter."""
-    return "none if not said" if parameter.default is None else f"{parameter.default} if not said"
+    return "none by default" if parameter.default is None else f"{parameter.default} by default"
 
 
 def descriptions(bot: Personality) -> dict[str, str]:
-    """Return what the sources say of a bot's ``algorithm`` and ``evaluation``.
+    """Return the docstring excerpts for a bot's ``algorithm`` and ``evaluation``.
 
-    Imports them. A bot that is no search with an evaluation is explained by what builds it.
+    Imports them. A bot that is not a search with an evaluation is explained by its factory.
     """
     if not isinstance(bot.build, EngineSpec):
         return _said(algorithm=bot.build)
@@ -109,20 +109,20 @@ def _said(**sources: object) -> dict[str, str]:
 
 
 def doc_excerpt(docstring: str) -> str:
-    """Return the first paragraph of a docstring, and the one that names the source."""
+    """Return the first paragraph of a docstring and the one with the source."""
     first, *others = [" ".join(paragraph.split()) for paragraph in docstring.split("\n\n")]
     return " ".join([first.removeprefix("Return "), *(o for o in others if o.startswith("Source"))])
 
 
 def example(bot: Personality, game: Game) -> str:
-    """Return a command that lets the bot play: with a parameter, against random players."""
+    """Return a command that plays the bot, with a parameter, against random players."""
     number = game_guide.seats_for(game, {}, seats(bot, game)) or game.info.seats[0]
     others = [f"{bot.game}/random"] * (number - 1)
     return " ".join(["kibitz play", bot.game, spec(bot), *others])
 
 
 def spec(bot: Personality) -> str:
-    """Return the bot's name with a parameter, where it has one, as it is typed."""
+    """Return the bot's name as typed, with a parameter if it has one."""
     if not bot.parameters:
         return bot.name
     knob = (
@@ -134,7 +134,7 @@ def spec(bot: Personality) -> str:
 
 
 def summary_json(bot: Personality, game: Game) -> dict[str, Any]:
-    """Return a bot as JSON has it."""
+    """Return the JSON summary of a bot."""
     return {
         "name": bot.name,
         "game": bot.game,
@@ -147,7 +147,7 @@ def summary_json(bot: Personality, game: Game) -> dict[str, Any]:
 
 
 def details_json(bot: Personality, game: Game) -> dict[str, Any]:
-    """Return all that is known of a bot as JSON has it."""
+    """Return the full JSON description of a bot."""
     return summary_json(bot, game) | {"about": descriptions(bot), "example": example(bot, game)}
 
 

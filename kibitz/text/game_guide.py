@@ -1,7 +1,7 @@
-"""One game explained, so that a person needs nothing else to host it.
+"""An explanation of one game with everything needed to host it.
 
-Everything is derived from the game's own facts and models; the example lines are ones that
-the game was asked about.
+Everything is derived from the game's own metadata and models; the example commands are validated by
+the game.
 """
 
 from __future__ import annotations
@@ -24,42 +24,41 @@ if TYPE_CHECKING:
 
 Schema: TypeAlias = Mapping[str, Any]
 MAX_TRIED = 200
-"""How many values of an option are tried at most, to find an example that the game takes."""
+"""The maximum number of values of an option to try, to find an example that the game accepts."""
 MAX_LISTED = 6
-"""Words of a long list that an example tries."""
+"""The maximum number of words in an example of a list."""
 INDENT = "  "
 
 TIME_OUT: dict[TimeoutPolicy, str] = {
-    "forfeit": "Who runs out of time drops out of the match.",
-    "random": "For who runs out of time the server plays a legal move drawn from the seed, and"
-    " the match goes on.",
-    "skip": "Who runs out of time does nothing in that turn, and the match goes on.",
+    "forfeit": "A player who runs out of time drops out of the match.",
+    "random": "If a player runs out of time, the server plays a legal move drawn from the seed, and"
+    " the match continues.",
+    "skip": "A player who runs out of time loses that turn, and the match continues.",
 }
 HIDDEN = {
-    True: "Something is hidden: every player has a view of their own, and spectators of a live"
-    " match see what the host allows. When it is over all is revealed.",
+    True: "Hidden information: every player has their own view, and spectators of a live"
+    " match see what the host allows. After the match everything is revealed.",
     False: "Nothing is hidden: everybody sees the same.",
 }
 BLOCK_NOTES = {
-    True: "In blocks: the same players meet on one start until each has had every seat. Without"
+    True: "In blocks: the same players play the same start until each has had every seat. Without"
     " --games a programme plays one block.",
-    False: "Match by match, the seats turning from one to the next. Without --games a programme"
-    " plays one.",
+    False: "In single matches with rotating seats. Without --games a programme plays one.",
 }
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option as a person reads and types it."""
+    """An option as users read and type it."""
 
     name: str
     takes: str
     """``a whole number from 1 to 9``."""
     default: str
-    """``4 if not said``."""
+    """``4 by default``."""
     summary: str
     example: str | None
-    """``size=3``; None if no value was found that the game takes."""
+    """``size=3``; None if no value was found that the game accepts."""
 
 
 def describe_game(game: Game, bots: Sequence[Personality], width: int) -> Iterator[str]:
@@ -71,7 +70,7 @@ def describe_game(game: Game, bots: Sequence[Personality], width: int) -> Iterat
     yield ""
     yield from two_columns(_facts(info), width)
     yield ""
-    yield "Options follow the name, as in"
+    yield "Options follow the name, for example"
     yield INDENT + _host_line(game, chosen, own)
     for option in chosen:
         yield ""
@@ -103,9 +102,9 @@ def options(game: Game) -> Iterator[Option]:
 def seats_for(
     game: Game, chosen: Mapping[str, Any], offered: Sequence[int] | None = None
 ) -> int | None:
-    """Return the smallest number of players that these options are for, None if there is none.
+    """Return the smallest number of players for these options, None if there is none.
 
-    Of the numbers that are `offered`; None for those that the game offers.
+    Only numbers in `offered` count; None stands for all that the game offers.
     """
     try:
         model = game.Options.from_wire(chosen)
@@ -124,7 +123,7 @@ def seats_for(
 
 
 def _kinds(field: Schema, definitions: Schema) -> list[Schema]:
-    """Return the alternatives of a field's schema, references followed; null is none."""
+    """Return the alternatives of a field's schema, with references resolved and without null."""
     if "$ref" in field:
         return _kinds(definitions[field["$ref"].rpartition("/")[2]], definitions)
     if "anyOf" in field:
@@ -136,7 +135,7 @@ def _kinds(field: Schema, definitions: Schema) -> list[Schema]:
 
 
 def _kind(schema: Schema, number: str = "a whole number", word: str = "a word") -> str:
-    """Say what a value may be."""
+    """Describe the allowed values."""
     if allowed := schema.get("enum") or ([schema["const"]] if "const" in schema else []):
         return _either([notation.format_value(value) for value in allowed])
     match schema.get("type"):
@@ -157,7 +156,7 @@ def _range(schema: Schema) -> str:
 
 
 def _bounds(schema: Schema) -> tuple[int | None, int | None]:
-    """Return the least and the most that a number may be, both included."""
+    """Return the minimum and the maximum of a number, both inclusive."""
     least, most = schema.get("minimum"), schema.get("maximum")
     if least is None and "exclusiveMinimum" in schema:
         least = schema["exclusiveMinimum"] + 1
@@ -176,7 +175,7 @@ def _list(schema: Schema) -> str:
         many = f"at least {least} " if least else f"up to {most} "
     else:
         many = ""
-    return f"a list of {many}{what} with plus signs between them"
+    return f"a list of {many}{what} separated by plus signs"
 
 
 def _either(words: Sequence[str]) -> str:
@@ -185,14 +184,14 @@ def _either(words: Sequence[str]) -> str:
 
 def _default(value: Any) -> str:
     if value is None:
-        return "the game chooses if not said"
+        return "the game chooses by default"
     if isinstance(value, list) and not value:
-        return "none if not said"
-    return f"{notation.format_value(value)} if not said"
+        return "none by default"
+    return f"{notation.format_value(value)} by default"
 
 
 def _example(game: Game, name: str, field: Schema, kinds: Sequence[Schema]) -> str | None:
-    """Return an option as it may be typed, with a value that the game starts with."""
+    """Return an option as typed, with a value that the game accepts."""
     default = field.get("default")
     tried = [*field.get("examples", ()), *(v for kind in kinds for v in _values(game, kind))]
     for value in [*(value for value in tried if value != default), default]:
@@ -229,7 +228,7 @@ def _numbers(schema: Schema) -> list[int]:
 
 
 def _lists(game: Game, schema: Schema) -> Iterator[list[Any]]:
-    """Yield short lists: of the first numbers, or of places of the board."""
+    """Yield short lists of the first numbers or of board cells."""
     items = schema.get("items", {})
     least = max(1, schema.get("minItems", 1))
     most = min(schema.get("maxItems", least + MAX_LISTED), least + MAX_LISTED)
@@ -258,18 +257,24 @@ def _facts(info: GameInfo) -> list[tuple[str, str]]:
     if (page := rulebook.path(info.name)) is not None:
         facts.append(("rules", _shortest(page)))
     if info.legal_rule:
-        facts.insert(4, ("legal", f"{info.legal_rule}. Turns carry this and a count, not a list."))
+        facts.insert(
+            4,
+            (
+                "legal",
+                f"{info.legal_rule}. Turns include this and a count, not a list.",
+            ),
+        )
     return facts
 
 
 def _shortest(path: Path) -> str:
-    """Return the path of a file from here: relative if it is below."""
+    """Return the path of a file, relative if it is below the current directory."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _host_line(game: Game, chosen: Sequence[Option], bots: Sequence[Personality]) -> str:
-    """Return a command that works: with an option or two, a free seat, and house bots."""
+    """Return a working command with up to two options, an open seat, and house bots."""
     picked: list[str] = []
     for option in chosen:
         trial = [*picked, option.example] if option.example else picked
@@ -289,7 +294,7 @@ def _move(game: Game, width: int) -> Iterator[str]:
     play = Position(game)
     count, first = game.count_legal(play.state), next(islice(play.legal, 1))
     move = game.encode(play.state, first)
-    yield f"A move, the first of {count} at the start"
+    yield f"A move (the first of {count} at the start)"
     rows = [("on the wire", json.dumps(move.to_wire())), ("as text", game.notation.format(move))]
     yield from two_columns(rows, width, INDENT)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 
 def wrap(text: str, width: int, indent: str = "", first: str | None = None) -> list[str]:
-    """Return `text` in lines of `width` columns; the first one begins with `first` instead."""
+    """Wrap `text` at `width` columns; the first line begins with `first`."""
     return textwrap.wrap(
         text,
         width,
@@ -19,7 +19,7 @@ def wrap(text: str, width: int, indent: str = "", first: str | None = None) -> l
 
 
 def two_columns(rows: Sequence[tuple[str, str]], width: int, indent: str = "") -> Iterator[str]:
-    """Yield two columns, the second one wrapped."""
+    """Yield lines of two columns, with the second one wrapped."""
     edge = max((len(head) for head, _ in rows), default=0) + 2
     for head, text in rows:
         yield from wrap(text, width, " " * (len(indent) + edge), indent + head.ljust(edge))

@@ -1,8 +1,8 @@
-"""The progress of a lobby's programme, folded from the server's messages.
+"""The progress of a lobby's programme, computed from the server's messages.
 
-`LobbyProgress.apply` takes the news one by one and returns lines for people. Matches may begin and
-end while the connection is lost. After a reconnect the server sends only the running ones, so
-`catch_up` asks for the others.
+`LobbyProgress.apply` takes the messages one by one and returns lines for people. Matches may begin
+and end while the connection is lost. After a reconnect the server sends only the running ones, so
+`catch_up` requests the others.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from kibitz_protocol.wire.refusals import Code
 
 
 class LobbyProgress:
-    """The state of one lobby: its newest view, and its matches in the order they began."""
+    """The state of one lobby: its latest view, and its matches in the order they began."""
 
     def __init__(self, lobby: str) -> None:
         self.lobby = lobby
         self.view: LobbyView | None = None
         self.closed: str | None = None
-        """Why the lobby is gone; None while it is there."""
+        """Why the lobby was closed; None while it exists."""
         self.records: dict[str, str] = {}
         """The paths of fetched records, by match."""
         self._matches: dict[str, MatchBrief] = {}
         self._unseen: set[str] = set()
-        """The matches that began and no longer run, but whose end was not reported."""
+        """The matches that are no longer running, but whose end was not reported."""
         self._missing = 0
-        """The number of ends that were not reported, including those of unknown matches."""
+        """The number of unreported ends, including those of unknown matches."""
         self._missed_more = False
-        """Whether there are more of either than at the last request to the server."""
+        """Whether either number has grown since the last request to the server."""
 
     @property
     def matches(self) -> list[MatchBrief]:
@@ -51,7 +51,7 @@ class LobbyProgress:
 
     @property
     def over(self) -> bool:
-        """Whether nothing more is to come."""
+        """Whether the programme is over."""
         state = self.view.state if self.view else None
         return self.closed is not None or state in {"finished", "closed"}
 
@@ -61,16 +61,16 @@ class LobbyProgress:
         return self.view.table() if self.view else []
 
     def standing_of(self, name: str) -> Standing | None:
-        """Return the line of the player of this name, None before its first match has ended."""
+        """Return the table line of a player, None before their first match has ended."""
         return next((line for line in self.standings if line.name == name), None)
 
     def tables(self) -> str:
-        """Return the matches and the standings, for a person."""
+        """Return the matches and the standings as text."""
         matches = "\n".join(tables.results_table(self.matches, self.records))
         return f"{matches}\n\n{result_tables.standings_table(self.standings)}"
 
     def summary(self) -> dict[str, Any]:
-        """Return the same for a program."""
+        """Return the matches and the standings for JSON."""
         matches = [brief.model_dump(mode="json", exclude_none=True) for brief in self.matches]
         return {
             "lobby": self.lobby,
@@ -79,14 +79,14 @@ class LobbyProgress:
         }
 
     def add(self, brief: MatchBrief) -> bool:
-        """Take in a match; return whether that it began, or that it ended, is new."""
+        """Add or update a match; return whether its start, and whether its end, is new."""
         known = self._matches.get(brief.match)
         if known is None or known.result is None:
             self._matches[brief.match] = brief
         return known is None or (known.result is None) != (brief.result is None)
 
     async def follow(self, client: Client) -> AsyncIterator[str]:
-        """Yield the lines about a client's news until the programme is over."""
+        """Yield lines about a client's messages until the programme is over."""
         async for message in client.news():
             for line in [*self.apply(message), *await self.catch_up(client)]:
                 yield line
@@ -94,7 +94,7 @@ class LobbyProgress:
                 return
 
     async def catch_up(self, client: Client) -> list[str]:
-        """Ask for the matches that ended unseen, if there are any; return the lines about them.
+        """Request matches whose end was missed, if any; return the lines about them.
 
         Matches that are no longer in the server's list are read from their records.
         """
@@ -108,11 +108,11 @@ class LobbyProgress:
                 lines += self._apply_briefs([await _with_result(client.url, brief)])
         self._missing = 0
         self._note_missed()
-        self._missed_more = False  # what is missed still is not known to the server
+        self._missed_more = False  # the server does not know the matches still missing
         return lines
 
     def _note_missed(self) -> None:
-        """Compare the lobby's counts with the ends that were reported."""
+        """Compare the lobby's counts with the reported ends."""
         if self.view is None:
             return
         live = set() if self.closed is not None else self.view.live.keys()
@@ -124,7 +124,7 @@ class LobbyProgress:
         self._unseen, self._missing = unseen, max(self._missing, missing)
 
     async def _list(self, client: Client) -> list[MatchBrief]:
-        """Return the lobby's matches that the server lists; none where it does not answer."""
+        """Return the lobby's matches that the server lists; none if it does not answer."""
         try:
             return (await client.hall.matches(self.lobby)).matches
         except RefusedError as error:
@@ -133,7 +133,7 @@ class LobbyProgress:
             return []
 
     def _apply_briefs(self, briefs: Sequence[MatchBrief]) -> list[str]:
-        """Take in matches of a list; return the lines about what of them was not seen."""
+        """Add listed matches; return lines about those whose start or end is new."""
         lines = []
         for brief in sorted(briefs, key=lambda brief: brief.number):
             if brief.result is None:
@@ -143,7 +143,7 @@ class LobbyProgress:
         return lines
 
     async def close(self, client: Client) -> None:
-        """Close the lobby, which lets running matches finish; it may be closed already."""
+        """Close the lobby after its running matches; it may already be closed."""
         try:
             await client.hosting.close_lobby(self.lobby)
         except RefusedError as error:
@@ -153,7 +153,7 @@ class LobbyProgress:
     async def fetch(self, url: str, directory: Path) -> dict[str, str]:
         """Store the records of the finished matches; return their paths by match.
 
-        `url` is where clients connect.
+        `url` is the server's address for clients.
         """
         for brief in self.matches:
             if brief.result is not None and brief.match not in self.records:
@@ -162,7 +162,7 @@ class LobbyProgress:
         return self.records
 
     def apply(self, message: object) -> list[str]:
-        """Take in a message and return lines about it; other lobbies' news says nothing."""
+        """Apply a message and return lines about it; ignore other lobbies."""
         match message:
             case LobbyNews(lobby=view) if view.lobby == self.lobby:
                 return self._apply_view(view)
@@ -213,7 +213,7 @@ class LobbyProgress:
 
 
 async def _with_result(url: str, brief: MatchBrief) -> MatchBrief:
-    """Return a match with the result of its record, or as it was where there is none to have."""
+    """Return a match with the result from its record, or unchanged if there is no record."""
     try:
         record = await fetch_record(url, brief.match)
     except (OSError, RecordError):

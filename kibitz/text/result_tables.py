@@ -12,7 +12,7 @@ from kibitz_protocol.wire.records import UNDECIDED, Cause
 
 
 def standings_table(lines: Sequence[Standing]) -> str:
-    """Return the table of a lobby, best first, with what went wrong by cause."""
+    """Return the standings of a lobby, best first, with drop-outs by cause."""
     ranked = sorted(lines, key=lambda line: (-line.points, line.played, line.name))
     head = ("player", "played", "wins", "draws", "losses", "points", "dropped out")
     lines_of_table = tables.format_table(
@@ -42,9 +42,9 @@ ABNORMAL_CAUSES = frozenset(
         Cause.INFRASTRUCTURE,
     }
 )
-"""Causes that neither the rules nor a player's decision brought about."""
+"""Causes other than the rules of the game or a player's decision."""
 BOT_FAULTS = ABNORMAL_CAUSES | {Cause.TIME}
-"""The same where only bots play: one that runs out of time has failed, too."""
+"""The abnormal causes for matches of bots only, which also include running out of time."""
 
 
 def abnormal_endings(
@@ -52,9 +52,9 @@ def abnormal_endings(
     reports: Mapping[str, Path] | None = None,
     causes: Container[Cause] = ABNORMAL_CAUSES,
 ) -> list[str]:
-    """Return a sentence for each match or seat that ended for an abnormal cause.
+    """Return a sentence for each match or seat with an abnormal end.
 
-    `reports` has the path of the forensic report of matches that left one.
+    `reports` has the path of the report of each match that has one.
     """
     known = reports or {}
     return [
@@ -69,7 +69,7 @@ def _abnormal(brief: MatchBrief, causes: Container[Cause]) -> Iterable[str]:
         yield f"match {brief.number} did not finish"
         return
     if brief.result.cause in UNDECIDED:
-        why = brief.result.reason or "the operator of the server ended it"
+        why = brief.result.reason or "the operator of the server aborted it"
         yield f"match {brief.number} was aborted: {why}"
     for player, seat in zip(brief.seats, brief.result.seats, strict=True):
         if seat.cause in causes:

@@ -1,4 +1,4 @@
-"""The rules of the games as pages for browsers."""
+"""The rules of the games as web pages."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\([^)\s]*\)")
 
 
 def fragments() -> dict[str, str]:
-    """Return the pages of all games as HTML, by the games' names, for clients in a browser.
+    """Return the rules of all games as HTML, by game name, for browser clients.
 
-    Markup in them is text, and links and pictures, which lead to places in the documentation, are
-    left out; so a page needs nothing and can do nothing.
+    Raw HTML in the source is escaped. Links and pictures, which point into the documentation, are
+    omitted, so a page loads nothing and runs nothing.
     """
     from markdown_it import MarkdownIt
 

@@ -1,8 +1,8 @@
-"""The score of one bot in a series, as tools for engines print it: progress, and a table.
+"""The score of one bot in a series, in the style of engine match tools: progress and a table.
 
 The Elo difference of two players follows from the score: ``400 log10(p / (1 - p))``. Its error is
 half the width of the 95% interval of the mean score, in Elo. LOS, the likelihood of superiority, is
-the normal approximation from wins and losses. A score of 0 or 1 has no finite difference.
+a normal approximation from wins and losses. The difference is infinite for a score of 0 or 1.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ Z = 1.959964
 
 
 def progress(line: Standing, games: int, seconds: float) -> str:
-    """Return the state of a series after some seconds in one line."""
+    """Return one line on the state of a series after `seconds`."""
     low, high = interval(line)
     rate = line.played / seconds if seconds else 0.0
-    left = f"{(games - line.played) / rate:.0f} s left" if rate else "no game has ended yet"
+    left = f"{(games - line.played) / rate:.0f} s left" if rate else "no finished games yet"
     score = f"{share(line):.0%} ({low:.0%} to {high:.0%})" if line.played else "-"
     name = printable.line(line.name)
     return f"{line.played}/{games} games, {name} scores {score}, {rate:.1f} games/s, {left}"
@@ -43,7 +43,7 @@ def interval(line: Standing) -> tuple[float, float]:
 
 
 def elo(line: Standing) -> tuple[float, float]:
-    """Return the Elo difference and its error; both are infinite where the score is 0 or 1."""
+    """Return the Elo difference and its error; both are infinite if the score is 0 or 1."""
     n, mean = line.played, share(line)
     if mean in (0, 1):
         return _elo(mean), math.inf
@@ -59,7 +59,7 @@ def _elo(score: float) -> float:
 
 
 def superiority(line: Standing) -> float:
-    """Return the likelihood that the bot is the stronger one."""
+    """Return the likelihood that the bot is stronger than its opponents."""
     decided = line.wins + line.losses
     if not decided:
         return 0.5
@@ -67,7 +67,7 @@ def superiority(line: Standing) -> float:
 
 
 def summary(line: Standing, opponents: str, game: str, seats: int) -> str:
-    """Return the result of a series for a person; Elo and LOS are of games of two."""
+    """Return the result of a series as text; Elo and LOS only for two-player games."""
     rows = [f"Results of {printable.line(line.name)} against {opponents} in {game}:"]
     if seats == 2 and line.played:
         difference, error = elo(line)
@@ -84,4 +84,4 @@ def summary(line: Standing, opponents: str, game: str, seats: int) -> str:
 
 
 _NAMED = {Cause.TIME: "Time losses", Cause.CRASH: "crashes", Cause.ILLEGAL: "illegal moves"}
-"""The causes that a table has columns for."""
+"""The causes with their own columns in the table."""

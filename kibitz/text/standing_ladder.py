@@ -1,4 +1,4 @@
-"""A standing ladder in lines of text: its table, and what there is to know of one entrant."""
+"""A standing ladder as text: its table, and the details of one entrant."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def ladder_lines(feed: Feed) -> Iterator[str]:
         rows = [_row(line) for line in feed.lines]
         yield from (f"  {line}" for line in format_table(_HEADS, rows))
     if len(feed.lines) < feed.entrants:
-        yield f"  and {feed.entrants - len(feed.lines)} more who are away"
+        yield f"  and {feed.entrants - len(feed.lines)} more who are offline"
 
 
 def entrant_lines(feed: Feed, line: FeedLine) -> Iterator[str]:
-    """Yield the lines on one entrant: its standing, its opponents, its losses."""
+    """Yield the details of one entrant: its standing, opponents and losses."""
     yield from (f"  {text}" for text in format_table(_HEADS, [_row(line)]))
     if line.paused_until_ms is not None:
-        yield f"  paused until {moment(line.paused_until_ms)}, for it failed again and again"
+        yield f"  paused until {moment(line.paused_until_ms)}, because it failed repeatedly"
     if line.opponents:
         yield "head to head:"
         rows = [

@@ -1,4 +1,4 @@
-"""How `kibitz train` shows a run: a bar on a terminal, and a line now and then elsewhere."""
+"""The progress of `kibitz train`: a bar on a terminal, and occasional lines elsewhere."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from kibitz_training.experiment import Reporter
 
 SECONDS = 10.0
-"""Between two lines, where there is no terminal."""
+"""Seconds between two lines without a terminal."""
 
 
 @contextmanager
 def shown() -> Iterator[Reporter]:
-    """Yield a display that shows a run on standard error."""
+    """Yield a progress display on standard error."""
     if not sys.stderr.isatty():
         yield Lines()
         return
@@ -32,14 +32,14 @@ def shown() -> Iterator[Reporter]:
 
 
 class Lines:
-    """Prints a line every `SECONDS`, and the last one."""
+    """Prints a line every `SECONDS`, and a final one."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._next = now() + SECONDS
 
     def progress(self, done: int, total: int, text: str) -> None:
-        """Print how far the run has come, unless it was told a moment ago."""
+        """Print the progress, unless it was printed less than `SECONDS` ago."""
         now = self._now()
         if now >= self._next or done == total:
             self._next = now + SECONDS
@@ -51,7 +51,7 @@ class Lines:
 
 
 class Bar:
-    """A bar in the last line of a terminal, while there is progress to show."""
+    """A progress bar in the last line of a terminal."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -66,16 +66,16 @@ class Bar:
         self._task = self._bar.add_task("", total=None)
 
     def progress(self, done: int, total: int, text: str) -> None:
-        """Show how far the run has come."""
+        """Show the progress."""
         shown = printable.line(text)
         self._bar.update(self._task, completed=done, total=total, description=shown)
         self._bar.start()
 
     def say(self, text: str) -> None:
-        """Print a line; the bar, which it would be printed into, goes until there is progress."""
+        """Print a line after removing the bar, which returns with the next progress."""
         self.stop()
         echo(text)
 
     def stop(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._bar.stop()

@@ -109,7 +109,7 @@ def test_an_explanation() -> None:
     assert any(
         line.startswith("algorithm   IDDFS: iterative deepening over the own") for line in lines
     )
-    assert "  time: a number from 0 to 3600; 1.0 if not said." in lines
+    assert "  time: a number from 0 to 3600; 1.0 by default." in lines
     assert lines[-1].startswith(
         "  kibitz play chinese-checkers chinese-checkers/iddfs-hand:depth=4 "
     )

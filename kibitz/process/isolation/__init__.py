@@ -1,4 +1,4 @@
-"""Isolation of untrusted bots: from each other, from the event's files, from the machine.
+"""Isolation of untrusted bots from each other, from the event's files and from the machine.
 
 Modules:
 

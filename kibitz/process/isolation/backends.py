@@ -1,11 +1,11 @@
-"""The choice of the tool that isolates foreign bots on this machine, by a trial run.
+"""Chooses the tool that isolates untrusted bots on this machine, by a trial run.
 
 bwrap    bubblewrap: a user (as root), processes, mounts and a network of the bot's own
 setpriv  a user of the bot's own; only root can give it that
 none     nothing: all entrants are trusted
 
 An installed tool may still fail, as in many containers. So the choice depends on a trial: a small
-program runs in the tool, and must see Python, kibitz and the bots' files, but not the event's
+program runs in the tool and must see Python, kibitz and the bots' files, but not the event's
 directory or tokens.
 """
 
@@ -29,11 +29,11 @@ WISHES: Final[tuple[Wish, ...]] = get_args(Wish)
 BEST_FIRST: Final[tuple[Tool, ...]] = ("bwrap", "setpriv")
 TRY_SECONDS: Final = 30.0
 HOW: Final[dict[Tool, str]] = {
-    "bwrap": "isolated by bwrap: files and processes of their own",
-    "setpriv": "isolated by setpriv: a user each, but one network",
-    "none": "trusted: not isolated from each other or from this machine",
+    "bwrap": "isolated by bwrap, with their own files and processes",
+    "setpriv": "isolated by setpriv, with a user each but a shared network",
+    "none": "trusted, and not isolated from each other or from this machine",
 }
-"""The sentences about entrants."""
+"""Descriptions of how entrants are isolated, by tool."""
 _TRIAL = """
 import importlib.util, json, os, sys
 import kibitz.process.parent_death, pydantic_core
@@ -55,28 +55,30 @@ print("tried")
 
 
 class BackendError(ValueError):
-    """The tool that was asked for does not work here; the message says why."""
+    """The requested tool does not work here; the message says why."""
 
 
 @dataclass(frozen=True)
 class Isolation:
-    """How untrusted bots are isolated."""
+    """The isolation of untrusted bots."""
 
     tool: Tool
     why: str = ""
-    """Why nothing better is used; empty if this was requested."""
+    """Why no better tool is used; empty if this one was requested."""
     hidden: Sequence[Path] = field(default=())
-    """Paths that no bot may see."""
+    """Paths hidden from all bots."""
     elsewhere: bool = False
     """Whether the server is on another machine, so that bots need a network."""
 
     @property
     def sentence(self) -> str:
-        """Say it in one line."""
+        """A one-line description."""
         sentence = f"entrants are {HOW[self.tool]}"
         if self.tool == "bwrap":
-            far = ", and the network is open to them, for the server is not on this machine"
-            sentence += far if self.elsewhere else ", and no network but the server"
+            far = ", and the network is open to them because the server is on another machine"
+            sentence += (
+                far if self.elsewhere else ", and can reach only the server over the network"
+            )
         return f"{sentence} ({self.why})" if self.why else sentence
 
 
@@ -88,8 +90,8 @@ def choose(
 ) -> Isolation:
     """Return the best isolation that works, or the requested one.
 
-    Bots must be able to read `seen` and none may read `hidden`; `covered` is hidden if the tool can
-    do that. Raises `BackendError` if the requested tool does not work.
+    Bots must be able to read `seen` and must not be able to read `hidden`; `covered` is hidden if
+    the tool supports that. Raises `BackendError` if the requested tool does not work.
     """
     out_of_sight = [*hidden, *(path for path in covered if not _contains(path, seen))]
     if wish == "none":
@@ -114,10 +116,10 @@ def unusable(tool: Tool, seen: Sequence[Path], hidden: Sequence[Path]) -> str | 
     if shutil.which(tool) is None:
         return "not installed"
     if tool == "setpriv" and not uids.may_change():
-        return "only root can give bots a user of their own"
+        return "only root can give each bot its own user"
     sandbox = Sandbox(tool=tool, hidden=tuple(hidden), readable=tuple(seen), network=False)
     words = json.dumps({"seen": [*map(str, seen)], "hidden": [*map(str, hidden)]})
-    # As a bot is started: it is Python that starts Python, within the rights of the sandbox.
+    # Like a real bot: Python starts Python with the rights of the sandbox.
     trial = [sys.executable, "-I", "-S", entrypoint.__file__, "--"]
     trial += [sys.executable, "-P", "-c", _TRIAL, words]
     with uids.allocate(uids.may_change()) as user:
@@ -137,4 +139,4 @@ def unusable(tool: Tool, seen: Sequence[Path], hidden: Sequence[Path]) -> str | 
     if done.returncode == 0 and done.stdout.strip() == "tried":
         return None
     lines = (done.stderr or done.stdout).strip().splitlines()
-    return lines[-1] if lines else f"it ended with status {done.returncode}"
+    return lines[-1] if lines else f"it exited with status {done.returncode}"

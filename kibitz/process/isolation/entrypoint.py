@@ -1,13 +1,14 @@
-"""The last step before an untrusted bot: limits, scratch directories, the way to the server.
+"""The last step before an untrusted bot: sets limits, scratch directories and the path to the
+server.
 
 ``python -I -S isolation/entrypoint.py [OPTIONS] -- COMMAND...``
 
-Runs inside of the isolation, with its rights, and becomes the command (`exec`). If the bot has its
-own network, which reaches nothing, it opens the server's port there and passes the listening socket
-out over an inherited descriptor. The organizer's relay accepts on it and forwards connections to
-the real server. So all connections of the bot are ordinary ones to an ordinary address.
+It runs inside the isolation, with its rights, and then executes the command (`exec`). If the bot
+has its own isolated network, it opens the server's port there and passes the listening socket out
+over an inherited descriptor. The organizer's relay accepts connections on it and forwards them to
+the real server. The bot therefore makes ordinary connections to an ordinary address.
 
-It imports nothing of kibitz, so that it starts in a few hundredths of a second.
+It imports nothing from kibitz, so that it starts in a few hundredths of a second.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from pathlib import Path
 
 EXIT_NOT_FOUND = 127
 OOM_SCORE_ADJUSTMENT = 500
-"""If memory runs out, the kernel kills a bot before the server and other people's programs."""
+"""Makes the kernel kill a bot before the server and other programs if memory runs out."""
 RLIMITS = {
     "processes": resource.RLIMIT_NPROC,
     "files": resource.RLIMIT_NOFILE,
@@ -34,7 +35,7 @@ RLIMITS = {
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Become the command."""
+    """Apply the options and execute the command."""
     words = sys.argv[1:] if argv is None else [*argv]
     at = words.index("--")
     given, command = _parser().parse_args(words[:at]), words[at + 1 :]
@@ -58,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog="entrypoint", description="Become a bot within limits.")
+    made = argparse.ArgumentParser(prog="entrypoint", description="Run a bot within limits.")
     made.add_argument("--mkdir", type=Path, action="append", default=[])
     made.add_argument("--copy", type=Path, nargs=2, action="append", default=[])
     made.add_argument("--listen", type=int, metavar="PORT")
@@ -71,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def copy_cache(source: Path, target: Path) -> None:
-    """Copy a part of a cache, as far as it can be read: what is missing is made again."""
+    """Copy the readable files of a cache; missing ones are recompiled."""
     with contextlib.suppress(OSError, shutil.Error):
         if source.is_dir():
             shutil.copytree(source, target, dirs_exist_ok=True)
@@ -80,7 +81,7 @@ def copy_cache(source: Path, target: Path) -> None:
 
 
 def share_listener(control: int, port: int) -> None:
-    """Listen on a port of this network, and pass the sockets to the other end."""
+    """Listen on a port of this network, and pass the listening sockets to the other end."""
     listeners = []
     for family, host in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
         with contextlib.suppress(OSError):
@@ -95,7 +96,7 @@ def share_listener(control: int, port: int) -> None:
 
 
 def set_rlimit(kind: int, most: int) -> None:
-    """Set a limit, for good; one that is lower already stays."""
+    """Lower a limit permanently; a lower existing limit is kept."""
     _, hard = resource.getrlimit(kind)
     top = most if hard == resource.RLIM_INFINITY else min(most, hard)
     resource.setrlimit(kind, (top, top))

@@ -1,7 +1,7 @@
 """The launch of an untrusted bot: its sandbox, limits, environment, descriptors and user.
 
-Each start of a process creates its own scratch directory, user and way to the server. All are
-removed after its end.
+Each process gets its own scratch directory, user and path to the server. All are removed when it
+ends.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from kibitz.process.isolation.sandbox import SCRATCH, Sandbox, command_line
 from kibitz_server.housebots.process import inherited_environment
 
 MAX_PROCESSES: Final = 256
-"""Processes and threads of a bot, where they can be counted."""
+"""The maximum number of processes and threads of a bot, if the kernel counts them."""
 MAX_FILES: Final = 1024
-"""Files that a process may have open."""
+"""The maximum number of open files of a process."""
 CACHE_VERSIONS: Final = 2
-"""Versions of a package's machine code that a bot is given."""
+"""The number of versions of a package's machine code to give to a bot."""
 MAX_FILE_BYTES: Final = 256 << 20
-"""The longest file that a process may write."""
+"""The maximum size of a file that a process may write, in bytes."""
 FOREIGN_VARIABLES: Final = frozenset(
     {
         *("PATH", "LANG", "LANGUAGE", "TZ", "VIRTUAL_ENV", "PYTHONPATH", "PYTHONHASHSEED"),
@@ -41,14 +41,14 @@ FOREIGN_VARIABLES: Final = frozenset(
         *("NUMBA_NUM_THREADS", "NUMBA_DISABLE_JIT", "KIBITZ_PLAIN", "KIBITZ_TEST_RUN"),
     }
 )
-"""The part of a house bot's environment that foreign code gets: no variable that names a directory
-of the user, such as the compile cache of the house bots."""
+"""The part of a house bot's environment that untrusted code gets, without variables that name user
+directories, such as the house bots' compile cache."""
 
 
 def foreign_environment() -> dict[str, str]:
-    """Return the environment of a foreign bot: `FOREIGN_VARIABLES` and the locale.
+    """Return the environment of an untrusted bot: `FOREIGN_VARIABLES` and the locale.
 
-    `kibitz_server.housebots.process` has the one list of what any bot may inherit.
+    `kibitz_server.housebots.process` lists what bots may inherit.
     """
     inherited = inherited_environment(os.environ)
     chosen = {
@@ -61,7 +61,7 @@ def foreign_environment() -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Launch:
-    """How to start a process: what `child.child_process` is called with."""
+    """The arguments for `child.child_process` to start a process."""
 
     command: Sequence[str]
     env: Mapping[str, str]
@@ -79,11 +79,11 @@ async def isolated(
     descriptors: Sequence[int] = (),
     memory: int | None = None,
 ) -> AsyncIterator[Launch]:
-    """Provide the launch of `command` in isolation, which plays at `url` and may read `seen`.
+    """Provide the isolated launch of `command`, which plays at `url` and may read `seen`.
 
-    `env` comes on top of `foreign_environment`; `descriptors` are inherited; `memory` (MiB) is for
-    all its processes together, where there are cgroups. Start it within the block, and only once;
-    at the end of the block it must have ended.
+    `env` is added to `foreign_environment`; `descriptors` are inherited; `memory` (MiB) limits all
+    its processes together if cgroups are available. Start it only once, within the block; it must
+    have exited before the block ends.
     """
     own = isolation.tool != "none"
     with uids.allocate(own and uids.may_change()) as user, _scratch() as scratch:
@@ -123,7 +123,7 @@ def supervisor_command(
     memory: int | None = None,
     scratch: Path | None = None,
 ) -> list[str]:
-    """Return the command line of the supervisor of a command, to be started by this process."""
+    """Return the command line of a command's supervisor, a child of this process."""
     words = [sys.executable, "-P", "-m", "kibitz.process.isolation.supervisor", str(os.getpid())]
     words += [word for descriptor in descriptors for word in ("--fd", str(descriptor))]
     words += [] if user is None else ["--user", str(user)]
@@ -133,29 +133,29 @@ def supervisor_command(
 
 
 def is_local(url: str) -> bool:
-    """Whether a server is one of this machine, so that a bot needs no network to play there."""
+    """Return whether a server is on this machine, so that a bot needs no network to play there."""
     parts = urlsplit(url)
     local = parts.hostname in ("127.0.0.1", "localhost", "::1")
     return local and parts.scheme == "ws" and (parts.port or 80) >= 1024
 
 
-# What is in it
+# Scratch directories and the compile cache
 
 
 @dataclass(frozen=True)
 class _Scratch:
-    """A bot's writable directories and the machine code that it starts with."""
+    """A bot's writable directories and its initial machine code."""
 
     env: Mapping[str, str]
     words: Sequence[str] = ()
-    """Options of `entrypoint`."""
+    """Options for `entrypoint`."""
     cache: Path | None = None
-    """The directory to bind, since it is copied inside."""
+    """The directory to bind, which is copied inside the sandbox."""
 
 
 @contextlib.contextmanager
 def _scratch() -> Iterator[Path]:
-    """Provide a directory for one bot; ignore errors when deleting it."""
+    """Provide a directory for one bot; ignore errors when it is deleted."""
     path = Path(tempfile.mkdtemp(prefix="kibitz-bot-")).resolve()
     try:
         yield path
@@ -164,9 +164,9 @@ def _scratch() -> Iterator[Path]:
 
 
 def _prepare(isolation: Isolation, scratch: Path, user: int | None) -> _Scratch:
-    """Make the directories that a bot may write to, with a copy of the compile cache.
+    """Create the directories that a bot may write to, with a copy of the compile cache.
 
-    Each bot has its own copy, since any process that loads the cache runs the code in it.
+    Each bot gets its own copy, since any process that loads the cache executes its code.
     """
     from kibitz_games.compiled import kernels
 
@@ -182,14 +182,14 @@ def _prepare(isolation: Isolation, scratch: Path, user: int | None) -> _Scratch:
     for part in parts:
         _link_or_copy(part, scratch / "kernels" / part.name)
     if user is not None:
-        # The files stay ours: the bot may replace them in its own directories, but not write them.
+        # The files are still owned by this user: the bot can replace them, but not write into them.
         for path, _, _ in os.walk(scratch):
             os.chown(path, user, user)
     return _Scratch(_home_environment(scratch))
 
 
 def _link_or_copy(source: Path, target: Path) -> None:
-    """Link a part of a cache, which is never written in place, or copy it where that cannot be."""
+    """Link a cache file, which is never written in place, or copy it if linking fails."""
     try:
         if source.is_dir():
             shutil.copytree(source, target, copy_function=os.link)
@@ -201,7 +201,7 @@ def _link_or_copy(source: Path, target: Path) -> None:
 
 
 def _current_cache(shared: Path) -> list[Path]:
-    """Return what of the compile cache is in use: for each package the newest versions."""
+    """Return the current parts of the compile cache: the newest versions for each package."""
     versions: dict[str, list[tuple[float, Path]]] = {}
     with contextlib.suppress(OSError):
         for path in shared.iterdir():
@@ -222,21 +222,21 @@ def _home_environment(home: Path) -> dict[str, str]:
 
 
 def _cgroup_arguments() -> dict[str, str]:
-    """Return what the supervisor needs to find the directory of groups."""
+    """Return the arguments that tell the supervisor the cgroup directory."""
     return {key: os.environ[key] for key in ("KIBITZ_CGROUP",) if key in os.environ}
 
 
 def counts_processes(isolation: Isolation, user: int | None) -> bool:
-    """Whether the kernel counts a bot's processes apart from those of others.
+    """Return whether the kernel counts a bot's processes separately from others.
 
-    It counts them by user, and since Linux 5.14 by user and user namespace.
+    It counts them by user and, since Linux 5.14, by user and user namespace.
     """
     release = tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2])
     return user is not None or (isolation.tool == "bwrap" and release >= (5, 14))
 
 
 def _rlimit_arguments(*, count_processes: bool) -> list[str]:
-    """Return the limits that hold for every untrusted bot, as `entrypoint` takes them."""
+    """Return the limits for every untrusted bot, as options for `entrypoint`."""
     words = ["--processes", str(MAX_PROCESSES)] if count_processes else []
     words += ["--files", str(MAX_FILES), "--file-bytes", str(MAX_FILE_BYTES)]
     with contextlib.suppress(OSError, ValueError):

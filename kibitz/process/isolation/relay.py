@@ -1,10 +1,9 @@
-"""A relay out of a bot's network namespace: one address, WebSocket connections only.
+"""A relay out of a bot's network namespace, only for WebSocket connections to one address.
 
-The bot's side is a listening socket in a network that reaches nothing else; it comes from
-`entrypoint`. The relay forwards a connection to the server if its first request asks for a
-websocket at the server's own path. Entrants may not read a server's pages, such as the records of
-other people's games. Connections are independent of each other, so a bot can reconnect as often as
-it likes.
+The bot's side is a listening socket from `entrypoint`, in an otherwise isolated network. The relay
+forwards a connection to the server only if its first request opens a websocket at the server's
+path. Entrants must not read the server's pages, such as the records of other games. Connections are
+independent of each other, so a bot can reconnect any number of times.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ from urllib.parse import urlsplit
 from kibitz_protocol.wire.server_address import websocket_url
 
 HEAD_BYTES: Final = 16 * 1024
-"""The longest request that opens a websocket."""
+"""The maximum size of a request that opens a websocket, in bytes."""
 HEAD_SECONDS: Final = 10.0
 MAX_CONNECTIONS: Final = 32
-"""Connections of one bot at the same time."""
+"""The maximum number of simultaneous connections of a bot."""
 CHUNK: Final = 64 * 1024
 _UPGRADE = re.compile(rb"\r\nupgrade:[ \t]*websocket[ \t]*\r\n", re.IGNORECASE)
 REFUSED: Final = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
 class Relay:
-    """Passes on the connections of one bot. `close` ends them."""
+    """Forwards the connections of one bot until `close`."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -45,11 +44,11 @@ class Relay:
 
     @property
     def control(self) -> int:
-        """The descriptor that the bot's process inherits, for `entrypoint`."""
+        """The descriptor for `entrypoint`, which the bot's process inherits."""
         return self._theirs.fileno()
 
     def start(self) -> None:
-        """Take over the listening sockets whenever they come."""
+        """Accept the listening sockets as they arrive."""
         self._taking = asyncio.create_task(self._take())
 
     async def close(self) -> None:
@@ -84,7 +83,7 @@ class Relay:
             if len(self._open) <= MAX_CONNECTIONS:
                 await self._serve(reader, writer)
         except (OSError, EOFError, ValueError, TimeoutError):
-            pass  # either side went away; the bot notices, and connects again
+            pass  # one side disconnected; the bot notices and reconnects
         finally:
             self._open.discard(task)
             writer.transport.abort()
@@ -119,10 +118,10 @@ async def _head(reader: StreamReader) -> bytes:
 
 
 async def _pump(source: StreamReader, target: StreamWriter) -> None:
-    """Forward data until its end, and forward the end too."""
+    """Forward data, including the end of the stream."""
     while data := await source.read(CHUNK):
         if target.is_closing():  # uvloop raises RuntimeError where asyncio only logs
-            raise ConnectionResetError("the other side is gone")
+            raise ConnectionResetError("the other side disconnected")
         target.write(data)
         await target.drain()
     with contextlib.suppress(OSError):
@@ -130,10 +129,10 @@ async def _pump(source: StreamReader, target: StreamWriter) -> None:
 
 
 async def _both(*pumps: object) -> None:
-    """Run until both directions have ended, or one of them has lost its side."""
+    """Run until both directions have ended or one has lost its connection."""
     try:
         async with asyncio.TaskGroup() as group:
             for pump in pumps:
                 group.create_task(pump)  # type: ignore[arg-type]
     except* OSError:
-        pass  # the group's own exception, which nobody around it looks for
+        pass  # a lost connection is normal here

@@ -1,4 +1,4 @@
-"""Command lines of the isolation tools: which files and namespaces a sandbox has."""
+"""Command lines of the isolation tools, with the files and namespaces of a sandbox."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from pathlib import Path
 from typing import Final, Literal
 
 SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt")
-"""Directories that programs of the system need; bots may read all of them."""
+"""Directories that system programs need; bots may read all of them."""
 TMPFS_BYTES: Final = 512 << 20
-"""Bytes that a bot may have in files; they are kept in memory."""
+"""The maximum total size of a bot's files, which are in memory, in bytes."""
 SCRATCH: Final = "/tmp/bot"
 SCRATCHES: Final = ("/tmp", "/var/tmp", "/dev/shm", "/run")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sandbox:
-    """The files and the network that a bot may use."""
+    """The files and the network that a bot can use."""
 
     tool: Literal["bwrap", "setpriv", "none"]
     readable: Sequence[Path] = ()
-    """Files and directories of the bot, which may be read."""
+    """The bot's own files and directories, which it can read."""
     hidden: Sequence[Path] = ()
-    """Paths that it may not see, even inside of a readable directory."""
+    """Paths hidden from it, even inside a readable directory."""
     network: bool = True
-    """Whether it shares the network of the machine."""
+    """Whether it shares the machine's network."""
     cache: Path | None = None
-    """Machine code of the rules, to be copied."""
+    """The directory with the machine code of the rules, to be copied."""
 
 
 def command_line(sandbox: Sandbox, user: int | None, command: Sequence[str]) -> list[str]:
-    """Return the command line that runs `command` inside of a sandbox, as `user` if one is said."""
+    """Return the command line that runs `command` inside a sandbox, as `user` if given."""
     if sandbox.tool == "none":
         return [*command]
     changed = [*command] if user is None else [*_as_user(user), *command]
@@ -55,7 +55,7 @@ def _bwrap(sandbox: Sandbox, as_root: bool) -> list[str]:
     words = [shutil.which("bwrap") or "bwrap", "--die-with-parent", "--new-session"]
     words += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     words += [] if sandbox.network else ["--unshare-net"]
-    # As root the bot's user is changed inside, by setpriv, which drops what is left of rights.
+    # As root, setpriv changes the user inside the sandbox and drops the remaining capabilities.
     words += ["--cap-drop", "ALL"]
     if as_root:
         kept = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
@@ -78,7 +78,7 @@ def _mounts(sandbox: Sandbox) -> Iterator[str]:
     for name in SCRATCHES:
         yield from ("--perms", "1777", *size, "--tmpfs", name)
     bound = _binds(sandbox)
-    # Made here, for bwrap keeps the way to what not everybody may read to one user.
+    # Created here because bwrap would make the parents of private paths readable to one user only.
     for parent in sorted({parent for path in bound for parent in path.parents} - {Path("/")}):
         yield from ("--perms", "0755", "--dir", str(parent))
     for path in bound:
@@ -88,7 +88,7 @@ def _mounts(sandbox: Sandbox) -> Iterator[str]:
 
 
 def _binds(sandbox: Sandbox) -> list[Path]:
-    """Return what is bound besides the system, those that contain others first."""
+    """Return the paths to bind in addition to the system's, parents first."""
     paths: set[Path] = set()
     for path in (*_python(), *sandbox.readable):
         paths |= {path.absolute(), path.resolve()}
@@ -103,7 +103,7 @@ def _binds(sandbox: Sandbox) -> list[Path]:
 
 
 def _python() -> Iterator[Path]:
-    """Yield where Python and its packages are; not the directory that this one was started in."""
+    """Yield the paths of Python and its packages, without the current directory."""
     started = (Path.cwd(), Path(sys.argv[0]).absolute().parent)
     packages = sys.path[1:] if sys.path and Path(sys.path[0]) in started else sys.path
     ours = [sys.prefix, sys.base_prefix, sys.exec_prefix, *packages]
@@ -112,13 +112,13 @@ def _python() -> Iterator[Path]:
 
 @functools.cache
 def supports(option: str) -> bool:
-    """Whether the installed bwrap has an option."""
+    """Return whether the installed bwrap has an option."""
     done = subprocess.run(["bwrap", "--help"], capture_output=True, text=True, check=False)
     return option in done.stdout + done.stderr
 
 
 def _hide(path: Path, sandbox: Sandbox) -> list[str]:
-    """Cover what is in a directory that is bound; what is not bound is not there."""
+    """Cover a path inside a bound directory; other paths do not exist in the sandbox anyway."""
     within = any(path.is_relative_to(bound) for bound in _binds(sandbox))
     if not within or not path.exists():
         return []
@@ -127,21 +127,21 @@ def _hide(path: Path, sandbox: Sandbox) -> list[str]:
     return ["--ro-bind", "/dev/null", str(path)]
 
 
-# What a bot has to read
+# Paths that a bot must be able to read
 
 
 def directories_of_file(file: Path) -> list[Path]:
-    """Return the directory of a file, and that of what it is a link to."""
+    """Return the directory of a file, and that of its link target."""
     return [*{file.absolute().parent, file.resolve().parent}]
 
 
 def directories_of_command(command: Sequence[str], base: Path) -> list[Path]:
-    """Return the directories of a program and of the files that its words name."""
+    """Return the directories of a program and of the files named in its arguments."""
     first = str(base / command[0]) if "/" in command[0] else shutil.which(command[0])
     words = [*([] if first is None else [first]), *command[1:]]
     files = [path for path in (base / word for word in words if word) if path.is_file()]
     directories = [directory for file in files for directory in directories_of_file(file)]
-    # A program in a directory of programs may need what is beside that, as versions of Python do.
+    # A program in a bin directory may need its sibling directories, as Python installations do.
     programs = ("bin", "shims")
     return [
         directory.parent
@@ -152,7 +152,7 @@ def directories_of_command(command: Sequence[str], base: Path) -> list[Path]:
 
 
 def _is_separate_installation(directory: Path) -> bool:
-    """Whether a directory's parent holds one program's installation, not all of a person's."""
+    """Return whether a directory's parent is one program's installation, not a user's home."""
     with contextlib.suppress(RuntimeError):
         return directory.parent not in (Path.home(), Path.home() / ".local")
     return True

@@ -1,18 +1,18 @@
-"""The supervisor of one bot: starts it, waits for it, and leaves none of its processes behind.
+"""The supervisor of one bot: starts it, waits for it, and leaves no processes behind.
 
 ``python -P -m kibitz.process.isolation.supervisor PARENT [OPTIONS] -- COMMAND...``
 
-It runs outside of the isolation, with the rights of the organizer, and is the parent of the bot's
+It runs outside the isolation, with the rights of the organizer, and is the parent of the bot's
 first process. On Linux it is a *child subreaper*: orphaned processes of the bot, such as a daemon
-that forked twice and left its session, become children of the supervisor, not of init. So all that
-the bot ever started descends from the supervisor, which finds and kills it.
+that forked twice and left its session, become children of the supervisor instead of init. So all
+the bot's processes descend from the supervisor, which finds and kills them.
 
-If the bot has a user of its own, the supervisor first sends one ``kill(-1)`` as that user. The
-kernel sends it to all processes of the user at once, so not even a bot that keeps forking escapes.
+If the bot has its own user, the supervisor first calls ``kill(-1)`` as that user. The kernel
+signals all processes of the user at once, so even a bot that keeps forking cannot escape.
 
 The supervisor ends when the bot's first process has ended, on SIGTERM (which it passes on), or when
-its own parent is gone. It ends as the first process did: with the same status or signal. Bots
-inherit no open descriptors except those of ``--fd``.
+its own parent is gone. It exits with the status or signal of the first process. Bots inherit no
+open descriptors except those of ``--fd``.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from kibitz.process import limits as process_limits
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 TERM_S = 5.0
-"""How long the bot's first process may take to end when it is asked to."""
+"""Seconds for the bot's first process to exit after SIGTERM."""
 POLL_S = 0.5
-"""How often to look whether the parent is still there."""
+"""The interval in seconds at which to check that the parent is alive."""
 CLEAR_S = 4.0
-"""How long it may take until nothing of the bot is left."""
+"""Seconds until all the bot's processes must be gone."""
 SHARED = (Path("/dev/shm"), Path("/tmp"), Path("/var/tmp"))
-"""Directories where every user may write. Files in the first one take memory."""
+"""Directories writable by every user. Files in the first one use memory."""
 MIN_UID = 1000
-"""Users below are not ours to kill."""
+"""The lowest user id whose processes may be killed."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -83,15 +83,17 @@ def main(argv: Sequence[str] | None = None) -> None:
 def _parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="supervisor", description="Supervise one bot.")
     made.add_argument("parent", type=int)
-    made.add_argument("--fd", type=int, action="append", default=[], help="what it inherits")
-    made.add_argument("--user", type=int, help="the user that only this bot has")
-    made.add_argument("--scratch", type=Path, help="what only this bot needs, removed at its end")
-    made.add_argument("--memory", type=int, metavar="MIB", help="of all its processes, by cgroup")
+    made.add_argument("--fd", type=int, action="append", default=[], help="descriptors to inherit")
+    made.add_argument("--user", type=int, help="the bot's own user")
+    made.add_argument("--scratch", type=Path, help="the bot's own directory, removed at the end")
+    made.add_argument(
+        "--memory", type=int, metavar="MIB", help="memory limit of all its processes, by cgroup"
+    )
     return made
 
 
 def _protect() -> None:
-    """Adopt orphans, hear of the parent's end, and let processes of this user not look inside."""
+    """Adopt orphans, get a signal when the parent exits, and prevent tracing by this user."""
     with contextlib.suppress(OSError, AttributeError):
         prctl = ctypes.CDLL(None).prctl
         prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -100,7 +102,7 @@ def _protect() -> None:
 
 
 def _wait(bot: subprocess.Popen[bytes], parent: int, asked: list[int], heard: int) -> int:
-    """Return how the bot's first process has ended; orphans that end meanwhile are collected."""
+    """Return the exit status of the bot's first process; reap orphans in the meantime."""
     give_up = float("inf")
     while True:
         _reap(bot)
@@ -118,7 +120,7 @@ def _wait(bot: subprocess.Popen[bytes], parent: int, asked: list[int], heard: in
 
 
 def _reap(bot: subprocess.Popen[bytes]) -> None:
-    """Reap ended processes: the bot by its own object, all others here."""
+    """Reap exited processes: the bot through its own object, all others here."""
     if sys.platform == "linux":
         with contextlib.suppress(ChildProcessError):
             flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
@@ -127,11 +129,11 @@ def _reap(bot: subprocess.Popen[bytes]) -> None:
     bot.poll()
 
 
-# --- leaving nothing behind -----------------------------------------------------------------------
+# --- cleanup -----------------------------------------------------------------------
 
 
 def kill_descendants(user: int | None) -> None:
-    """Kill all that descends from this process, and all of `user`, until there is nothing."""
+    """Kill all descendants of this process, and all processes of `user`, until none is left."""
     give_up = time.monotonic() + CLEAR_S
     while time.monotonic() < give_up:
         if user is not None:
@@ -149,7 +151,7 @@ def kill_descendants(user: int | None) -> None:
 
 
 def _kill_user(user: int) -> None:
-    """Send SIGKILL to all processes of a user, in one call, made as that user."""
+    """Send SIGKILL to all processes of a user, in one call as that user."""
     child = os.fork()
     if child:
         with contextlib.suppress(ChildProcessError):
@@ -166,7 +168,7 @@ def _kill_user(user: int) -> None:
 
 
 def remove_files(user: int, directories: Sequence[Path]) -> None:
-    """Remove what a user has left in directories that all users share; it has no processes now."""
+    """Remove a user's files in shared directories, after all its processes have exited."""
     for directory in directories:
         with contextlib.suppress(OSError):
             for entry in os.scandir(directory):
@@ -180,7 +182,7 @@ def remove_files(user: int, directories: Sequence[Path]) -> None:
 
 
 def descendants(of: int) -> Iterator[int]:
-    """Yield the processes that descend from one, as far as the system tells (``/proc``)."""
+    """Yield the descendants of a process, as far as ``/proc`` shows them."""
     children: dict[int, list[int]] = {}
     for pid, parent in _parents():
         children.setdefault(parent, []).append(pid)
@@ -192,7 +194,7 @@ def descendants(of: int) -> Iterator[int]:
 
 
 def _parents() -> Iterator[tuple[int, int]]:
-    """Yield every process with its parent; the name in between may have any characters."""
+    """Yield every process with its parent; the name field in between may contain any characters."""
     try:
         names = os.listdir("/proc")
     except OSError:
@@ -205,7 +207,7 @@ def _parents() -> Iterator[tuple[int, int]]:
 
 
 def _exit_like(status: int) -> None:
-    """End with the status of the bot: by the signal that ended it, if one did."""
+    """Exit with the bot's status, or by the signal that killed it."""
     if status >= 0:
         sys.exit(status)
     sys.stdout.flush()

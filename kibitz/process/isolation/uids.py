@@ -1,8 +1,8 @@
-"""Allocation of unused user ids: one for each isolated bot, for as long as it runs.
+"""Allocation of unused user ids: one for each isolated bot while it runs.
 
-No account is created, since a process may run under any user id. By convention
+It creates no accounts, since a process may run under any user id. By convention
 (https://systemd.io/UIDS-GIDS) no account or service uses ids above 0x70000000. If a container has
-only 65,536 ids, those from 61184 on are for services that get theirs at random.
+only 65,536 ids, those from 61184 on are reserved for services with random ids.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ MAX_TRIES: Final = 100
 
 
 class NoUserError(OSError):
-    """No number could be had."""
+    """No user id is available."""
 
 
 def may_change() -> bool:
-    """Whether this process may start others as other users."""
+    """Return whether this process may start others as other users."""
     return os.name == "posix" and os.geteuid() == 0
 
 
 @contextlib.contextmanager
 def allocate(wanted: bool = True) -> Iterator[int | None]:
-    """Give a user that nothing else runs as, and that no other kibitz of this machine takes.
+    """Provide a user id that no process and no other kibitz on this machine uses.
 
-    Without `wanted` it is None: the bot's processes have the user of this one.
+    Without `wanted` it is None, and the bot's processes run as the current user.
     """
     if not wanted:
         yield None
@@ -45,17 +45,18 @@ def allocate(wanted: bool = True) -> Iterator[int | None]:
             number = numbers.start + secrets.randbelow(len(numbers))
             if _is_assigned(number) or _has_processes(number):
                 continue
-            # A name that one process of the machine can hold, and that is free when it ends.
+            # An abstract socket name, which only one process can hold and which is freed when it
+            # exits.
             hold = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
             with contextlib.suppress(OSError):
                 hold.bind(f"\0kibitz-user-{number}")
                 yield number
                 return
-        raise NoUserError("no free user was found for a bot")
+        raise NoUserError("no free user id for a bot")
 
 
 def _is_mapped(numbers: range) -> bool:
-    """Whether a process here may have these users at all."""
+    """Return whether processes here can have this user id at all."""
     with contextlib.suppress(OSError, ValueError):
         for line in Path("/proc/self/uid_map").read_text().splitlines():
             first, _, count = map(int, line.split())

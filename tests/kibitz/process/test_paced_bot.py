@@ -78,5 +78,5 @@ def test_it_is_known_as_the_bot_and_passes_on_what_it_hears() -> None:
 
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
 def test_a_bot_that_answers_with_a_coroutine_cannot_be_paced() -> None:
-    with pytest.raises(TypeError, match="only plain bots can be paced"):
+    with pytest.raises(TypeError, match="only synchronous bots can be paced"):
         PacedBot(Slow(), 1).choose(cast("Turn", OneTurn()))

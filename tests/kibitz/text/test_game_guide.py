@@ -48,7 +48,7 @@ def test_every_option_says_what_it_takes_and_is_for(game: Game) -> None:
     for option in game_guide.options(game):
         assert option.takes
         assert option.summary.endswith("."), option.name
-        assert option.default.endswith("if not said")
+        assert option.default.endswith("by default")
 
 
 def test_the_line_for_hosts_is_one_that_they_can_type(game: Game) -> None:
@@ -108,15 +108,15 @@ class Everything(Model):
 @pytest.mark.parametrize(
     ("name", "takes", "default"),
     [
-        ("kind", "round or square", "round if not said"),
-        ("size", "a whole number from 3 to 9", "the game chooses if not said"),
-        ("most", "a whole number up to 9", "7 if not said"),
-        ("any", "a whole number", "7 if not said"),
-        ("sticky", "yes or no", "no if not said"),
-        ("share", "a whole number or a word", "mean if not said"),
-        ("stones", "a list of up to 3 words with plus signs between them", "none if not said"),
-        ("corners", "a list of 2 whole numbers with plus signs between them", "1+2 if not said"),
-        ("walls", "a list of at least 1 n or s with plus signs between them", "n if not said"),
+        ("kind", "round or square", "round by default"),
+        ("size", "a whole number from 3 to 9", "the game chooses by default"),
+        ("most", "a whole number up to 9", "7 by default"),
+        ("any", "a whole number", "7 by default"),
+        ("sticky", "yes or no", "no by default"),
+        ("share", "a whole number or a word", "mean by default"),
+        ("stones", "a list of up to 3 words separated by plus signs", "none by default"),
+        ("corners", "a list of 2 whole numbers separated by plus signs", "1+2 by default"),
+        ("walls", "a list of at least 1 n or s separated by plus signs", "n by default"),
     ],
 )
 def test_what_an_option_takes(

@@ -53,7 +53,7 @@ def test_the_interval_is_wilsons() -> None:
 def test_progress_says_how_far_it_is_and_how_long_it_takes() -> None:
     told = progress(line(3, 0, 1), games=10, seconds=2.0)
     assert told == "4/10 games, mine scores 75% (30% to 95%), 2.0 games/s, 3 s left"
-    assert "no game has ended yet" in progress(line(0, 0, 0), games=10, seconds=2.0)
+    assert "no finished games yet" in progress(line(0, 0, 0), games=10, seconds=2.0)
 
 
 def test_the_summary_counts_faults_by_cause() -> None:

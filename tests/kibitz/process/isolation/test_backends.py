@@ -26,7 +26,7 @@ def public() -> Iterator[Path]:
 def test_nothing_is_tried_where_nothing_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backends, "unusable", lambda *given: pytest.fail("tried"))
     assert choose("none", [], []).sentence == (
-        "entrants are trusted: not isolated from each other or from this machine"
+        "entrants are trusted, and not isolated from each other or from this machine"
     )
 
 
@@ -66,7 +66,7 @@ def test_a_program_that_is_there_and_does_nothing_is_not_believed(
 def test_setpriv_is_for_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uids, "may_change", lambda: False)
     monkeypatch.setattr(shutil, "which", lambda name: name)
-    assert unusable("setpriv", [], []) == "only root can give bots a user of their own"
+    assert unusable("setpriv", [], []) == "only root can give each bot its own user"
 
 
 def working(tool: Tool) -> None:
@@ -112,5 +112,5 @@ def test_what_is_only_covered_never_hides_a_bot(public: Path) -> None:
 
 def test_an_open_network_is_said() -> None:
     here = Isolation("bwrap")
-    assert here.sentence.endswith("and no network but the server")
+    assert here.sentence.endswith("and can reach only the server over the network")
     assert "network is open" in replace(here, elsewhere=True).sentence
