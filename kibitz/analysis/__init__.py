@@ -1,17 +1,17 @@
-"""Analysis of recorded matches: judge them move by move, play them on, and verify them.
+"""Analysis of recorded matches: evaluate them move by move, play them on, and verify them.
 
-    recorded_turns  the turns of a record, each with the match as it stood
-    seated_bot      a bot of this process at a seat of such a match
-    continuation    a match played on by seated bots, to its end
-    evaluation      a bot's judgment of every move of a record
+    recorded_turns the turns of a record, each with the match at that point
+    seated_bot      a bot that runs in this process in a seat of such a match
+    continuation a match played to its end by seated bots
+    evaluation      a bot's evaluation of every move of a record
     evaluation_text its output for a terminal, as SVG, as JSON, and as a record with comments
-    branch          games from one ply on, with a seat replaced
-    watched_match   a running match, as spectators see it
-    shadow          a bot asked at every turn of a seat of a running match
-    record_source   finds the records that a user names
-    decisive_move   the move after which a seat could no longer get its better result
-    regression_test a pytest file that expects another answer of a bot
+    branch          games played on from a ply with another bot in one seat
+    watched_match   a running match as spectators see it
+    shadow          a bot's moves at every turn of a seat of a running match
+    record_source   loads the records that a user names
+    decisive_move   the move after which a seat could no longer get a better result
+    regression_test a pytest file that expects a different move from a bot
     verification    checks that a correct server could have written a record
 
-Bots run in this process without clocks; each turn has a budget in milliseconds.
+Bots run in this process without clocks; each turn has a time budget in milliseconds.
 """

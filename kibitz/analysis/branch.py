@@ -1,4 +1,4 @@
-"""Games that go on from one ply of a match with other players: would they have held it?"""
+"""Plays a match on from one of its plies with other bots, to see how they would have done."""
 
 from __future__ import annotations
 
@@ -19,47 +19,46 @@ from kibitz_server.match.state import MatchState
 
 @dataclass(frozen=True, kw_only=True)
 class BranchPlan:
-    """A plan of games to play from one ply of a match."""
+    """The settings of games to play from one ply of a match."""
 
     ply: int
-    """The number of plies of the match before the games begin."""
+    """The number of plies of the match before the games start."""
     bots: Mapping[int, str]
-    """The bot of each seat, as on the command line: ``game/name`` or a Python file."""
+    """The bot in each seat, as on the command line: ``game/name`` or a Python file."""
     seat: int
     """The seat whose results count."""
     games: int
     ms: int
-    """The budget of each turn, in milliseconds."""
+    """The time budget of each turn, in milliseconds."""
     seed: int = 0
-    """The same seed gives the same games if time does not limit the bots."""
+    """The same seed gives the same games if the bots' play does not depend on time."""
 
 
 @dataclass
 class BranchOutcome:
-    """The outcome for one seat; `scores` are its shares of 1.
-
-    A game in which the seat itself failed is a loss.
+    """The outcome for one seat; `scores` are from 0 to 1. A game in which the seat itself failed is
+    a loss.
     """
 
     recorded: Result | None
-    """The result of the match itself, None if it had not ended."""
+    """The seat's result in the match itself, None if it had not ended."""
     scores: list[float] = field(default_factory=list)
-    """The scores of games in which no other seat failed; such failures say nothing here."""
+    """The scores of games in which no other seat failed; the other games are inconclusive."""
     ranks: Counter[int] = field(default_factory=Counter)
-    """The ranks in the same games."""
+    """The seat's ranks in the same games."""
     faults: dict[int, Counter[str]] = field(default_factory=dict)
     """The number of failures by seat and cause, without seats that never failed."""
     lines: set[str] = field(default_factory=set)
-    """The different games that were played."""
+    """The distinct games played."""
 
     @property
     def mean(self) -> float:
-        """The mean score of the seat; fails if no game was counted."""
+        """The seat's mean score; raises if no game was counted."""
         return sum(self.scores) / len(self.scores)
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95% interval of the mean, for games that are independent of each other."""
+        """The 95% interval of the mean, assuming independent games."""
         low, high = mean_interval(self.scores, share=True)
         assert low is not None
         assert high is not None
@@ -74,11 +73,11 @@ def branch(
     records: Path | None = None,
     on_game: Callable[[int, Result], object] | None = None,
 ) -> BranchOutcome:
-    """Play the games of a plan from `start`, one after the other; return their outcome.
+    """Play the games of a plan from `start` one by one; return the outcome.
 
-    If `record`, the one of the match, is given, each game is recorded in the folder `records`. Such
-    a record starts with the entries of the match. Raises `SpecError` if a bot does not exist and
-    `BotFailedError` if one does not start; both are `ValueError`.
+    If the match's `record` is given, each game is recorded in the folder `records`, starting with
+    the entries of the match. Raises `SpecError` if a bot does not exist and `BotFailedError` if one
+    does not start, both `ValueError`.
     """
     factories = {seat: load(spec) for seat, spec in plan.bots.items()}
     for factory in factories.values():
@@ -120,7 +119,7 @@ def _write(
     matches: Sequence[MatchState],
     entries: Sequence[Entry],
 ) -> None:
-    """Write the record of one game; its players are named after both of them."""
+    """Write the record of one game; a replaced player's name includes the bot's."""
     start, end = matches
     seats = [
         Player(
@@ -139,14 +138,15 @@ def _write(
 
 
 def missing_seats(match: MatchState, given: Mapping[int, str]) -> list[int]:
-    """Return the seats that still play and have no bot in `given`."""
+    """Return the seats that are still playing and have no bot in `given`."""
     return [s for s in range(len(match.players)) if s not in given and match.still_plays(s)]
 
 
 def plan_seats(match: MatchState, seat: int, bot: str, others: Sequence[str]) -> dict[int, str]:
     """Return the bot of each seat: `bot` in `seat`, and `others` in the other seats in order.
 
-    One of `others` stands for all of them. Raises `ValueError` where their number does not fit.
+    A single one of `others` is used for all of them. Raises `ValueError` for a wrong number of
+    bots.
     """
     rest = missing_seats(match, {seat: bot})
     if len(others) == 1:

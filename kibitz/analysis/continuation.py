@@ -1,4 +1,4 @@
-"""Continuation of a match to its end by bots of this process."""
+"""Plays a match to its end with bots in this process."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from kibitz_server.match.state import MatchState
 
 
 def play_on(match: MatchState, bots: Mapping[int, SeatedBot]) -> tuple[Result, list[Entry]]:
-    """Play `match` to its end, which changes it; return the result and the new entries.
+    """Play `match` to its end in place; return the result and the new entries.
 
-    `bots` has one for every seat that still plays. A bot that raises, or answers no legal move,
-    forfeits its seat, as it would on a server after its last try. No time passes.
+    `bots` has one for every seat still playing. A bot that raises or does not answer with a legal
+    move forfeits its seat, as on a server after its last try. Clocks do not run.
     """
     entries: list[Entry] = []
     while match.result is None:
@@ -24,7 +24,7 @@ def play_on(match: MatchState, bots: Mapping[int, SeatedBot]) -> tuple[Result, l
 
 
 def faults(entries: Iterable[Entry]) -> list[Forfeited]:
-    """Return the entries by which bots that failed dropped out."""
+    """Return the forfeit entries of bots that failed."""
     return [entry for entry in entries if isinstance(entry, Forfeited)]
 
 

@@ -1,10 +1,9 @@
-"""The decisive move of a seat: after it the better result that was there could not be had.
+"""The decisive move of a seat: the one that gave away a better result.
 
-The record is folded back from its end, one turn of the seat after the other. From each of them a
-bot plays all seats to the end. The first turn found from which the seat does better than it did
-is the last at which it could: the move that it made there instead is the decisive one.
-
-With a bot that plays perfectly this is exact. With any other it is what that bot can show.
+The search goes through the seat's turns from the end of the record to its start. From each turn a
+bot plays all seats to the end. The first turn found from which the seat does better than in the
+match is its last chance, and the move played there is the decisive one. With a perfect bot the
+answer is exact; otherwise it is only as good as the bot's play.
 """
 
 from __future__ import annotations
@@ -22,26 +21,26 @@ from kibitz_protocol.wire.recordfile import Record
 from kibitz_protocol.wire.records import Entry, Moved, Result
 
 STRONGEST = ("solver", "champion", "threat", "hunter", "mcts")
-"""Names of house bots; the default bot is the first that the game has."""
+"""Names of house bots by preference; the default is the first that the game has."""
 
 
 @dataclass(frozen=True)
 class DecisiveMove:
-    """The last turn of a seat from which it could still do better than it did."""
+    """The last turn of a seat from which it could still do better than in the match."""
 
     turn: RecordedTurn
     played: str
-    """The move of the match, in the words of the game."""
+    """The move of the match, in the game's notation."""
     better: str
-    """A move after which the seat does better."""
+    """A move after which the seat does better, in the game's notation."""
     result: Result
-    """How the match ends after that, with the bot at all seats."""
+    """The result after that move, with the bot in all seats."""
     line: tuple[str, ...]
-    """The moves from there to that end, in the words of the game."""
+    """The moves from there to the end, in the game's notation."""
 
 
 def strongest(game: Game) -> str:
-    """Return the default house bot that judges a game."""
+    """Return the default house bot to judge a game."""
     own = (f"{game.info.name}/{name}" for name in STRONGEST)
     return next(name for name in own if name in PERSONALITIES)
 
@@ -55,11 +54,11 @@ def decisive_move(
     *,
     on_turn: Callable[[RecordedTurn], object] | None = None,
 ) -> DecisiveMove | None:
-    """Return the decisive move of `seat`, None if it never could have done better.
+    """Return the decisive move of `seat`, None if it could never have done better.
 
-    `factory` makes the bots that play on, with `ms` milliseconds for each turn; `on_turn` gets
-    every turn that is tried. Raises `ValueError` for a match that is not over, `BrokenLog`, and
-    `BotFailedError` where the bot fails in a game, which then shows nothing.
+    `factory` makes the bots that play on, with `ms` milliseconds per turn; `on_turn` is called with
+    every turn tried. Raises `ValueError` for an unfinished match, `BrokenLog`, and `BotFailedError`
+    if the bot fails in a game.
     """
     if record.footer is None:
         raise ValueError("expected the record of a match that is over")

@@ -1,4 +1,4 @@
-"""A bot's judgment of every move of a record: its own move and the value of the position."""
+"""A bot's evaluation of every move of a record: its own move and the value of the position."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kibitz_server.match.state import MatchState
 
 @dataclass(frozen=True)
 class MoveEvaluation:
-    """The analyzing bot's judgment of one move."""
+    """The bot's evaluation of one move."""
 
     ply: int
     seat: int
@@ -28,11 +28,11 @@ class MoveEvaluation:
     best: str
     """The move that the bot would have played."""
     comment: Comment
-    """The bot's full comment on its own move."""
+    """The bot's comment on its own move."""
 
     @property
     def agrees(self) -> bool:
-        """Whether the bot would have played the move of the match."""
+        """Whether the bot would have played the same move."""
         return self.played == self.best
 
     @property
@@ -44,7 +44,7 @@ class MoveEvaluation:
     def end_in(self) -> int | None:
         """The number of plies to a proven win or loss, None if nothing is proven.
 
-        0 if the bot did not say how many.
+        0 if the bot gave no number.
         """
         return None if self.value is None else plies_to_end(self.value)
 
@@ -57,7 +57,7 @@ class MoveEvaluation:
 
 
 def value_text(comment: Comment) -> str:
-    """Write the value of a comment; what is proved is written in words, "-" where there is none."""
+    """Format the value of a comment: proven results in words, "-" if there is no value."""
     value = comment.value
     if value is None:
         return "-"
@@ -70,14 +70,14 @@ def value_text(comment: Comment) -> str:
 
 @dataclass(frozen=True)
 class Swing:
-    """How the value of a seat changed from one of its turns to its next one."""
+    """The change of a seat's value from one of its turns to the next."""
 
     before: MoveEvaluation
     after: MoveEvaluation
 
     @property
     def change(self) -> float:
-        """The later value less the earlier one."""
+        """The later value minus the earlier one."""
         assert self.before.value is not None
         assert self.after.value is not None
         return self.after.value - self.before.value
@@ -92,11 +92,11 @@ def evaluate(
     seats: Sequence[int] | None = None,
     on_move: Callable[[MoveEvaluation], object] | None = None,
 ) -> list[MoveEvaluation]:
-    """Ask a bot what it would have played, for `ms` milliseconds at each turn of `seats`.
+    """Evaluate the turns of `seats` (all by default) with a bot, for `ms` milliseconds each.
 
-    There is one bot for each seat, which is asked in the order of the match and sees what that
-    seat saw. `seats` are all by default; `on_move` gets each move as it is done.
-    Raises `BotFailedError`, `BrokenLog`, both `ValueError`.
+    Each seat gets its own bot, which sees what the seat saw, in the order of the match. `on_move`
+    is called with each finished evaluation. Raises `BotFailedError` and `BrokenLog`, both
+    `ValueError`.
     """
     evaluations = []
     bots: dict[int, SeatedBot] = {}
@@ -127,13 +127,13 @@ def _evaluation(turn: RecordedTurn, bot: SeatedBot) -> MoveEvaluation:
 
 
 def _notation(match: MatchState, action: Action) -> str:
-    """Return a wire move in the game's notation. Raises `ValueError` for one that is illegal."""
+    """Return a wire move in the game's notation. Raises `ValueError` for an illegal one."""
     move = match.game.encode(match.game_state, match.decode(action))
     return match.game.notation.format(move)
 
 
 class Scale:
-    """A scale from the lowest to the highest value; proven results lie at the ends."""
+    """A scale from the lowest to the highest value; proven results are at the ends."""
 
     def __init__(self, evaluations: Sequence[MoveEvaluation]) -> None:
         open_values = [
@@ -147,14 +147,14 @@ class Scale:
             self.low, self.high = self.low - 1.0, self.high + 1.0
 
     def place(self, evaluation: MoveEvaluation) -> float | None:
-        """Return a value as one from `low` to `high`, None if there is none."""
+        """Return a value scaled to `low` to `high`, None if there is none."""
         if evaluation.proven is not None:
             return self.high if evaluation.proven == "won" else self.low
         return evaluation.value
 
 
 def swings(evaluations: Sequence[MoveEvaluation]) -> list[Swing]:
-    """Return how the values of the seats changed, the greatest change first."""
+    """Return the changes of the seats' values, greatest first."""
     changes = []
     last: dict[int, MoveEvaluation] = {}
     for evaluation in evaluations:
@@ -167,9 +167,10 @@ def swings(evaluations: Sequence[MoveEvaluation]) -> list[Swing]:
 
 
 def annotated(record: Record, evaluations: Sequence[MoveEvaluation]) -> Record:
-    """Return a record whose moves have the comments of the analysis in place of their own.
+    """Return a record with the comments of the analysis in place of the original ones.
 
-    It is for viewers, which draw values and lines from comments; its hashes are those of `record`.
+    It is for viewers, which draw values and lines from comments; its hashes are still those of
+    `record`.
     """
     scale = Scale(evaluations)
     comments = {evaluation.ply: _viewer_comment(evaluation, scale) for evaluation in evaluations}
@@ -185,7 +186,7 @@ def _with_comments(record: Record, comments: Mapping[int, Comment]) -> Iterator[
 
 
 def _viewer_comment(evaluation: MoveEvaluation, scale: Scale) -> Comment:
-    """Return what a viewer shows: proven values are drawn at the ends of the scale."""
+    """Return the comment for a viewer, with proven values at the ends of the scale."""
     text = "as played" if evaluation.agrees else f"better: {evaluation.best}"
     proven = f"; {evaluation.proven}" if evaluation.proven else ""
     fields = {"text": f"{text}{proven}", "value": scale.place(evaluation)}

@@ -1,4 +1,4 @@
-"""An evaluated record for people: a line a move with a bar, a chart as SVG; and as JSON."""
+"""An evaluated record as text (one line with a bar per move), as an SVG chart, and as JSON."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from kibitz_protocol.wire.recordfile import Record
 from kibitz_training.figures import line_chart
 
 BAR = 20
-"""Columns of the graph beside the moves."""
+"""The width of the bars beside the moves, in columns."""
 MOST_SWINGS = 5
-"""The greatest changes that are listed."""
+"""The number of greatest swings to list."""
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def lines(record: Record, evaluations: Sequence[MoveEvaluation]) -> Iterator[str]:
-    """Yield a line for each move, and then the greatest swings."""
+    """Yield a line for each move, followed by the greatest swings."""
     names = _names(record)
     scale = Scale(evaluations)
     width = max((len(evaluation.played) for evaluation in evaluations), default=0)
@@ -46,7 +46,7 @@ def _swing_lines(names: Sequence[str], changes: Sequence[Swing]) -> Iterator[str
 
 
 def _names(record: Record) -> list[str]:
-    """Return what each seat is called, all equally wide."""
+    """Return the name of each seat, padded to equal width."""
     seats = [f"{seat} {who.name}" for seat, who in enumerate(record.setup.seats, start=1)]
     width = max(map(len, seats))
     return [name.ljust(width) for name in seats]
@@ -63,7 +63,7 @@ def _bar(evaluation: MoveEvaluation, scale: Scale) -> str:
 
 
 def svg(record: Record, evaluations: Sequence[MoveEvaluation], title: str) -> str:
-    """Return the values of each seat over the plies as a chart; between turns they stay."""
+    """Return a step chart of each seat's values over the plies, as SVG."""
     scale = Scale(evaluations)
     series = {
         name.strip(): _steps(evaluations, seat, scale) for seat, name in enumerate(_names(record))
@@ -73,7 +73,7 @@ def svg(record: Record, evaluations: Sequence[MoveEvaluation], title: str) -> st
 
 
 def _steps(evaluations: Sequence[MoveEvaluation], seat: int, scale: Scale) -> list[float]:
-    """Return the value of a seat at every ply: the one it had at its last turn before."""
+    """Return the value of a seat at every ply, which is that of its latest turn."""
     own = [(e.ply, p) for e in evaluations if e.seat == seat and (p := scale.place(e)) is not None]
     if not own:
         return []
@@ -85,7 +85,7 @@ def _steps(evaluations: Sequence[MoveEvaluation], seat: int, scale: Scale) -> li
 
 
 def to_json(record: Record, evaluations: Sequence[MoveEvaluation], by: str, ms: int) -> str:
-    """Return all that was found as one JSON object."""
+    """Return the evaluation as one JSON object."""
     return json.dumps(
         {
             "match": record.setup.match,

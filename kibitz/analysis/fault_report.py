@@ -1,4 +1,4 @@
-"""Reports of faults: what a seat was sent before it dropped out, and what it answered."""
+"""Fault reports: what a seat was sent before it dropped out, and what it answered."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kibitz_protocol.wire.reports import MatchReport, Received, SeatReport
 
 
 def build_report(record: Record, seat: int | None = None) -> MatchReport:
-    """Return the report of a record. Raises `ValueError` if it cannot be made."""
+    """Return the report of a record. Raises `ValueError` if that is impossible."""
     from kibitz_server.match import report as match_report
 
     game = find_game(record.setup.game)
@@ -46,13 +46,13 @@ def write_report(report: MatchReport, record: Path, directory: Path) -> Path | N
 
 
 def write_text(report: MatchReport, path: Path) -> None:
-    """Write a report for a person, whole or not at all; its record is on the server."""
+    """Write a report as text, atomically; its record is on the server."""
     lines = report_lines(report, f"{report.match}.jsonl")
     write_atomically(path, "\n".join(lines) + "\n")
 
 
 def report_lines(report: MatchReport, record: str) -> Iterator[str]:
-    """Yield a report for a person; `record` is where its record is."""
+    """Yield a report as lines of text; `record` is the location of its record."""
     return map(printable.line, _match_lines(report, record))
 
 
@@ -91,7 +91,7 @@ def _seat_lines(seat: SeatReport, record: str) -> Iterator[str]:
 
 
 def retry_command(record: str, seat: int, ply: int) -> str:
-    """Return the command that sends the same turn to a bot once more."""
+    """Return the command that sends the same turn to a bot again."""
     words = ["kibitz", "record", "retry", record, "--seat", str(seat + 1), "--ply", str(ply)]
     return f"{shlex.join(words)} BOT"
 

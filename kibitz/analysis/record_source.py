@@ -1,4 +1,4 @@
-"""Records by what a person names: a file, or a finished match of a server."""
+"""Loads the record that a user names: a file, or a finished match on a server."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from kibitz_protocol.wire.recordfile import Record
 
 
 def load(source: str, server: str) -> Record:
-    """Return the record in the file `source`, or of the match of that name at `server`.
+    """Return the record in the file `source`, or that of the match `source` at `server`.
 
-    Raises `RecordError` if it is no record, `OSError` if it is unavailable.
+    Raises `RecordError` for an invalid record, and `OSError` if it is unavailable.
     """
     return read(source) if is_file(source) else asyncio.run(fetch_record(server, source))
 
 
 def is_file(source: str) -> bool:
-    """Return whether a source names a file: keys of matches have no dots."""
+    """Return whether a source is a file; match keys have no dots."""
     return Path(source).is_file() or "." in source or "/" in source
 
 
 def read(source: str) -> Record:
-    """Return the record in a file, or of a match that another program saved.
+    """Return the record in a file, which another program may have saved.
 
     Raises `RecordError`, and `OSError` as `open`.
     """

@@ -1,4 +1,4 @@
-"""The turns of a recorded match, each with the match as it stood before the move."""
+"""The turns of a recorded match, each with the match before the move."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class RecordedTurn:
     """A turn that ended with a move."""
 
     before: MatchState
-    """The match at the turn, a copy that the caller may play on."""
+    """The match at the turn, a copy that the caller may modify."""
     played: Moved
 
     @property
@@ -27,12 +27,12 @@ class RecordedTurn:
 
     @property
     def ply(self) -> int:
-        """How many moves there were before this one."""
+        """The number of moves before this one."""
         return self.played.ply
 
 
 def game_of(record: Record, games: Mapping[str, Game]) -> Game:
-    """Return the game of a record. Raises `ValueError` for one that is not among `games`."""
+    """Return the game of a record. Raises `ValueError` if it is not in `games`."""
     game = games.get(record.setup.game)
     if game is None:
         raise ValueError(f"expected a record of {', '.join(games)}, not of {record.setup.game!r}")
@@ -42,7 +42,7 @@ def game_of(record: Record, games: Mapping[str, Game]) -> Game:
 def recorded_turns(game: Game, record: Record) -> Iterator[RecordedTurn]:
     """Yield the turns of a record in order.
 
-    Raises `BrokenLog`, a `ValueError`, for entries that the rules of the game forbid.
+    Raises `BrokenLog`, a `ValueError`, for entries that violate the rules of the game.
     """
     match = MatchState(game, record.setup)
     for entry in record.entries:

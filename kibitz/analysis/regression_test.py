@@ -1,4 +1,4 @@
-"""A pytest file that asks a bot a recorded turn again and wants another answer."""
+"""Generates a pytest file that sends a bot a recorded turn again and expects a different move."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def test_the_move_at_ply_{ply}_is_not_played_again() -> None:
 
 
 def regression_test(decisive: DecisiveMove, match: str, record: Path, bot: str) -> str:
-    """Return the text of a test of `bot`, which runs beside the file `record`.
+    """Return the source of a test of `bot`, to be run beside the file `record`.
 
-    The bot is asked with `kibitz record retry`, all turns before that one first.
+    The test runs `kibitz record retry`, which sends all earlier turns first.
     """
     return _TEXT.format(
         match=match,
@@ -50,5 +50,5 @@ def regression_test(decisive: DecisiveMove, match: str, record: Path, bot: str) 
 
 
 def _one_line(text: str) -> str:
-    """Return a text that is safe within a docstring."""
+    """Return text that is safe in a docstring."""
     return " ".join(text.split()).replace("\\", "/").replace('"', "'")

@@ -1,4 +1,4 @@
-"""A bot of this process at a seat of a match, asked without a server and without a clock."""
+"""A bot in a seat of a match, called in this process without a server or a clock."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from kibitz_server.match.visibility import MatchViews
 
 
 class BotFailedError(ValueError):
-    """A bot crashed or answered no legal move, so that there is nothing to compare; a sentence."""
+    """A bot crashed or did not answer with a legal move; the message is a sentence."""
 
     @classmethod
     def of(cls, when: str, error: Exception) -> BotFailedError:
-        """Return the error for what a bot raised."""
+        """Return the error for an exception of a bot."""
         return cls(f"the bot failed {when}: {type(error).__name__}: {error}")
 
 
 def prepare(bot: Bot, match: MatchState) -> None:
-    """Let a bot compile or load what it needs for matches like this one; it plays none itself.
+    """Let a bot compile or load what it needs for matches like this one.
 
     Raises `BotFailedError`.
     """
@@ -37,7 +37,7 @@ def prepare(bot: Bot, match: MatchState) -> None:
 
 
 def prepare_for(bot: Bot, item: ProgrammeItem) -> None:
-    """Do the same for matches of an item. Raises `BotFailedError`."""
+    """Let a bot prepare for matches of a programme item. Raises `BotFailedError`."""
     try:
         bot.prepare([item])
     except Exception as error:
@@ -45,7 +45,7 @@ def prepare_for(bot: Bot, item: ProgrammeItem) -> None:
 
 
 def begin(bot: Bot, match: Match) -> None:
-    """Tell a bot that a match begins. Raises `BotFailedError`."""
+    """Notify a bot of the start of a match. Raises `BotFailedError`."""
     try:
         bot.on_match_start(match)
     except Exception as error:
@@ -53,11 +53,11 @@ def begin(bot: Bot, match: Match) -> None:
 
 
 class SeatedBot:
-    """A bot that joins a match as after a restart: it gets the match and then the turns.
+    """A bot that joins a match as after a restart: it gets the match first, then the turns.
 
-    It gets what its seat sees, as from a server. `match_id` is the id of its match: random bots
-    seed themselves with it, so the same id gives the same moves. It has `ms`
-    milliseconds for a turn; with None, the time that its clock leaves. Raises `BotFailedError`.
+    It sees only what its seat sees, as on a server. Random bots use `match_id` as their seed, so
+    the same id gives the same moves. Each turn has `ms` milliseconds; with None, the time left on
+    the clock. Raises `BotFailedError`.
     """
 
     def __init__(
@@ -71,15 +71,15 @@ class SeatedBot:
         begin(bot, self._match)
 
     def answer(self, match: MatchState) -> tuple[Move, Comment | None]:
-        """Return the move of the bot in a match in which its seat is to act, and its comment.
+        """Return the bot's move and comment in a match where its seat is to act.
 
-        The caller checks whether the move is legal. Raises `BadAnswer` if the answer is no move,
-        and any error of the bot.
+        The caller must check that the move is legal. Raises `BadAnswer` if the answer is not a
+        move, and any error of the bot.
         """
         return parse_answer(*self.choose(match))
 
     def choose(self, match: MatchState) -> tuple[Any, Turn]:
-        """Return the bot's answer, and the turn that it was asked with."""
+        """Return the bot's answer and the turn that it was given."""
         turn = self._turn(match)
         answer: Any = self._bot.choose(turn)
         if inspect.isawaitable(answer):

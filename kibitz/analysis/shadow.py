@@ -1,4 +1,4 @@
-"""A bot that is asked at every turn of one seat of a running match, and plays none of them."""
+"""Asks a bot for its move at every turn of one seat of a running match, without playing it."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from kibitz_protocol.wire.values import Fields
 
 @dataclass
 class ShadowAnswer:
-    """The move that the bot would have played at one turn, and the one that was played."""
+    """The bot's move at one turn, and the one that was played."""
 
     ply: int
     answer: str
-    """The bot's move in the words of the game, or why there is none."""
+    """The bot's move in the game's notation, or why there is none."""
     comment: Comment
     legal: bool
-    """Whether it was a legal move."""
+    """Whether the bot's move was legal."""
     played: str | None = None
     """The move of the match, None if the turn ended without one."""
 
     @property
     def agrees(self) -> bool:
-        """Whether both are the same."""
+        """Whether both moves are the same."""
         return self.legal and self.answer == self.played
 
 
 class Shadow:
-    """Asks the bot; its answers go nowhere but to `answers`."""
+    """Asks the bot at every turn and collects its `answers`."""
 
     def __init__(self, watched: WatchedMatch, bot: Bot, ms: int) -> None:
         self.answers: list[ShadowAnswer] = []
@@ -51,9 +51,9 @@ class Shadow:
     async def follow(
         self, snapshot: Snapshot, news: AsyncIterator[Any]
     ) -> AsyncIterator[ShadowAnswer]:
-        """Yield each answer when the turn is over; end with the match.
+        """Yield each answer when its turn is over, until the match ends.
 
-        `news` are the messages after the snapshot. They queue up while the bot thinks.
+        `news` are the messages after the snapshot, which queue up while the bot thinks.
         """
         turn = await self._ask(snapshot.ply, snapshot.view, snapshot.to_act)
         if snapshot.result is not None:

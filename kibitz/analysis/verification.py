@@ -1,13 +1,13 @@
-"""Verification that a correct server could have written a record.
+"""Verifies that a correct server could have written a record.
 
 The checks need only the file. They cover the hash chain over its lines, the commitment to the seed
-and the start that the seed draws. They replay every move by the rules, every clock by its ledger,
+and the start drawn from the seed. They replay every move by the rules, every clock by its ledger,
 every drop-out by its reason, and the result. In games with hidden information they also check what
 each seat was sent.
 
-Only the footer has a hash, so a record without one is incomplete: nothing vouches for its names,
-settings or moves, and `verify` says so. A forged record that follows all rules passes, for example
-one with another name or another legal move that leads to the same end. Only a comparison with the
+Only the footer has a hash, so a record without one is incomplete: its names, settings and moves are
+unverified, and `verify` says so. A forged record that follows all rules passes, for example with
+another name or with another legal move that leads to the same end. Only a comparison with the
 server's own record detects it.
 """
 
@@ -46,35 +46,34 @@ from kibitz_server.match.visibility import MatchViews
 
 
 class Discrepancy(ValueError):
-    """A flaw in a record that no correct server would have written, as a sentence."""
+    """A flaw that no correct server would have written; the message is a sentence."""
 
 
 class IncompleteRecord(ValueError):
-    """A record without its end, in which all else holds; a sentence."""
+    """The record has no end but is otherwise valid; the message is a sentence."""
 
 
 @dataclass(frozen=True)
 class Verified:
-    """A record in which everything holds."""
+    """A valid record."""
 
     match: str
     entries: int
     hash: str
-    """The footer's: the end of the hash chain."""
+    """The hash in the footer: the end of the hash chain."""
 
 
 def verify(path: str | os.PathLike[str], games: Mapping[str, Game]) -> Verified:
     """Check the record file at `path`.
 
-    Raises `IncompleteRecord` for a record without its end, `Discrepancy` for what does not hold,
-    `RecordError` for a file whose lines are no record or whose hashes do not fit, all `ValueError`,
-    and `OSError` as `open`.
+    Raises `IncompleteRecord` for a record without an end, `Discrepancy` for a flaw, and
+    `RecordError` for an invalid file or wrong hashes, all `ValueError`; and `OSError` like `open`.
     """
     return verify_record(read_record(path, torn=True), games, str(path))
 
 
 def verify_record(record: Record, games: Mapping[str, Game], path: str = "record") -> Verified:
-    """The same for a record that was read; `path` is what errors name."""
+    """Check a loaded record; error messages name `path`."""
     match = _start(record, games, path)
     views = MatchViews(match)
     for line, entry in enumerate(record.entries, start=2):
@@ -102,7 +101,7 @@ def _sentence(error: Exception) -> str:
 
 
 def _start(record: Record, games: Mapping[str, Game], path: str) -> MatchState:
-    """Return the match at its start, which its seed must have drawn."""
+    """Return the match at its start, which must be the one drawn from the seed."""
     setup = record.setup
     game = games.get(setup.game)
     if game is None:
@@ -123,7 +122,7 @@ def _start(record: Record, games: Mapping[str, Game], path: str) -> MatchState:
 
 
 def _check_secrets(setup: Setup, path: str) -> None:
-    """Refuse what could be found by trying; that the commitment is of both was checked before."""
+    """Refuse secrets short enough to guess; the commitment to them was already checked."""
     for name, text in (("seed", setup.seed), ("nonce", setup.nonce)):
         if not re.fullmatch("[0-9a-f]{64}", text):
             raise RecordError(path, 1, f"{name}: expected 64 hexadecimal digits, not {text!r}")
@@ -143,7 +142,7 @@ def _check_end(record: Record, footer: Footer, match: MatchState, path: str) -> 
 
 
 def _check_sent(record: Record, footer: Footer, match: MatchState, path: str) -> None:
-    """Compare the digests of what each seat was sent with what it may know."""
+    """Compare the digests of the data sent to each seat with what it may know."""
     claimed = footer.sent
     line = len(record.entries) + 2
     if not match.game.info.hidden:
@@ -168,11 +167,12 @@ def _check_seat_result(
             raise RecordError(path, line, f"{where}: {name}: expected {should!r}, not {was!r}")
 
 
-# --- one entry at a time, in the match before it ---------------------------------------------
+# --- single entries, each checked in the match before it
+# ---------------------------------------------
 
 
 def _check_entry(match: MatchState, entry: Entry) -> None:
-    """Raise `Discrepancy` for an entry whose numbers or whose reason do not fit the match.
+    """Raise `Discrepancy` for an entry whose numbers or reason do not fit the match.
 
     `MatchState.apply` checks the rules of the game and the order of entries.
     """
@@ -212,7 +212,7 @@ def _check_move(match: MatchState, entry: Moved) -> None:
 
 
 def _since_open(match: MatchState, at_ms: int, wait_ms: int) -> int:
-    """Return how long a turn has been open that was opened `wait_ms` after it came."""
+    """Return how long a turn has been open that was opened after `wait_ms`."""
     return max(0, at_ms - match.turn_at - wait_ms)
 
 

@@ -1,8 +1,8 @@
-"""A running match as a spectator sees it: its turns as the SDK's, and a match to play on from.
+"""A running match as a spectator sees it: its turns in the SDK's form, and a match to play on from.
 
-It uses only messages to that spectator. In games with hidden information these are not the whole
-state of the match. They may be all that one seat sees, if the host lets spectators look over its
-shoulder.
+It uses only the messages to that spectator. In games with hidden information they do not contain
+the whole state of the match, but they may contain everything that one seat sees, if the host lets
+spectators look over its shoulder.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ from kibitz_protocol.wire.values import Fields
 from kibitz_server.match.state import MatchState
 
 PAGE = 200
-"""Events that are asked for at once."""
+"""The number of events per request."""
 
 
 class NotWatchable(ValueError):
-    """The spectator is not shown what is needed; the sentence says what that is."""
+    """The spectator cannot see the required information; the message says what is needed."""
 
 
 class WatchedMatch:
-    """The turns of one seat of a running match, taken from its views.
+    """The turns of one seat of a running match, from its views.
 
-    Raises `NotWatchable` if the views do not show what `seat` sees, or the match has no such seat.
+    Raises `NotWatchable` if the views do not show what `seat` sees, or if the match has no such
+    seat.
     """
 
     def __init__(self, game: Game, snapshot: Snapshot, seat: int) -> None:
@@ -66,12 +67,12 @@ class WatchedMatch:
 
 
 def state_of(game: Game, view: Fields) -> State:
-    """Return a state that agrees with a view; it is that of the match if nothing is hidden."""
+    """Return a state consistent with a view, which is the actual state if nothing is hidden."""
     return game.sample(game.View.model_validate(view), 0)
 
 
 async def snapshot_of(client: Client, match: str) -> Snapshot:
-    """Watch a match and return it as it stands. Raises `KibitzError` if that is refused."""
+    """Watch a match and return its snapshot. Raises `KibitzError` if that is refused."""
     await client.watch(match)
     async for message in client.news():
         if isinstance(message, Snapshot) and message.match == match:
@@ -80,10 +81,10 @@ async def snapshot_of(client: Client, match: str) -> Snapshot:
 
 
 async def match_at(client: Client, game: Game, snapshot: Snapshot, ply: int | None) -> MatchState:
-    """Return a running match after `ply` plies, or as it stands, to be played on here.
+    """Return a running match after `ply` plies, or in its current state, to be played on here.
 
-    `client` watches it with every view. Raises `NotWatchable` for a game that hides something, and
-    for a ply that is not shown.
+    `client` watches it with every view. Raises `NotWatchable` for a game with hidden information,
+    and for a ply that is not visible.
     """
     if game.info.hidden:
         raise NotWatchable(f"{game.info.name} hides something: wait for the end of the match")

@@ -97,7 +97,7 @@ def _set_rlimit(kind: int, most: int, grace: int = 0) -> None:
 
 
 def _out_of_cpu(cpu_s: int) -> NoReturn:
-    _end(f"exceeded the CPU time limit of {cpu_s} s", EXIT_OUT_OF_CPU)
+    _end(f"it exceeded its CPU time limit of {cpu_s} s", EXIT_OUT_OF_CPU)
 
 
 def resident_mib() -> float:
@@ -117,7 +117,7 @@ def end_if_over(limit_mib: int) -> None:
     """
     used = resident_mib()
     if used > limit_mib * SENTENCE_AT:
-        why = f"it uses {used:.0f} MiB of memory, and its limit is {limit_mib} MiB"
+        why = f"it uses {used:.0f} MiB of memory, over its limit of {limit_mib} MiB"
         _end(why, EXIT_OUT_OF_MEMORY)
 
 

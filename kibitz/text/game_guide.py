@@ -257,13 +257,8 @@ def _facts(info: GameInfo) -> list[tuple[str, str]]:
     if (page := rulebook.path(info.name)) is not None:
         facts.append(("rules", _shortest(page)))
     if info.legal_rule:
-        facts.insert(
-            4,
-            (
-                "legal",
-                f"{info.legal_rule}. Turns include this and a count, not a list.",
-            ),
-        )
+        note = "Turns state this rule and the number of legal actions, not the list."
+        facts.insert(4, ("legal", f"{info.legal_rule}. {note}"))
     return facts
 
 

@@ -78,7 +78,7 @@ def test_who_uses_up_its_cpu_is_ended_and_says_so(kibitz: Kibitz) -> None:
     )
     assert seats(report)[0]["cause"] == "disconnect"
     log = (kibitz.directory / "records" / "spinner.log").read_text()
-    assert "it has used its 5 s of CPU time" in log
+    assert "it exceeded its CPU time limit of 5 s" in log
 
 
 def test_what_a_bot_leaves_behind_is_gone(kibitz: Kibitz) -> None:

@@ -37,7 +37,7 @@ def test_who_hoards_memory_gets_an_error() -> None:
 @pytest.mark.e2e
 def test_who_uses_up_its_time_says_so() -> None:
     done = limited("while True: pass", None, 1)
-    assert (done.returncode, done.stderr) == (152, "ended: it has used its 1 s of CPU time\n")
+    assert (done.returncode, done.stderr) == (152, "ended: it exceeded its CPU time limit of 1 s\n")
 
 
 @pytest.mark.e2e
@@ -84,7 +84,7 @@ def test_a_process_over_its_resident_memory_says_so_and_ends(tmp_path: Path) -> 
     assert done.returncode == process_limits.EXIT_OUT_OF_MEMORY
     assert done.stdout.splitlines()[0] == str(process_limits.OOM_SCORE_ADJUSTMENT)
     assert re.fullmatch(
-        r"ended: it uses 4\d\d MiB of memory, and its limit is 200 MiB\n", done.stderr
+        r"ended: it uses 4\d\d MiB of memory, over its limit of 200 MiB\n", done.stderr
     )
 
 
