@@ -153,5 +153,5 @@ def plan_seats(match: MatchState, seat: int, bot: str, others: Sequence[str]) ->
         others = [*others] * len(rest)
     if len(others) != len(rest):
         names = ", ".join(f"{vacant + 1} ({match.players[vacant].name})" for vacant in rest)
-        raise ValueError(f"expected who plays for seat {names}: --others once, or for each of them")
+        raise ValueError(f"expected bots for seat {names}: --others once, or once for each")
     return {seat: bot, **dict(zip(rest, others, strict=True))}

@@ -61,7 +61,7 @@ def decisive_move(
     if the bot fails in a game.
     """
     if record.footer is None:
-        raise ValueError("expected the record of a match that is over")
+        raise ValueError("expected the record of a finished match")
     reached = record.footer.result.seats[seat].score
     turns = [turn for turn in recorded_turns(game, record) if turn.seat == seat]
     if turns:
@@ -79,8 +79,8 @@ def decisive_move(
         result, entries = play_on(match, bots)
         for fault in faults(entries):
             raise BotFailedError(
-                f"the bot failed in seat {fault.seat + 1}, from ply {turn.ply} on: {fault.cause}:"
-                f" {fault.detail}"
+                f"the bot failed in seat {fault.seat + 1} when playing on from ply {turn.ply}:"
+                f" {fault.cause}: {fault.detail}"
             )
         if result.seats[seat].score > reached:
             return _found(turn, result, entries)

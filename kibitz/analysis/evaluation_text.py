@@ -30,14 +30,14 @@ def lines(record: Record, evaluations: Sequence[MoveEvaluation]) -> Iterator[str
             f"  {value_text(evaluation.comment):>10}  {graph}{better}"
         ).rstrip()
     agreed = sum(evaluation.agrees for evaluation in evaluations)
-    yield f"the bot would have played {agreed} of {len(evaluations)} moves as they were played"
+    yield f"the bot agrees with {agreed} of {len(evaluations)} moves"
     yield from _swing_lines(names, swings(evaluations))
 
 
 def _swing_lines(names: Sequence[str], changes: Sequence[Swing]) -> Iterator[str]:
     shown = [swing for swing in changes if swing.change][:MOST_SWINGS]
     if shown:
-        yield "greatest swings, from one own turn to the next:"
+        yield "greatest swings from one turn of a player to the next:"
     for swing in shown:
         yield (
             f"{swing.before.ply:>4}  {names[swing.before.seat]}  played {swing.before.played}:"
@@ -69,7 +69,7 @@ def svg(record: Record, evaluations: Sequence[MoveEvaluation], title: str) -> st
         name.strip(): _steps(evaluations, seat, scale) for seat, name in enumerate(_names(record))
     }
     known = {name: values for name, values in series.items() if values}
-    return line_chart(title, known, across="ply", up="value to the seat", low=scale.low)
+    return line_chart(title, known, across="ply", up="value for the seat", low=scale.low)
 
 
 def _steps(evaluations: Sequence[MoveEvaluation], seat: int, scale: Scale) -> list[float]:

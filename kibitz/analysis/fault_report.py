@@ -21,7 +21,7 @@ def build_report(record: Record, seat: int | None = None) -> MatchReport:
 
     game = find_game(record.setup.game)
     if game is None:
-        raise ValueError(f"no game {record.setup.game!r} here")
+        raise ValueError(f"game {record.setup.game!r} not found")
     return match_report.match_report(game, record.setup, record.entries, seat)
 
 
@@ -61,7 +61,7 @@ def _match_lines(report: MatchReport, record: str) -> Iterator[str]:
     ended = f"ended by {report.cause}{reason} after {report.plies} plies"
     yield f"match {report.match}: {report.game}, {ended}"
     if not report.seats:
-        yield "no seat is at fault"
+        yield "no seat was at fault"
     for seat in report.seats:
         yield ""
         yield from _seat_lines(seat, record)
@@ -70,24 +70,24 @@ def _match_lines(report: MatchReport, record: str) -> Iterator[str]:
 def _seat_lines(seat: SeatReport, record: str) -> Iterator[str]:
     detail = f": {seat.detail}" if seat.detail else ""
     yield f"seat {seat.seat + 1}, {seat.player.name}: {seat.cause or 'no fault'}{detail}"
-    yield f"  last sent:     {json.dumps(seat.sent) if seat.sent else 'no turn at all'}"
+    yield f"  last sent:     {json.dumps(seat.sent) if seat.sent else 'nothing'}"
     yield f"  last received: {_received(seat.received)}"
     for refused in seat.refused[-5:]:
         yield f"  refused:       {_received(refused)}"
-    yield "  its output:" if seat.notes else "  its output:    nothing was noted"
+    yield "  its output:" if seat.notes else "  its output:    none"
     yield from (f"    | {line}" for line in seat.notes)
     yield "  its clock (milliseconds):"
     if seat.earlier:
-        yield f"    ... {seat.earlier} turns before"
+        yield f"    ... {seat.earlier} earlier turns"
     yield "       ply   elapsed allowance   charged      left"
     for line in seat.ledger:
         left = "-" if line.left_ms is None else line.left_ms
         flag = "  the flag fell" if line.flagged else ""
-        lag = f"  and {line.lag_ms} for which the server stood still" if line.lag_ms else ""
+        lag = f"  plus {line.lag_ms} of server stall" if line.lag_ms else ""
         numbers = (line.ply, line.elapsed_ms, line.allowance_ms, line.charged_ms, left)
         yield "    " + "{:>6}{:>10}{:>10}{:>10}{:>10}".format(*numbers) + flag + lag
     if seat.sent is not None:
-        yield f"  once more:     {retry_command(record, seat.seat, int(str(seat.sent['ply'])))}"
+        yield f"  to retry:      {retry_command(record, seat.seat, int(str(seat.sent['ply'])))}"
 
 
 def retry_command(record: str, seat: int, ply: int) -> str:

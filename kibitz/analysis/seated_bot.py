@@ -41,7 +41,7 @@ def prepare_for(bot: Bot, item: ProgrammeItem) -> None:
     try:
         bot.prepare([item])
     except Exception as error:
-        raise BotFailedError.of("while it prepared", error) from error
+        raise BotFailedError.of("during preparation", error) from error
 
 
 def begin(bot: Bot, match: Match) -> None:
@@ -49,7 +49,7 @@ def begin(bot: Bot, match: Match) -> None:
     try:
         bot.on_match_start(match)
     except Exception as error:
-        raise BotFailedError.of("as the match began", error) from error
+        raise BotFailedError.of("at the start of the match", error) from error
 
 
 class SeatedBot:

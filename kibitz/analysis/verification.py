@@ -78,7 +78,7 @@ def verify_record(record: Record, games: Mapping[str, Game], path: str = "record
     views = MatchViews(match)
     for line, entry in enumerate(record.entries, start=2):
         if match.result is not None:
-            raise RecordError(path, line, "expected nothing but the footer after the end")
+            raise RecordError(path, line, "expected only the footer after the end")
         try:
             _check_entry(match, entry)
             fold(views, [entry])
@@ -87,7 +87,7 @@ def verify_record(record: Record, games: Mapping[str, Game], path: str = "record
     if record.footer is None:
         raise IncompleteRecord(
             f"{path}:{len(record.entries) + 2}: expected a footer, found the end of the file: the"
-            " record is incomplete, so nothing vouches for what it says"
+            " record is incomplete and cannot be verified"
         )
     _check_end(record, record.footer, match, path)
     _check_sent(record, record.footer, match, path)
@@ -115,9 +115,9 @@ def _start(record: Record, games: Mapping[str, Game], path: str) -> MatchState:
         _check_secrets(setup, path)
         drawn = dict(match.game.deal(options, len(setup.seats), seed_number(setup.seed)))
         if drawn != dict(setup.deal):
-            raise RecordError(path, 1, "deal: expected the start that the seed draws")
+            raise RecordError(path, 1, "deal: expected the start drawn from the seed")
     elif record.footer is not None:
-        raise RecordError(path, 1, "seed: expected the seed of a match that is over")
+        raise RecordError(path, 1, "seed: expected the seed of a finished match")
     return match
 
 
@@ -147,14 +147,16 @@ def _check_sent(record: Record, footer: Footer, match: MatchState, path: str) ->
     line = len(record.entries) + 2
     if not match.game.info.hidden:
         if claimed is not None:
-            raise RecordError(path, line, "sent: expected none of a game that hides nothing")
+            raise RecordError(
+                path, line, "sent: expected none in a game without hidden information"
+            )
         return
     if claimed is None or len(claimed) != len(match.sent):
         raise RecordError(path, line, f"sent: expected {len(match.sent)} digests")
     for seat, (was, should) in enumerate(zip(claimed, match.sent, strict=True), start=1):
         if was != should:
             raise RecordError(
-                path, line, f"sent: seat {seat} was sent something else than it may know"
+                path, line, f"sent: the data sent to seat {seat} differs from what it may know"
             )
 
 
@@ -188,10 +190,10 @@ def _check_entry(match: MatchState, entry: Entry) -> None:
             _expect("grace_ms", entry.grace_ms, grace)
         case Returned():
             if entry.seat not in match.away and not entry.takeover:
-                raise Discrepancy(f"seat {entry.seat + 1} returns and was not away")
+                raise Discrepancy(f"seat {entry.seat + 1} returns but was not away")
         case Replaced():
             if match.setup.conduct.on_leave != "replace":
-                raise Discrepancy("a player is replaced where the conduct has no stand-ins")
+                raise Discrepancy("a player is replaced, but the conduct has no stand-ins")
         case Commented():
             if entry.ply > match.ply:
                 raise Discrepancy(f"ply: expected at most {match.ply}, not {entry.ply}")
@@ -219,7 +221,9 @@ def _since_open(match: MatchState, at_ms: int, wait_ms: int) -> int:
 def _check_standstill(match: MatchState, entry: Moved | Flagged) -> None:
     lag = entry.lag_ms or 0
     if lag and not match.forgives(lag, entry.at_ms):
-        raise Discrepancy(f"lag_ms: expected an abort, not {lag}: the match forgives no more")
+        raise Discrepancy(
+            f"lag_ms: expected an abort, not {lag}, which exceeds what the match forgives"
+        )
 
 
 def _check_flag(match: MatchState, entry: Flagged) -> None:
@@ -237,10 +241,10 @@ def _check_forfeit(match: MatchState, entry: Forfeited) -> None:
     gone = match.away.get(entry.seat)
     late = match.flagged and entry.seat == match.to_act
     if entry.cause is Cause.TIME and not late:
-        raise Discrepancy(f"seat {entry.seat + 1} is out of time and its flag has not fallen")
+        raise Discrepancy(f"seat {entry.seat + 1} is out of time, but its flag has not fallen")
     if entry.cause in (Cause.DISCONNECT, Cause.ABANDONED) and not late:
         if gone is None:
-            raise Discrepancy(f"seat {entry.seat + 1} is given up and was not away")
+            raise Discrepancy(f"seat {entry.seat + 1} is given up, but was not away")
         if entry.at_ms < gone.until_ms:
             raise Discrepancy(f"at_ms: expected at least {gone.until_ms}, the end of the grace")
 

@@ -41,8 +41,8 @@ class WatchedMatch:
         shown = snapshot.spectating
         if game.info.hidden and (shown.mode, shown.seat) != ("shoulder", seat):
             raise NotWatchable(
-                f"{game.info.name} hides something: expected a match whose spectators look over"
-                f" the shoulder of seat {seat + 1}"
+                f"{game.info.name} has hidden information: expected a match whose spectators look"
+                f" over the shoulder of seat {seat + 1}"
             )
         self.game = game.at_version(snapshot.rules_version)
         self.seat = seat
@@ -77,7 +77,7 @@ async def snapshot_of(client: Client, match: str) -> Snapshot:
     async for message in client.news():
         if isinstance(message, Snapshot) and message.match == match:
             return message
-    raise NotWatchable(f"expected to be told of match {match}, not that the server goes away")
+    raise NotWatchable(f"the server shut down before it sent match {match}")
 
 
 async def match_at(client: Client, game: Game, snapshot: Snapshot, ply: int | None) -> MatchState:
@@ -87,7 +87,9 @@ async def match_at(client: Client, game: Game, snapshot: Snapshot, ply: int | No
     and for a ply that is not visible.
     """
     if game.info.hidden:
-        raise NotWatchable(f"{game.info.name} hides something: wait for the end of the match")
+        raise NotWatchable(
+            f"{game.info.name} has hidden information: wait for the end of the match"
+        )
     if ply is None or ply == snapshot.ply:
         return _match_from(game, snapshot, snapshot.view, snapshot.ply)
     if ply > snapshot.ply:
@@ -99,7 +101,7 @@ async def match_at(client: Client, game: Game, snapshot: Snapshot, ply: int | No
             if event.ply == ply and event.view is not None:
                 return _match_from(game, snapshot, event.view, ply)
         first, more = first + PAGE, page.more
-    raise NotWatchable(f"expected a ply that the server shows, not {ply}")
+    raise NotWatchable(f"expected a ply that spectators can see, not {ply}")
 
 
 def _match_from(game: Game, snapshot: Snapshot, view: Fields, ply: int) -> MatchState:

@@ -69,7 +69,7 @@ def test_the_winner_could_not_have_done_better(nim: Record, nim_rules: Game) -> 
 
 def test_a_match_that_goes_on_has_no_decisive_move_yet(nim: Record, nim_rules: Game) -> None:
     running = Record(nim.setup, nim.entries[:5], None, "")
-    with pytest.raises(ValueError, match="match that is over"):
+    with pytest.raises(ValueError, match="finished match"):
         decisive_move(nim_rules, running, 0, load("line-nim/random"), 5)
 
 

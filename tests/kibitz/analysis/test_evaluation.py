@@ -116,7 +116,7 @@ def test_the_lines_the_chart_and_the_json_say_the_same(nim: Record) -> None:
     assert lines[0].endswith("better b")
     assert "won in 2" in lines[1]
     assert "better" not in lines[1]
-    assert lines[3] == "the bot would have played 1 of 3 moves as they were played"
+    assert lines[3] == "the bot agrees with 1 of 3 moves"
     assert lines[-1].endswith("played a: +1.00 -> -1.00")
     svg = ElementTree.fromstring(evaluation_text.svg(nim, found, "A & B"))
     assert len(list(svg.iter("{http://www.w3.org/2000/svg}polyline"))) == 2

@@ -53,7 +53,7 @@ def test_a_match_that_the_rules_ended_leaves_no_report(record: Record, tmp_path:
     assert found.seats == []
     assert fault_report.write_report(found, RECORD, tmp_path) is None
     assert not [*tmp_path.iterdir()]
-    assert "no seat is at fault" in [*fault_report.report_lines(found, str(RECORD))]
+    assert "no seat was at fault" in [*fault_report.report_lines(found, str(RECORD))]
 
 
 def test_a_report_is_written_for_people_and_for_programs(record: Record, tmp_path: Path) -> None:
@@ -64,14 +64,14 @@ def test_a_report_is_written_for_people_and_for_programs(record: Record, tmp_pat
     [seat] = found.seats
     assert seat.sent is not None
     command = f"kibitz record retry records/m1.jsonl --seat 2 --ply {seat.sent['ply']} BOT"
-    assert f"  once more:     {command}\n" in text
+    assert f"  to retry:      {command}\n" in text
     assert json.dumps(seat.sent) in text
     assert MatchReport.model_validate_json((tmp_path / "m1.report.json").read_bytes()) == found
 
 
 def test_the_command_reports_on_a_file(record: Record) -> None:
     told = CliRunner().invoke(kibitz, ["record", "report", str(RECORD)])
-    assert (told.exit_code, "no seat is at fault" in told.output) == (0, True)
+    assert (told.exit_code, "no seat was at fault" in told.output) == (0, True)
     told = CliRunner().invoke(kibitz, ["record", "report", str(RECORD), "--seat", "2", "--json"])
     report = MatchReport.model_validate_json(told.output)
     assert [seat.seat for seat in report.seats] == [1]

@@ -139,7 +139,7 @@ def test_a_record_that_is_cut_off_after_any_line_is_incomplete(
     for count in range(1, len(lines)):
         status, output = checked(path, b"".join(lines[:count]))
         assert status == EXIT_INCOMPLETE
-        assert output.endswith("the record is incomplete, so nothing vouches for what it says\n")
+        assert output.endswith("the record is incomplete and cannot be verified\n")
 
 
 def test_a_record_that_is_cut_off_within_any_line_is_incomplete(tmp_path: Path) -> None:
