@@ -19,9 +19,9 @@ SEAT_GLYPHS: Final = tuple("●▲■◆★✚○△□◇☆✖◉▼▣◈")
 TRAIL_GLYPHS: Final = "◦▵▫⋄⋆+"
 """Small versions of the seats' glyphs, for tiles that only one seat has visited."""
 PIECE_GLYPHS: Final[dict[PieceColour, str]] = {"black": "●", "white": "○"}
-"""The glyphs of pieces with a color of their own; their text color shows the seat."""
+"""The glyphs of pieces with fixed colors; their text color shows the seat."""
 PIECE_TEXT_COLOURS: Final[dict[PieceColour, str]] = {"black": "#101216", "white": "#ffffff"}
-"""Text colors for such pieces on the disc of a large piece, which has its seat's color."""
+"""Text colors for such pieces on the seat-colored disc of a large piece."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,23 +34,23 @@ class Palette:
     surface: str
     """The background of title and status lines, and dialogs."""
     panel: str
-    """The background of headings of tiles, and of the input line."""
+    """The background of tile headings and of the input line."""
     selected: str
-    """The chosen row of a list."""
+    """The selected row of a list."""
     text: str
     dim: str
     hint: str
-    """Legal targets, and available actions."""
+    """Legal targets and available actions."""
     cursor: str
     warning: str
     error: str
     accent: str
     viewpoint: str
-    """The name of the viewpoint on a match."""
+    """The name of the current viewpoint."""
     cells: Mapping[CellKind, str]
     """The background of cells."""
     grid_lines: str
-    """The lines of a board of crossings."""
+    """The lines of a board with crossings."""
 
     def seat(self, seat: int) -> str:
         """Return the color of `seat`."""

@@ -1,6 +1,6 @@
 """The client's state: all matches, lobbies and own turns that one connection has received.
 
-Sans-I/O: `ClientState.apply` applies each message of news; screens and line output show the state.
+Sans-I/O: `ClientState.apply` applies each message; screens and line output show the state.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from kibitz_protocol.wire.values import Fields
 
 @dataclass
 class ClientState:
-    """All that one connection has received: matches, lobbies, own turns."""
+    """Everything that one connection has received: matches, lobbies, own turns."""
 
     games: Mapping[str, Game]
     matches: dict[str, Timeline] = field(default_factory=dict)
     lobbies: dict[str, LobbyView] = field(default_factory=dict)
     turns: dict[str, YourTurn] = field(default_factory=dict)
     briefs: dict[str, MatchBrief] = field(default_factory=dict)
-    """Matches of the lobbies, in the order in which they began."""
+    """The matches of the lobbies, in starting order."""
     lost: dict[str, str] = field(default_factory=dict)
-    """Matches that could not be found again, and why."""
+    """Matches that are no longer available, with the reason."""
 
     def apply(self, message: News | MatchLost, now: int) -> None:
         """Apply one message."""
@@ -70,7 +70,7 @@ class ClientState:
                 pass
 
     def fill_missing(self, match: str, events: Iterable[Event], wanted: tuple[int, int]) -> None:
-        """Insert earlier events of a match, and its start once they reach back to it."""
+        """Insert earlier events of a match, and its start when they reach back to it."""
         timeline = self.matches[match]
         timeline.fill_missing(events, wanted)
         self._add_start(timeline)
@@ -106,7 +106,7 @@ class ClientState:
 
 
 def initial_view(game: Game, facts: MatchInfo) -> tuple[Fields, int] | None:
-    """Return a match's start and the seat to act, or None if the start was dealt by chance."""
+    """Return a match's start and the seat to act, or None if the start is random."""
     try:
         if facts.rules_version is not None:
             game = game.at_version(facts.rules_version)

@@ -17,7 +17,7 @@ LOW_TIME_MS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class ClockReading:
-    """The time left on a clock: in the part that runs, and until the flag falls."""
+    """The time left on a clock: in the running part, and until the flag falls."""
 
     text: str
     left_ms: int
@@ -28,7 +28,7 @@ class ClockReading:
 
 
 def read_clock(control: TimeControl, clock: Clock, elapsed_ms: int = 0) -> ClockReading | None:
-    """Return how `clock` reads `elapsed_ms` into its turn, or None without a clock."""
+    """Return the reading of `clock` after `elapsed_ms` of its turn, or None without a clock."""
     if not control.limited:
         return None
     left = max(0, until_flag(control, clock) - max(0, elapsed_ms))
@@ -36,7 +36,7 @@ def read_clock(control: TimeControl, clock: Clock, elapsed_ms: int = 0) -> Clock
 
 
 def _text(control: TimeControl, clock: Clock, elapsed: int) -> str:
-    """Write the part that runs, then a plus and the reserve after it."""
+    """Format the running part, followed by a plus and the reserve."""
     parts = [control.move_ms, clock.main_ms, clock.bank_ms]
     for index, part in enumerate(parts):
         taken = min(part, elapsed)
@@ -52,7 +52,7 @@ def _text(control: TimeControl, clock: Clock, elapsed: int) -> str:
 
 
 def format_duration(millis: int) -> str:
-    """Write a time: ``9.4``, ``0:41``, ``12:05``, ``1:02:03``."""
+    """Format a duration: ``9.4``, ``0:41``, ``12:05``, ``1:02:03``."""
     if millis < LOW_TIME_MS:
         return f"{millis // 100 / 10:.1f}"
     seconds = millis // 1000

@@ -1,4 +1,4 @@
-"""The type of functions that open sessions for the clients, which can so replace a lost one."""
+"""The type of functions that open sessions, so that clients can replace a lost one."""
 
 from __future__ import annotations
 

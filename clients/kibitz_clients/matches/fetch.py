@@ -19,14 +19,17 @@ from kibitz_protocol.wire.server_address import page_url
 
 TIMEOUT_S: Final = 15.0
 MAX_BYTES: Final = 64 * 1024 * 1024
-"""The largest record that is read, a hundred times that of the longest match."""
+"""The maximum size of a record in bytes, a hundred times that of the longest match."""
 MAX_ATTEMPTS: Final = 5
 RETRYABLE_STATUSES: Final = frozenset({429, 503})
 """HTTP statuses of a server that is too busy to send a record now."""
 MAX_WAIT_S: Final = 10.0
 
 RecordFetcher: TypeAlias = Callable[[str, str], Awaitable[Record]]
-"""A function of the server's websocket address and a match; raises `OSError` and `RecordError`."""
+"""A function that fetches a record, given the server's websocket address and the match key.
+
+It raises `OSError` and `RecordError`.
+"""
 
 
 async def fetch_record(url: str, match: str) -> Record:

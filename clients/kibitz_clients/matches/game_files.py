@@ -1,7 +1,7 @@
 """Matches from files: kibitz records, and formats of other programs that a game can read.
 
-A match of another program becomes a record in memory. It has no clock and no hash, and ends with a
-result only where the rules end it.
+A match of another program becomes a record in memory. It has no clock and no hash, and has a result
+only if the rules end it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kibitz_protocol.wire.records import Footer, Moved, Player, Result, SeatResu
 
 _NO_SEED = "0" * 64
 _NO_TIME = "1970-01-01T00:00:00Z"
-"""The placeholder time of records from other programs, whose files have none."""
+"""The placeholder time for records from other programs, whose files have none."""
 
 
 def read_match(
@@ -27,7 +27,7 @@ def read_match(
     """Return the record in a file, converted if another program saved it.
 
     The file's extension determines the format; `games` is called only for foreign formats. Raises
-    `RecordError` with path, line and what was expected there, and `OSError` as `open`.
+    `RecordError` with path, line and what was expected there, and `OSError` like `open`.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in {"", ".jsonl"}:

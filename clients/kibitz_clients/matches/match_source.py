@@ -1,4 +1,5 @@
-"""Requests for data that news does not bring: earlier events, and records of finished matches."""
+"""Requests for data that is not sent automatically: earlier events, and records of finished
+matches."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from kibitz_protocol.client.errors import RefusedError
 async def fetch_events(connection: Client, state: ClientState, match: str) -> bool:
     """Fetch some events of a match that are missing in `state`; return False if none are.
 
-    Events that the server refuses are not requested again, since the host may hide the past from
-    spectators. Raises any other `KibitzError` of the connection.
+    Refused events are not requested again, since the host may hide the past from spectators. Raises
+    any other `KibitzError` of the connection.
     """
     wanted = state.matches[match].missing()
     if wanted is None:
@@ -33,7 +34,7 @@ async def fetch_timeline(
 ) -> Timeline:
     """Fetch the record of a finished match and replay it.
 
-    Raises `OSError` and `RecordError` as `fetch`, `GameError` for an unknown game.
+    Raises `OSError` and `RecordError` like `fetch`, and `GameError` for an unknown game.
     """
     record = await fetch(connection.url, match)
     game = state.games.get(record.setup.game)

@@ -1,7 +1,7 @@
 """A finished match from its record: the same frames that its viewers saw live.
 
-A record holds entries, not views; the game's own rules fold them, so an invalid record fails at the
-first line that breaks the rules.
+A record contains entries, not views. The game's own rules replay them, so an invalid record fails
+at the first line that breaks the rules.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A match as a viewer follows it: a list of frames that grows while the viewer steps through it.
+"""A match as a viewer follows it: a growing list of frames that the viewer can step through.
 
-Everything here is sans-I/O. Messages are applied as they come. `Timeline.missing` names events that
-are missing (after a late start or a lost connection), the caller requests them from the server, and
-`Timeline.fill_missing` inserts them. `now` is in integer milliseconds of the caller's clock.
+Everything here is sans-I/O. Messages are applied as they arrive. `Timeline.missing` names events
+that are missing after a late start or a lost connection, the caller requests them from the server,
+and `Timeline.fill_missing` inserts them. `now` is the caller's clock in integer milliseconds.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MAX_HISTORY_REQUEST = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchInfo:
-    """The fixed facts of a match, except that a seat's player may be replaced."""
+    """The fixed facts of a match, although a seat's player may be replaced."""
 
     match: str
     lobby: str | None
@@ -53,7 +53,7 @@ class MatchInfo:
     time_control: TimeControl
     you: int | None = None
     rules_version: int | None = None
-    """The version of the rules in this match, None while it is unknown."""
+    """The version of the rules in this match, None if unknown."""
 
     @classmethod
     def of(cls, source: Snapshot | Setup) -> MatchInfo:
@@ -82,7 +82,7 @@ class MatchInfo:
         )
 
     def to_brief(self, result: Result | None) -> MatchBrief:
-        """Return the match as lists show it."""
+        """Return the match in the form for lists."""
         return MatchBrief(
             match=self.match,
             lobby=self.lobby,
@@ -97,10 +97,10 @@ class MatchInfo:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A match right after entry `seq`, as one viewer sees it.
+    """A match right after entry `seq`, as seen by one viewer.
 
-    `entry` is None for the start and for the state at which a late viewer joined; `view` is None
-    if the viewer does not know it.
+    `entry` is None for the start and for the state in which a late viewer joined; `view` is None if
+    the viewer does not know it.
     """
 
     seq: int
@@ -118,18 +118,18 @@ class Frame:
 
     @property
     def is_step(self) -> bool:
-        """Whether stepping to it shows anything new."""
+        """Whether stepping to this frame shows anything new."""
         return self.mover is not None or not isinstance(self.entry, Hidden | Noted)
 
     @property
     def is_turn(self) -> bool:
-        """Whether the entry was a turn: a move, visible or not, or a turn that passed."""
+        """Whether the entry was a turn: a move, visible or not, or a skipped turn."""
         skipped = isinstance(self.entry, Flagged) and self.ply > self.entry.ply
         return skipped or self.mover is not None or isinstance(self.entry, Moved)
 
 
 class Timeline:
-    """The frames of one match, oldest first, with the current state of the newest."""
+    """The frames of one match, oldest first, with the live state of the newest."""
 
     def __init__(self, info: MatchInfo) -> None:
         self.info = info
@@ -142,12 +142,12 @@ class Timeline:
         self.viewpoint: int | None = None
         """The viewpoint on a record (`viewer_events.Viewpoint`); None shows everything."""
         self.frames_seen_by: Callable[[int | None], list[Frame]] | None = None
-        """The frames from another viewpoint, if those are known and may differ."""
+        """A function for the frames from another viewpoint, if these are known and may differ."""
         self._frames: dict[int, Frame] = {}
         self._order: list[int] = []
-        # Numbers that the server refused, and that are not requested again.
+        # Numbers of events that the server refused, which are not requested again.
         self._unavailable: set[int] = set()
-        # The start of the present turn, if this client knows it.
+        # The start of the current turn, if known.
         self._turn_began = 0
 
     # ---------------------------------------------------------------------------- reading
@@ -174,7 +174,7 @@ class Timeline:
         return self._frames.get(seq)
 
     def clock_readings(self, now: int, frame: Frame | None = None) -> list[ClockReading | None]:
-        """Return every seat's clock reading; clocks of the newest frame run down with `now`."""
+        """Return every seat's clock reading; clocks of the newest frame depend on `now`."""
         shown = frame or self.newest
         control = self.info.time_control
         clocks = shown.clocks or (full_clock(control),) * len(self.info.seats)
@@ -185,7 +185,7 @@ class Timeline:
             for seat, clock in enumerate(clocks)
         ]
 
-    # ---------------------------------------------------------------------------- folding
+    # ---------------------------------------------------------------------------- updates
 
     def snapshot(self, snapshot: Snapshot, now: int) -> None:
         """Continue from a snapshot; known frames are kept."""
@@ -219,7 +219,7 @@ class Timeline:
         self._set_left(turn.left_ms, turn.clocks, turn.seat, now)
 
     def _set_left(self, left: int | None, clocks: list[Clock] | None, seat: int, now: int) -> None:
-        """Set the start of the present turn from the time that the server says is left."""
+        """Set the start of the current turn from the remaining time sent by the server."""
         if left is not None and clocks is not None and seat != TERMINAL:
             whole = until_flag(self.info.time_control, clocks[seat])
             self._turn_began = now - (whole - left)
@@ -231,7 +231,7 @@ class Timeline:
         self.away = {}
         last = self._frames.get(finished.seq)
         if last is not None:
-            # Empty if the server's game failed to render the end.
+            # Empty if the game failed to render the end on the server.
             self._insert(replace(last, view=finished.view or last.view, to_act=TERMINAL))
 
     def set_viewpoint(self, viewpoint: int | None) -> None:
@@ -255,7 +255,7 @@ class Timeline:
         self._insert(Frame(0, 0, to_act, view, None, _initial_clocks(self.info)))
         self._carry_views_forward()
 
-    # ------------------------------------------------------------------ what was missed
+    # ------------------------------------------------------------------ missing events
 
     def missing(self) -> tuple[int, int] | None:
         """Return the first number and the count of the oldest missing events."""
@@ -271,7 +271,7 @@ class Timeline:
         return first, min(after - first, MAX_HISTORY_REQUEST)
 
     def fill_missing(self, events: Iterable[Event], wanted: tuple[int, int]) -> None:
-        """Insert the answer to `wanted`; events that it lacks are not requested again."""
+        """Insert the answer to `wanted`; events missing from it are not requested again."""
         first, count = wanted
         for event in sorted(events, key=lambda event: event.entry.seq):
             if event.entry.seq <= self._order[-1]:
@@ -308,7 +308,7 @@ class Timeline:
         self._find_mover(frame.seq + 1)
 
     def _find_mover(self, seq: int) -> None:
-        """Mark a hidden entry as a move if a turn has passed with it."""
+        """Mark a hidden entry as a move if it passed the turn."""
         frame, before = self._frames.get(seq), self._frames.get(seq - 1)
         if frame is None or before is None or not isinstance(frame.entry, Hidden):
             return
@@ -331,7 +331,7 @@ class Timeline:
 
 
 class TimelineCursor:
-    """The position of a viewer on a timeline: a frame, or live, which follows the newest."""
+    """A viewer's position on a timeline: a frame, or live, which follows the newest."""
 
     def __init__(self, timeline: Timeline) -> None:
         self.timeline = timeline
@@ -349,7 +349,7 @@ class TimelineCursor:
 
     @property
     def position(self) -> tuple[int, int]:
-        """The number of the shown step, from 0, and of the last one."""
+        """The index of the current step, from 0, and of the last one."""
         steps = self.timeline.steps
         at = bisect.bisect_right([step.seq for step in steps], self.frame.seq) - 1
         return max(0, at), len(steps) - 1

@@ -1,8 +1,8 @@
-"""The replay of a recorded match: turns its entries into the events of one viewer, with all views.
+"""Replays a recorded match: turns its entries into the events of one viewer, with all views.
 
-The server's match state decides legality and results; the replayer only repeats its decisions. It
-shows a match as the server showed it live, by the rules of `kibitz_protocol.wire.visibility`, so
-that a finished match can be seen from each seat's viewpoint.
+Legality and results were decided by the server; the replayer only repeats its decisions. It shows a
+match as the server showed it live, by the rules of `kibitz_protocol.wire.visibility`, so a finished
+match can be seen from each seat's viewpoint.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class NoSuchSeatError(ValueError):
 
 
 class Replayer:
-    """The rules of one recorded match, in the version that it was played by.
+    """The rules of one recorded match, in the version that it was played with.
 
-    Raises `GameError`, `ValidationError` for a setup that the game does not offer, and
+    Raises `GameError`, `ValidationError` for a setup that the game does not support, and
     `ValueError` for a seat that the match does not have.
     """
 
@@ -63,7 +63,7 @@ class Replayer:
         return TERMINAL if self._over else self._position.to_act
 
     def view(self) -> Fields:
-        """Return the viewer's present view."""
+        """Return the viewer's current view."""
         game, state = self._game, self._position.state
         seen: Model
         if self._viewpoint is None or not game.info.hidden:
@@ -136,7 +136,7 @@ class Replayer:
         self._flagged = False
 
     def _flag(self, entry: Flagged) -> None:
-        """Apply a fallen flag, which passes the turn if the game skips."""
+        """Apply a fallen flag, which passes the turn in games that skip."""
         self._set_clock(entry.seat, EMPTY_CLOCK)
         self._flagged = self._game.info.on_flag != "skip"
         if not self._flagged:

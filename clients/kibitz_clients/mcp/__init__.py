@@ -1,6 +1,6 @@
-"""Playing and watching through the Model Context Protocol: tool calls make a player's moves.
+"""Playing and watching through the Model Context Protocol, with moves made by tool calls.
 
-match_text     a match as text: who plays, the board, what is legal
+match_text a match as text: players, board, legal moves
 player         one player on one connection, a method for each tool
 server         the tools and resources, on the official SDK (the extra ``kibitz[mcp]``)
 http           streamable HTTP for them

@@ -1,7 +1,7 @@
-"""Streamable HTTP on a socket that already listens, stopped by the command that started it.
+"""Streamable HTTP on an already listening socket, stopped by the command that started it.
 
-By itself uvicorn would handle the process's signals, and open the port after the address is
-announced; the command does both itself.
+The command handles signals and opens the port itself: uvicorn would take over the process's signals
+and open the port only after the address is announced.
 """
 
 from __future__ import annotations

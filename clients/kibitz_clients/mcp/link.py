@@ -1,6 +1,6 @@
-"""The connection of a player whose moves are made by calls: made when needed, with its news.
+"""The connection of a player controlled by calls, opened when needed.
 
-A task keeps the `ClientState` up to date between calls; calls wait here for news and for answers.
+A task keeps the `ClientState` up to date between calls; calls wait here for messages and answers.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ from kibitz_protocol.wire.messages import LobbyClosed
 PROGRESS_SECONDS: Final = 5.0
 """Seconds between two progress notifications of a waiting call."""
 ANSWER_SECONDS: Final = 20.0
-"""The timeout of a call for the server's answer. Requests outlast a restart of the server, but
-agents need an answer before."""
+"""The timeout of a call for the server's answer in seconds.
+
+Requests survive a server restart, but agents need an answer sooner.
+"""
 _T = TypeVar("_T")
 Progress = Callable[[float], Awaitable[None]]
-"""A callback with the seconds that a call has waited."""
+"""A callback that gets the seconds that a call has waited."""
 
 
 Explain = Callable[[Exception], str]
@@ -35,11 +37,12 @@ Explain = Callable[[Exception], str]
 
 
 class CallError(Exception):
-    """A call that cannot be carried out; the message is a sentence for the caller."""
+    """A call that failed; the message is a sentence for the caller."""
 
 
 class ServerLink:
-    """The connection to the server, made when a call needs it, so that an agent can start first.
+    """The connection to the server, opened when a call needs it, so that an agent can start before
+    the server.
 
     `connection` is None until `keep_connected` has one.
     """
@@ -53,7 +56,7 @@ class ServerLink:
         self._connection = connection
         self._now = now
         self._changed = asyncio.Event()
-        """The event that the next news sets; a waiting call uses the current one."""
+        """The event set by the next message; a waiting call uses the current one."""
         self._ended: str | None = None
         """The reason why the connection ended."""
         self._attempt: asyncio.Future[str | None] | None = None
@@ -62,7 +65,7 @@ class ServerLink:
         """The event that requests an attempt to connect."""
 
     async def keep_connected(self, connect: Connector, explain: Explain) -> None:
-        """Connect when a call needs it, and follow the news until the session ends.
+        """Connect when a call needs it, and process messages until the session ends.
 
         `explain` turns the error of a failed attempt into a sentence.
         """
@@ -98,14 +101,14 @@ class ServerLink:
         return self._connection
 
     def begin_to_connect(self) -> asyncio.Future[str | None]:
-        """Make `keep_connected` try once, and return the attempt."""
+        """Let `keep_connected` try to connect once, and return the attempt."""
         if self._attempt is None:
             self._attempt = asyncio.get_running_loop().create_future()
             self._wanted.set()
         return self._attempt
 
     async def follow(self) -> None:
-        """Process the news until the session ends."""
+        """Process messages until the session ends."""
         assert self._connection is not None, "follow() needs a connection"
         try:
             async for message in self._connection.news():
@@ -127,7 +130,7 @@ class ServerLink:
         self._notify()
 
     def end(self, why: str) -> None:
-        """Answer waiting and future calls with the sentence `why`."""
+        """Fail waiting and future calls with the sentence `why`."""
         self._ended = why
         self._notify()
 
@@ -138,7 +141,7 @@ class ServerLink:
     async def wait_until(
         self, happened: Callable[[], bool], seconds: float, progress: Progress | None = None
     ) -> bool:
-        """Wait for news until something has happened; return whether it has."""
+        """Wait for messages until `happened` is true; return whether it is."""
         loop = asyncio.get_running_loop()
         began = loop.time()
         while not happened():

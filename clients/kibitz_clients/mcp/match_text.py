@@ -22,13 +22,13 @@ from kibitz_protocol import printable
 from kibitz_protocol.wire.messages import YourTurn
 
 MOST_STEPS: Final = 12
-"""The most steps that are listed, newest last."""
+"""The maximum number of steps to list, newest last."""
 MOST_MOVES: Final = 300
-"""The most legal moves that are listed with a board; `legal_text` lists all."""
+"""The maximum number of legal moves to list with a board; `legal_text` lists all."""
 
 
 def match_text(timeline: Timeline, game: Game | None, now: int) -> str:
-    """Return a match as its viewer knows it, without the legal moves."""
+    """Return a match as its viewer sees it, without the legal moves."""
     facts, frame = timeline.info, timeline.newest
     where = f", number {facts.number} of lobby {facts.lobby}" if facts.lobby else ""
     names = player_names(timeline)

@@ -1,7 +1,7 @@
-"""One player on one connection, controlled by calls: a method for each tool.
+"""One player on one connection, with a method for each tool.
 
 Every method returns text for the calling program, or raises `CallError` with a sentence. `link.py`
-has the connection, and the matches as the news describe them.
+manages the connection and the received matches.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from kibitz_protocol.wire.messages import YourTurn
 from kibitz_protocol.wire.records import Comment
 
 MOST_SECONDS: Final = 600.0
-"""The longest wait of one call."""
+"""The maximum wait of one call, in seconds."""
 KEPT_MATCHES: Final = 20
-"""Finished matches that are kept for `look`."""
+"""The number of finished matches to keep for `look`."""
 MOST_WORDS: Final = 200
-"""The most characters of a comment on a move (`records.Comment.text`)."""
+"""The maximum length of a comment on a move (`records.Comment.text`)."""
 
 
 class ToolPlayer:
-    """A player whose moves are made by calls, in any number of matches at once."""
+    """A player controlled by calls, in any number of matches at once."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class ToolPlayer:
         self._now = now
         self._state = self.link.state
         self._told: dict[str, None] = {}
-        """Finished matches whose end a call has returned, oldest first."""
+        """Finished matches whose end has been returned by a call, oldest first."""
 
     # --- the hall -----------------------------------------------------------------------------
 
@@ -91,7 +91,7 @@ class ToolPlayer:
     # --- matches ------------------------------------------------------------------------------
 
     def matches(self) -> list[str]:
-        """Return the matches that are played or watched, and recently finished ones."""
+        """Return the matches being played or watched, and recently finished ones."""
         return [*self._state.matches]
 
     async def watch(self, match: str) -> str:
@@ -101,7 +101,7 @@ class ToolPlayer:
         return self.look(match)
 
     def look(self, match: str) -> str:
-        """Return a match as it is now."""
+        """Return the current state of a match."""
         timeline = self._timeline(match)
         text = match_text.match_text(timeline, self._game(match), self._now())
         turn = self._state.turns.get(match)
@@ -117,7 +117,7 @@ class ToolPlayer:
     ) -> str:
         """Wait for the player's turn, in one match or in any, or for the end of a match.
 
-        Returns the news, or says that nothing happened before the timeout.
+        Returns what happened, or says that nothing happened before the timeout.
         """
         server = await self.link.server()
         if match is not None:
@@ -158,7 +158,7 @@ class ToolPlayer:
         await self.link.ask(server.comment(match, text))
         return "said"
 
-    # --- inside -------------------------------------------------------------------------------
+    # --- internals -------------------------------------------------------------------------------
 
     def _restore(self, turn: YourTurn) -> None:
         """Restore a turn whose move may have failed, unless the match has moved on."""
@@ -180,7 +180,7 @@ class ToolPlayer:
         return [key for key, timeline in matches if timeline.over and key not in self._told]
 
     def _take_due(self, match: str | None) -> str:
-        """Return the pending news; each is returned once, except for turns."""
+        """Return the pending events, each only once, except for turns."""
         parts, self.link.notices = self.link.notices, []
         for key in self._untold() if match is None else [match]:
             if not self._state.matches[key].over:
@@ -239,7 +239,7 @@ class ToolPlayer:
 
 
 def _parse_json(move: str) -> MoveOption:
-    """Read a move in wire format, for games that are not installed."""
+    """Parse a move in wire format, for games that are not installed."""
     try:
         fields = json.loads(move)
     except ValueError:
@@ -264,9 +264,9 @@ async def tool_player(
     games: Mapping[str, Game],
     explain: Explain = descriptions.explain_error,
 ) -> AsyncIterator[ToolPlayer]:
-    """Provide a player that connects by itself and follows the news during the block.
+    """Provide a player that connects when needed and processes messages during the block.
 
-    The server may be unreachable; calls that need it then say so, with the text of `explain`.
+    If the server is unreachable, calls that need it fail with the text of `explain`.
     """
     player = ToolPlayer(None, games)
     player.link.begin_to_connect()

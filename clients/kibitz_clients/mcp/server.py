@@ -1,6 +1,6 @@
 """The tools and resources of the Model Context Protocol, on the official SDK.
 
-The descriptions of tools are for models, which have no other information about kibitz.
+The tool descriptions are for models that know nothing else about kibitz.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Seconds = Annotated[
 
 
 def make_server(player: ToolPlayer, rules: Rules) -> MCPServer:
-    """Return a server of the protocol whose tools act for `player`."""
+    """Return an MCP server whose tools act for `player`."""
     server = MCPServer("kibitz", instructions=INSTRUCTIONS, version=version("kibitz"))
     _add_hall_tools(server, player, rules)
     _add_match_tools(server, player)
@@ -44,12 +44,12 @@ def make_server(player: ToolPlayer, rules: Rules) -> MCPServer:
 def _add_hall_tools(server: MCPServer, player: ToolPlayer, rules: Rules) -> None:
     @server.tool()
     async def list_lobbies() -> str:
-        """List the open lobbies and the running matches of the server."""
+        """List the open lobbies and the running matches on the server."""
         return await _told(player.lobbies())
 
     @server.tool()
     async def list_games() -> str:
-        """List the games with the number of players of each."""
+        """List the games with their numbers of players."""
         return player.list_games()
 
     @server.tool()
@@ -73,12 +73,12 @@ def _add_hall_tools(server: MCPServer, player: ToolPlayer, rules: Rules) -> None
         lobby: Lobby,
         invite: Annotated[str | None, Field(description="its invite code, if it has one")] = None,
     ) -> str:
-        """Take a seat in a lobby and say that you are ready."""
+        """Take a seat in a lobby and get ready."""
         return await _told(player.join(lobby, invite))
 
     @server.tool()
     async def leave_lobby(lobby: Lobby) -> str:
-        """Give your seat in a lobby back."""
+        """Leave a lobby and give up your seat."""
         return await _told(player.leave(lobby))
 
 
@@ -91,7 +91,7 @@ def _add_match_tools(server: MCPServer, player: ToolPlayer) -> None:
         ] = None,
         seconds: Seconds = 50.0,
     ) -> str:
-        """Wait until it is your turn, or a match has ended; tell the board and the legal moves."""
+        """Wait until it is your turn or a match has ended; return the board and the legal moves."""
 
         async def progress(waited: float) -> None:
             await context.report_progress(waited, seconds, "waiting for the others")
@@ -100,12 +100,12 @@ def _add_match_tools(server: MCPServer, player: ToolPlayer) -> None:
 
     @server.tool()
     async def look(match: Match) -> str:
-        """See a match as it is now: the board, the clocks, and at your turn the legal moves."""
+        """Show the current state of a match: board, clocks, and the legal moves on your turn."""
         return await _told(_connected(player, lambda: player.look(match)))
 
     @server.tool()
     async def legal_moves(match: Match) -> str:
-        """List every legal move of your turn."""
+        """List all legal moves of your turn."""
         return await _told(_connected(player, lambda: player.legal_moves(match)))
 
     @server.tool()
@@ -116,12 +116,12 @@ def _add_match_tools(server: MCPServer, player: ToolPlayer) -> None:
             str, Field(description="what you think of it, for the record; at most 200 characters")
         ] = "",
     ) -> str:
-        """Play a move at your turn."""
+        """Play a move on your turn."""
         return await _told(player.play(match, move, comment))
 
     @server.tool()
     async def resign(match: Match) -> str:
-        """Give a match up."""
+        """Resign a match."""
         return await _told(player.resign(match))
 
     @server.tool()
@@ -129,23 +129,23 @@ def _add_match_tools(server: MCPServer, player: ToolPlayer) -> None:
         match: Match,
         text: Annotated[str, Field(min_length=1, max_length=300, description="one line")],
     ) -> str:
-        """Say something of a match that you play or watch, where its host allows that."""
+        """Comment on a match that you play or watch, if its host allows that."""
         return await _told(player.comment(match, text))
 
     @server.tool()
     async def watch(match: Match) -> str:
-        """Follow a match as a spectator, and see it; look shows it again later."""
+        """Follow a match as a spectator, and show it; call look to see it again later."""
         return await _told(player.watch(match))
 
 
 async def _connected(player: ToolPlayer, made: Callable[[], str]) -> str:
-    """Return the text that `made` makes of the news, once there is a connection."""
+    """Connect if necessary, and return the text from `made`."""
     await player.link.server()
     return made()
 
 
 async def _told(answer: Awaitable[str]) -> str:
-    """Return an answer; convert errors to the SDK's type for errors that the model reads."""
+    """Return an answer; convert errors to the SDK's error type, which models can read."""
     try:
         return await answer
     except CallError as error:

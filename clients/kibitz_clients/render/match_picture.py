@@ -20,23 +20,23 @@ def export_svg(
     ply: int | None = None,
     seat: int | None = None,
 ) -> str:
-    """Return a picture of a recorded match after `ply` plies (the end when None) as SVG.
+    """Return an SVG of a recorded match after `ply` plies, by default at the end.
 
-    It shows what `seat` knew then, or everything if None. Raises `RecordError`, `OSError`,
+    It shows what `seat` knew at that point, or everything if None. Raises `RecordError`, `OSError`,
     and `ValueError` for a ply or a seat that the match does not have.
     """
     return draw_svg(load_record(path, games, seat), ply)
 
 
 def draw_svg(recorded: LoadedRecord, ply: int | None = None) -> str:
-    """Return a picture of a record after `ply` plies as SVG; `ValueError` for one it lacks."""
+    """Return an SVG of a record after `ply` plies; raises `ValueError` for a wrong ply."""
     frame = frame_at_ply(recorded.timeline, ply)
     scene = frame_scene(recorded.game, frame, recorded.timeline.info.seats)
     return document.render_svg(scene, _caption(recorded, frame))
 
 
 def frame_scene(game: Game, frame: Frame, players: Sequence[Player] = ()) -> Scene:
-    """Draw what a frame shows, with the names of `players`, by seat, in its text.
+    """Draw a frame, with the names of `players`, by seat, in its text.
 
     The board is empty if the viewer does not know it.
     """

@@ -14,13 +14,13 @@ GIF_WIDTH: Final = 480
 """The width of a GIF in pixels."""
 STEP_MS: Final = 700
 LAST_MS: Final = 4_000
-"""Milliseconds for a step of a GIF, and for the last one before it repeats."""
+"""Milliseconds for each step of a GIF, and for the last one before it repeats."""
 PAPER: Final = "#fffdf8"
-"""The background that fills up pictures shorter than others of their GIF."""
+"""The background that pads pictures shorter than others in their GIF."""
 
 
 class MissingLibraryError(RuntimeError):
-    """A library that draws pixels is not installed; the message says how to get it."""
+    """A raster library is not installed; the message says how to install it."""
 
 
 def png(svg: str, width: int | None = None) -> bytes:

@@ -1,9 +1,9 @@
-"""Ends the program when its terminal is gone, even without a SIGHUP.
+"""Exits the program when its terminal is gone, even without a SIGHUP.
 
 The system sends SIGHUP to the leader of the terminal's session. A shell passes it on to its
-children, but other leaders, such as `make` in a window of its own, may not. Then Textual reads from
-the dead terminal in a busy loop, and blocks forever on writes: no signal that the event loop
-handles would end it.
+children, but other leaders, such as `make` in its own window, may not. Textual would then read from
+the dead terminal in a busy loop and block forever on writes, so signals handled by the event loop
+could not stop it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EXIT_HANGUP: Final = 129
 
 
 def end_with_terminal() -> None:
-    """End this process, as SIGHUP would, once the terminal on its standard input is gone."""
+    """Exit, as after SIGHUP, when the terminal on standard input is gone."""
     stdin = sys.__stdin__
     if stdin is None or not hasattr(select, "poll") or not stdin.isatty():
         return

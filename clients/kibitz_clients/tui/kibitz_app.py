@@ -3,9 +3,9 @@
     server browser ──enter──> lobby ──enter──> match     b goes back, q quits, ? shows the keys
     wall ──────────1 2 3 ...─────────────────> match
 
-The application reads the news in one task and applies it to a `ClientState`; the screens draw the
+The application reads messages in one task and applies them to a `ClientState`; the screens draw the
 state and are refreshed when it changes. `ScreenNavigation` switches screens, and `ServerRequests`
-carries out their requests to the server.
+sends their requests to the server.
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ THEMES: Final = (
     _theme("kibitz-light", palette.LIGHT, dark=False),
 )
 THEME_VARIABLE: Final = "KIBITZ_THEME"
-"""The environment variable with the name of the theme that the client starts with."""
+"""The environment variable with the name of the initial theme."""
 _GREETING_TIMEOUT_S: Final = 10.0
-"""How long a greeting stays on the screen."""
+"""How long to show a greeting, in seconds."""
 
 
 def _no_rules(game: str) -> str | None:
@@ -92,17 +92,17 @@ def _no_rules(game: str) -> str | None:
 
 
 def monotonic() -> int:
-    """Return milliseconds of a clock that never runs backwards."""
+    """Return a monotonic time in milliseconds."""
     return time.monotonic_ns() // 1_000_000
 
 
 class KibitzApp(App[str]):
-    """Watches and plays over `connect`, or shows `recorded`, from frame `at` on.
+    """Watches and plays over `connect`, or shows `recorded`, starting at frame `at`.
 
-    `match` and `lobby` set the first screen, by default the server browser. `wall` shows all
-    matches of the lobby or of the server at once instead. `play` takes a seat in the lobby.
-    `failure` is the error that ended the application and its result the sentence about it; both
-    are None if the person quit.
+    `match` and `lobby` set the first screen, by default the server browser. With `wall` the app
+    shows all matches of the lobby or the server at once instead. `play` takes a seat in the lobby.
+    `failure` is the error that ended the application, and the app's result is the sentence about
+    it; both are None if the user quit.
     """
 
     TITLE = "kibitz"
@@ -132,7 +132,7 @@ class KibitzApp(App[str]):
         rules: RulesLookup = _no_rules,
     ) -> None:
         super().__init__()
-        # Filters every line that goes to the terminal, whatever a screen shows.
+        # Filters every line that any screen sends to the terminal.
         self._printable_filter = PrintableFilter()
         for theme in THEMES:
             self.register_theme(theme)
@@ -169,11 +169,11 @@ class KibitzApp(App[str]):
 
     @property
     def palette(self) -> Palette:
-        """The colors that the theme's variables do not cover: texts and boards."""
+        """The colors not covered by the theme's variables: texts and boards."""
         return palette.DARK if self.current_theme.dark else palette.LIGHT
 
     def action_switch_theme(self) -> None:
-        """Change between the dark and the light theme."""
+        """Switch between the dark and the light theme."""
         self.theme = THEMES[1 if self.current_theme.dark else 0].name
 
     def watch_theme(self) -> None:
@@ -192,7 +192,7 @@ class KibitzApp(App[str]):
             self.run_worker(self._run_session(self._connect), group="news", exit_on_error=True)
 
     async def _run_session(self, connect: Connector) -> None:
-        """Read the news from the welcome to the end of the session."""
+        """Process messages from the welcome to the end of the session."""
         try:
             async with connect() as link:
                 self.requests.established = link
@@ -208,7 +208,7 @@ class KibitzApp(App[str]):
             self.exit(descriptions.explain_error(error, self.server_label), return_code=1)
 
     def refresh_screens(self) -> None:
-        """Bring every screen up to date."""
+        """Refresh every screen."""
         for screen in self.screen_stack:
             if isinstance(screen, BaseScreen):
                 screen.refresh_content()

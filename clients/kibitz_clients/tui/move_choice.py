@@ -1,4 +1,4 @@
-"""The move that a person picks on the board, place by place."""
+"""The move that the user picks on the board, cell by cell."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ARROWS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
 
 
 class MoveChoice:
-    """The choice on the present turn; `send` gets the move, and `say` a sentence to show."""
+    """The choice in the current turn; `send` gets the move, and `say` a sentence to show."""
 
     def __init__(
         self,
@@ -29,22 +29,22 @@ class MoveChoice:
         say: Callable[[str], None],
     ) -> None:
         self.selector: MoveSelector | None = None
-        # The turn that the selector is for, by its ply: sent again, it is the same turn.
+        # The ply of the selector's turn; a resent turn has the same ply.
         self.turn: YourTurn | None = None
         self._timeline_cursor = cursor
         self._scene = scene
         self._send = send
         self._say = say
-        # The place where the arrows are.
+        # The cell at the cursor.
         self._place: str | None = None
 
     @property
     def active(self) -> MoveSelector | None:
-        """The selector, while there is a move to choose and the board shows it."""
+        """The selector, if there is a move to choose and the board shows the current position."""
         return self.selector if self._timeline_cursor.is_live else None
 
     def update(self, turn: YourTurn | None, game: Game | None) -> bool:
-        """Make a selector for a turn, or drop it; return whether this is a new turn."""
+        """Create or drop the selector for a turn; return whether this is a new turn."""
         if turn is None or game is None:
             self.selector = None
             return False
@@ -58,7 +58,7 @@ class MoveChoice:
         return not again
 
     def overlay(self, picker: MoveSelector, *, names: bool) -> Overlay:
-        """Return what the board shows of the choice."""
+        """Return the overlay that shows the choice on the board."""
         return Overlay(
             cursor=self._place,
             picked=picker.picked,
@@ -67,7 +67,7 @@ class MoveChoice:
         )
 
     def prompt(self, picker: MoveSelector, palette: Palette) -> Text:
-        """Say what is to be picked next."""
+        """Return the prompt for the next pick."""
         text = Text("Your turn", f"bold {palette.hint}")
         text.append(f": {_prompt_text(picker)}", f"not bold {palette.text}")
         if self._place is not None and self._place not in picker.picked:
@@ -75,7 +75,7 @@ class MoveChoice:
         return text
 
     def choose(self, how: str) -> None:
-        """Carry out a key: an arrow, `hop` or `hop back`, `take`, `other`."""
+        """Handle a key action: an arrow, `hop` or `hop back`, `take`, `other`."""
         match how:
             case "hop" | "hop back":
                 self._hop(1 if how == "hop" else -1)
@@ -107,7 +107,7 @@ class MoveChoice:
             self.pick(self._place)
 
     def pick(self, place: str) -> None:
-        """Pick a place; picking the last place again plays the move."""
+        """Pick a cell; picking the last one again plays the move."""
         picker = self.selector
         assert picker is not None, "only a turn has something to pick"
         self._place = place
@@ -121,11 +121,11 @@ class MoveChoice:
             self._send(ready)
 
     def _is_button(self, place: str) -> bool:
-        """Whether a place is pressed rather than stood on: pressing it is a move at once."""
+        """Return whether a cell is a button, which plays a move at once."""
         return any(cell.name == place and cell.kind == "button" for cell in self._scene().cells)
 
     def place_named(self, text: str) -> str | None:
-        """Return the place that a typed text names, if the move may begin there."""
+        """Return the cell that a typed text names, if a move can start there."""
         known = any(cell.name == text.lower() for cell in self._scene().cells)
         if not known or self.selector is None:
             return None

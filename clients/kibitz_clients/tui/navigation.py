@@ -23,13 +23,13 @@ from kibitz_protocol.wire.messages import Finished, LobbyClosed, MatchStarted, S
 from kibitz_protocol.wire.refusals import Code
 
 _OWN_END_S = 10.0
-"""How long the result of one's own match is shown over the match that follows."""
+"""How long to show the result of an own match over the next one, in seconds."""
 
 
 class ScreenNavigation(Navigation):
-    """Opens and leaves the screens of the application.
+    """Opens and closes the screens of the application.
 
-    `live` says whether there is a server behind them. With `follow` the next match opens when one
+    `live` is whether they are connected to a server. With `follow` the next match opens when one
     ends.
     """
 
@@ -47,9 +47,9 @@ class ScreenNavigation(Navigation):
         self._requests = requests
         self._live = live
         self.follow = follow
-        # Lobbies that were entered.
+        # The lobbies entered.
         self._entered: set[str] = set()
-        # Matches that a wall shows, and continues to show after one of them was opened.
+        # Matches that a wall shows, even after one of them was opened.
         self._on_wall: set[str] = set()
         # The requested match, which is shown as soon as its snapshot arrives.
         self._awaited: str | None = None
@@ -64,7 +64,7 @@ class ScreenNavigation(Navigation):
             try:
                 await self._requests.connection.join(lobby, invite=invite, role=role)  # type: ignore[arg-type]
             except RefusedError as error:
-                # A seat may outlive its lobby: then the match is what the person came for.
+                # A seat may outlive its lobby; then show the match.
                 if not self._requests.connection.seats:
                     raise
                 self._entered.discard(lobby)
@@ -81,7 +81,7 @@ class ScreenNavigation(Navigation):
                 self._app.screen.action_refresh_lists()
 
     def follow_message(self, message: News | MatchLost) -> None:
-        """Open the screen that a message calls for."""
+        """Open the screen for a message, if any."""
         match message:
             case Snapshot(match=match, you=you):
                 if match == self._awaited or (
@@ -102,7 +102,7 @@ class ScreenNavigation(Navigation):
                 self._entered.discard(lobby)
                 self.show_notice(f"lobby {lobby} is gone: {reason}")
             case MatchLost(match=match, code=Code.OVER) if match in self._on_wall:
-                # It ended before the new request; a wall moves on to the next one by itself.
+                # It ended before the new request; a wall moves on to the next one automatically.
                 if match in self._state.matches:
                     self._requests.send(self._open_record(match))
             case MatchLost(match=match, message=sentence):
@@ -111,26 +111,26 @@ class ScreenNavigation(Navigation):
                 pass
 
     def _shows_running_match(self, match: str) -> bool:
-        """Whether this or another own match that still runs is on the screen."""
+        """Return whether this or another running match of the user is on the screen."""
         if not isinstance(self._app.screen, MatchScreen):
             return False
         shown = self._app.screen.timeline
         return self._app.screen.match == match or (shown.info.you is not None and not shown.over)
 
     def _has_seat(self, brief: MatchBrief) -> bool:
-        """Whether the person has a seat: such a match opens by itself."""
+        """Return whether the user has a seat; such a match opens automatically."""
         return any(player.player == self._requests.player for player in brief.seats)
 
     def _shows_only_lobby(self, lobby: str) -> bool:
-        """Return whether the screen shows this lobby and nothing else."""
+        """Return whether the screen shows only this lobby."""
         return isinstance(self._app.screen, LobbyScreen) and self._app.screen.lobby == lobby
 
     def _has_wall(self) -> bool:
-        """Return whether a wall of matches is on the screen, or behind what was opened from it."""
+        """Return whether a wall is on the screen or behind a match opened from it."""
         return any(isinstance(screen, WallScreen) for screen in self._app.screen_stack)
 
     def back(self) -> None:
-        """Leave the present screen; from the last one, quit."""
+        """Close the current screen; on the last one, quit."""
         if isinstance(self._app.screen, MatchScreen):
             self.stop_watching(self._app.screen.timeline)
         if len(self._app.screen_stack) > 2:
@@ -140,7 +140,7 @@ class ScreenNavigation(Navigation):
             self._app.exit()
 
     def watch_match(self, match: str) -> None:
-        """Show a match, and follow it if it still runs."""
+        """Show a match, and follow it if it is still running."""
         known = self._state.matches.get(match)
         if known is not None and (
             known.over or known.info.you is not None or match in self._on_wall
@@ -153,12 +153,12 @@ class ScreenNavigation(Navigation):
             self._requests.send(self._watch(match), self.show_warning)
 
     def show_on_wall(self, match: str) -> None:
-        """Follow a match without opening it; its events arrive as news."""
+        """Follow a match without opening it."""
         self._on_wall.add(match)
         self._requests.send(self._watch(match))
 
     async def _watch(self, match: str) -> None:
-        """Follow a match that runs; of one that is over, show the record."""
+        """Follow a running match; show the record of a finished one."""
         try:
             await self._requests.connection.watch(match)
         except RefusedError as error:
@@ -188,14 +188,14 @@ class ScreenNavigation(Navigation):
             self._app.push_screen(LobbyScreen(lobby))
 
     def open_next_match(self, facts: MatchInfo) -> None:
-        """Go to the next match as soon as there is one."""
+        """Open the next match as soon as there is one."""
         if facts.lobby is not None and self._live and self._awaited is None:
             brief = self._state.next_match(facts.lobby, facts.number)
             if brief is not None:
                 self.watch_match(brief.match)
 
     def show_next(self, facts: MatchInfo) -> None:
-        """Go to the running match of the same lobby that follows, or say why not."""
+        """Open the next running match of the same lobby, or say why not."""
         if facts.lobby is None or not self._live:
             self.show_notice("there is no next match: this one belongs to no lobby")
             return
@@ -207,7 +207,7 @@ class ScreenNavigation(Navigation):
         self.watch_match(brief.match)
 
     def open_match(self, match: str, *, at: int | None = None) -> None:
-        """Show a match that is known, from frame `at` on; its newest frame if not said."""
+        """Show a known match at frame `at`, by default the newest."""
         timeline = self._state.matches[match]
         game = self._state.games.get(timeline.info.game)
         kind = MatchScreen if timeline.info.you is None else PlayScreen
@@ -224,7 +224,7 @@ class ScreenNavigation(Navigation):
             self._enter_lobby(lobby)
 
     def _tell_own_end(self, left: Timeline) -> None:
-        """Say how an own match ended: the next one may take its place before that was drawn."""
+        """Show the result of an own match, since the next one may replace it before it is drawn."""
         if self._live and left.info.you is not None and left.result is not None:
             game = self._state.games.get(left.info.game)
             summary = descriptions.result_summary(left.info, left.result, game)
@@ -244,7 +244,7 @@ class ScreenNavigation(Navigation):
     def show_notice(
         self, sentence: str, *, severity: SeverityLevel = "information", timeout: float = 5.0
     ) -> None:
-        """Show a sentence for a while, as it is: no markup is read in it."""
+        """Show a sentence for a while, without parsing markup in it."""
         self._app.notify(printable.line(sentence), severity=severity, timeout=timeout, markup=False)
 
     def show_warning(self, sentence: str) -> None:

@@ -1,4 +1,4 @@
-"""The steps of a match on the screen, as time passes: played by themselves, and its end."""
+"""Automatic playback of a match's steps, and the time to show its end."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from typing import Literal, TypeAlias
 from kibitz_clients.matches.timeline import Timeline, TimelineCursor
 
 STEP_MS = 600
-"""How long a step is shown when the steps play by themselves."""
+"""How long to show each step during playback, in milliseconds."""
 LINGER_MS = 4_000
-"""How long the end of a match is shown before the next one opens by itself."""
+"""How long to show the end of a match before the next one opens, in milliseconds."""
 Direction: TypeAlias = Literal["back", "forward", "first", "live", "play"]
 
 
 class Playback:
-    """Moves the cursor of a match, at the keys of a person or with time."""
+    """Moves the cursor of a match, by keys or over time."""
 
     def __init__(self, timeline: Timeline) -> None:
         self.cursor = TimelineCursor(timeline)
         self._timeline = timeline
         self._playing = False
-        # When the next step is shown, while they play by themselves.
+        # When to show the next step during playback.
         self._step_at = 0
-        # When the end of the match was seen here; None if it was over before.
+        # When the end of the match was seen; None if it was already over.
         self._ended_at: int | None = None
         self._saw_running = not timeline.over
 
     def go(self, to: Direction, now: int) -> None:
-        """Go one step, to an end, or start and stop playing the steps by themselves."""
+        """Go one step, go to either end, or toggle playback."""
         playing = self._playing
         self._playing = False
         match to:
@@ -44,25 +44,25 @@ class Playback:
                 self._play(now, playing=not playing)
 
     def _play(self, now: int, *, playing: bool) -> None:
-        """Play the steps from here, or from the start when all of them were seen."""
+        """Play the steps from here, or from the start if at the end."""
         self._playing, self._step_at = playing, now + STEP_MS
         if playing and self.cursor.is_live:
             self.cursor.go_to_first()
 
     def go_to(self, seq: int) -> None:
-        """Go to the step with this number."""
+        """Show frame `seq` and stop playback."""
         self._playing = False
         self.cursor.go_to(seq)
 
     def advance(self, now: int) -> None:
-        """Go to the next step when the present one was shown long enough."""
+        """Go to the next step if the current one was shown long enough."""
         if self._playing and now >= self._step_at:
             self._step_at += STEP_MS
             self.cursor.step_forward()
             self._playing = not self.cursor.is_live
 
     def has_lingered(self, now: int) -> bool:
-        """Return whether the end of this match, which was seen here, was shown long enough."""
+        """Return whether the end of this match was seen and shown long enough."""
         if not (self._timeline.over and self._saw_running):
             return False
         if self._ended_at is None:

@@ -1,6 +1,6 @@
-"""A Textual line filter: no segment of a screen holds control characters or escape sequences.
+"""A Textual line filter that removes control characters and escape sequences from screens.
 
-Untrusted text is made safe where it is formatted (`printable.line`). This filter catches omissions,
+Untrusted text is made safe when it is formatted (`printable.line`). This filter catches omissions,
 so that a careless widget does no harm.
 """
 
@@ -18,7 +18,7 @@ class PrintableFilter(LineFilter):
     """A filter that replaces unsafe characters without changing the width of a line."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Return the segments with safe text only."""
+        """Return the segments with only safe text."""
         return [
             segment
             if segment.control or (segment.text.isascii() and segment.text.isprintable())

@@ -1,4 +1,4 @@
-"""Requests to the server: each runs in a worker of the application and reports to its caller."""
+"""Requests to the server, each in a worker of the application that reports to its caller."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
 from kibitz_protocol.wire.messages import YourTurn
 
 OnAnswer: TypeAlias = Callable[[str], None]
-"""A callback with the outcome of a request: a sentence, empty if it succeeded."""
+"""A callback that gets the outcome of a request: a sentence, empty if it succeeded."""
 OnLists: TypeAlias = Callable[[list[LobbyBrief], list[MatchBrief]], None]
-"""A callback with the lobbies and the matches of the server."""
+"""A callback that gets the lobbies and matches of the server."""
 
 
 def ignore_answer(_: str) -> None:
@@ -30,9 +30,9 @@ def ignore_answer(_: str) -> None:
 
 
 class ServerRequests:
-    """The requests of the screens to the server; `refresh` redraws them after new data.
+    """The screens' requests to the server; `refresh` redraws the screens after new data.
 
-    `established` is the connection once it is open, and None before.
+    `established` is the connection, or None until it is open.
     """
 
     def __init__(
@@ -52,20 +52,20 @@ class ServerRequests:
 
     @property
     def online(self) -> bool:
-        """Whether the connection is open, and not being reestablished."""
+        """Whether the connection is open and not being reestablished."""
         return self.established is not None and self.established.online
 
     @property
     def player(self) -> str | None:
-        """The server's id of the person here."""
+        """The user's player id on the server."""
         return None if self.established is None else self.established.player
 
     def send(self, request: Awaitable[object], answered: OnAnswer = ignore_answer) -> None:
-        """Carry out a request, and pass its outcome to `answered`."""
+        """Send a request, and pass its outcome to `answered`."""
         self._app.run_worker(_report(request, answered), group="requests")
 
     def send_move(self, match: str, turn: YourTurn, choice: MoveOption, answered: OnAnswer) -> None:
-        """Play a move; a refusal restores the turn if it still lasts."""
+        """Play a move; a refusal restores the turn if it is still current."""
 
         def on_answer(sentence: str) -> None:
             newest = self._state.matches[match].newest
@@ -76,7 +76,7 @@ class ServerRequests:
         self.send(self.connection.move(match, turn.ply, choice.action), on_answer)
 
     def ask_lists(self, show: OnLists, refused: OnAnswer) -> None:
-        """Request the lobbies and the matches, one request at a time."""
+        """Request the lobbies and then the matches."""
         if self.online:
             self._app.run_worker(self._ask_lists(show, refused), group="lists", exclusive=True)
 
@@ -87,7 +87,7 @@ class ServerRequests:
         except RefusedError as error:
             refused(descriptions.explain_error(error))
         except KibitzError:
-            # The task that reads the news reports what ended the session.
+            # The task that reads messages reports the end of the session.
             pass
         else:
             show(lobbies.lobbies, matches.matches)
@@ -97,14 +97,14 @@ class ServerRequests:
             self._app.run_worker(self._ask_history(match), group=f"history {match}", exclusive=True)
 
     async def _ask_history(self, match: str) -> None:
-        """Fetch the events before this client joined, oldest first."""
-        # The task that reads the news reports what ends the session.
+        """Fetch the events from before this client joined, oldest first."""
+        # The task that reads messages reports the end of the session.
         with contextlib.suppress(KibitzError):
             while await fetch_events(self.connection, self._state, match):
                 self.refresh()
 
     def unmask_finished(self, timeline: Timeline) -> None:
-        """Fetch the hidden information of a match that is now over."""
+        """Fetch the hidden information of a match that has ended."""
         game = self._state.games.get(timeline.info.game)
         if game is not None and game.info.hidden:
             self.send(self._fetch_unmasked(timeline))
@@ -114,7 +114,7 @@ class ServerRequests:
         self.refresh()
 
     async def fetch_timeline(self, match: str) -> Timeline:
-        """Fetch the record of a match that is over, and replay it."""
+        """Fetch the record of a finished match, and replay it."""
         return await fetch_timeline(self.connection, self._fetch, self._state, match)
 
 

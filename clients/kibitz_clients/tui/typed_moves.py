@@ -1,4 +1,4 @@
-"""Moves and commands that a person types below the board."""
+"""Moves and commands that the user types below the board."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ COMMANDS: dict[str, str] = {
     "resign": "resign",
     "rules": "rules",
 }
-"""The commands that may be typed after a colon, and their actions."""
+"""The commands that can be typed after a colon, and their actions."""
 COMMAND_PREFIXES = (":", "/")
 """The characters that begin a command."""
 
 
 class TypedMoves:
-    """The typed line: `run` gets the action of a command, and `say` a sentence to show."""
+    """The input line: `run` gets the action of a command, and `say` a sentence to show."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class TypedMoves:
         self._send = send
         self._say = say
         self._run = run
-        # The move that the typed text stands for.
+        # The move that the typed text means.
         self._option: MoveOption | None = None
 
     def _edited(self) -> None:
@@ -54,7 +54,7 @@ class TypedMoves:
         self._say("")
 
     def match_turn(self) -> None:
-        """Find the move of the present turn that the typed line stands for."""
+        """Find the move of the current turn that the input means."""
         self._option = None
         text, selector = self.line.value, self._choice.selector
         command = not text or text.startswith(COMMAND_PREFIXES)
@@ -63,7 +63,7 @@ class TypedMoves:
             self._option = option if isinstance(option, MoveOption) else None
 
     def completion(self) -> str:
-        """Return the move that enter plays, or the commands that begin with what is typed."""
+        """Return a hint: the move that enter plays, or the matching commands."""
         text = self.line.value
         if text.startswith(COMMAND_PREFIXES):
             return "  ".join(f":{name}" for name in COMMANDS if name.startswith(text[1:]))
@@ -78,14 +78,14 @@ class TypedMoves:
             self.line.clear()
             self._say("this client does not know the game, and cannot play it")
         elif self._choice.selector is None:
-            # It stays in the line, and enter plays it when the turn has come.
+            # The move is kept in the line, and enter plays it on the user's turn.
             self._say("it is not your turn yet")
         else:
             self.line.clear()
             self._play(self._game, text)
 
     def _play(self, game: Game, text: str) -> None:
-        """Play a move that was typed, or pick a place, or say why it is neither."""
+        """Play a typed move, or pick a cell, or say why the input is neither."""
         selector = self._choice.selector
         if not text or selector is None:
             return
@@ -98,7 +98,7 @@ class TypedMoves:
             self._say(choice)
 
     def _command(self, word: str) -> None:
-        """Carry out what was typed after a colon."""
+        """Run the command typed after a colon."""
         names = [name for name in COMMANDS if name.startswith(word)]
         if word in COMMANDS:
             names = [word]

@@ -1,7 +1,8 @@
-"""Which match each board of a wall shows, and how many boards fit: no drawing, no connection.
+"""Assigns matches to the boards of a wall, and computes how many fit, without drawing or
+connection.
 
-A board keeps its match until that has been over for a while; then it goes on to the next match of
-the same game, or of any game if the board is not kept for one.
+A board keeps its match until some time after the end. Then it shows the next match of the same
+game, or of any game if it is not reserved.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from typing import Final
 from kibitz_protocol.wire.lobbies import MatchBrief
 
 RESULTS: Final = 12
-"""How many matches that ended are kept, for their results."""
+"""The number of finished matches to keep for their results."""
 _REMEMBERED: Final = 1_000
-"""How many matches that ended are known by their names, more than a server lists at once."""
+"""The number of finished matches to remember, more than a server lists at once."""
 LINGER_MS: Final = 6_000
-"""How long the end of a match is shown before the next match takes its board."""
+"""How long to show the end of a match before the next one takes its board, in milliseconds."""
 MIN_COLUMNS: Final = 24
 MIN_ROWS: Final = 8
 """The smallest tile of a wall, in terminal cells."""
 _CELL_RATIO: Final = 2.4
-"""How many times wider than high, in terminal cells, a tile serves its board best."""
+"""The best ratio of width to height of a tile, in terminal cells."""
 
 
 @dataclass
@@ -32,14 +33,14 @@ class Slot:
     """One board of a wall."""
 
     game: str | None = None
-    """The game of its match, or the one that it is kept for."""
+    """The game of its match, or the one that it is reserved for."""
     kept: bool = False
     match: str | None = None
     ended_at: int | None = None
     """When the end of the match was first seen."""
 
     def is_free(self, now: int) -> bool:
-        """Return whether another match may take the board."""
+        """Return whether another match can take the board."""
         return self.match is None or (
             self.ended_at is not None and now - self.ended_at >= LINGER_MS
         )
@@ -47,23 +48,23 @@ class Slot:
 
 @dataclass
 class WallSlots:
-    """All boards of a wall, in the order in which they are shown."""
+    """All boards of a wall, in display order."""
 
     slots: list[Slot] = field(default_factory=list)
     finished: deque[MatchBrief] = field(default_factory=lambda: deque(maxlen=RESULTS))
-    """The newest matches that ended, in that order."""
+    """The latest finished matches, in order."""
     played: int = 0
-    """How many matches have ended so far."""
+    """The number of matches that have ended so far."""
     _counted: dict[str, None] = field(default_factory=dict)
-    """The newest matches that were counted, in order: a server lists them again."""
+    """The latest counted matches, in order, since a server lists them repeatedly."""
 
     @classmethod
     def for_games(cls, games: Sequence[str]) -> WallSlots:
-        """Return a wall that keeps a board for each of `games`."""
+        """Return a wall that reserves a board for each of `games`."""
         return cls([Slot(game, kept=True) for game in games])
 
     def update(self, briefs: Iterable[MatchBrief], now: int) -> list[str]:
-        """Take in what is known of the matches; return those that got a board just now."""
+        """Update the wall with the current matches; return those that just got a board."""
         known = {brief.match: brief for brief in briefs if brief.watchable and not brief.void}
         for watchable in known.values():
             if watchable.result is not None and watchable.match not in self._counted:
@@ -80,7 +81,7 @@ class WallSlots:
         ]
 
     def past(self, briefs: Iterable[MatchBrief]) -> list[str]:
-        """Return the matches that are over, were counted, and are on no board (any more)."""
+        """Return the finished, counted matches that are not on a board."""
         shown = {slot.match for slot in self.slots}
         past = self._counted.keys() - shown
         return [brief.match for brief in briefs if brief.match in past]
@@ -93,7 +94,7 @@ class WallSlots:
             del self._counted[next(iter(self._counted))]
 
     def _seat(self, brief: MatchBrief, now: int) -> bool:
-        """Give a match a board; return False if it has to wait for one."""
+        """Assign a board to a match; return False if none is free."""
         free = [slot for slot in self.slots if slot.is_free(now)]
         same = [slot for slot in self.slots if slot.game == brief.game]
         chosen = next((slot for slot in free if slot.game == brief.game), None)
@@ -109,12 +110,12 @@ class WallSlots:
 
 
 def capacity(columns: int, rows: int) -> int:
-    """Return how many tiles fit at most."""
+    """Return the maximum number of tiles that fit."""
     return max(1, (columns + 1) // (MIN_COLUMNS + 1)) * max(1, rows // MIN_ROWS)
 
 
 def grid_shape(count: int, columns: int, rows: int) -> tuple[int, int]:
-    """Return how many tiles stand beside and below each other, for the largest boards."""
+    """Return the numbers of columns and rows that give the largest boards."""
 
     def smaller_side(across: int) -> float:
         down = math.ceil(count / across)

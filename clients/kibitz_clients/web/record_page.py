@@ -1,7 +1,7 @@
-"""A recorded match as one HTML file: the viewer of the browser client with the match inside.
+"""A recorded match as one HTML file: the browser client's viewer with the match inside.
 
-The file needs no server and loads nothing. Its policy allows only its own script and styles, by
-their hashes. Untrusted text (names, comments, notes) is data, which the viewer shows as text.
+The file needs no server and loads nothing. Its content security policy allows only its own script
+and styles, by hash. Untrusted text (names, comments, notes) is embedded as data and shown as text.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ _PAGE: Final = """<!doctype html>
 
 
 def render_html(recorded: LoadedRecord, ply: int | None = None, seat: int | None = None) -> str:
-    """Return a record as the text of an HTML file that opens after `ply` plies.
+    """Return a record as an HTML page that opens after `ply` plies.
 
-    With `seat` the file holds only what that seat saw. Otherwise it holds everything, and where
-    the game hides something also what each seat and the public saw. Raises `ValueError` for a
-    ply that the match does not have.
+    With `seat` the page contains only what that seat saw. Otherwise it contains everything and, in
+    games with hidden information, the views of each seat and of the public. Raises `ValueError` for
+    a ply that the match does not have.
     """
     if ply is not None:
         recorded_match.frame_at_ply(recorded.timeline, ply)
@@ -86,11 +86,11 @@ def _digest(text: str) -> str:
 
 
 def _script_json(data: Any) -> str:
-    """Write JSON that cannot end a script element, whatever its texts contain."""
+    """Return JSON that cannot end a script element, whatever text it contains."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
-    # A record may hold half of a surrogate pair, which has no UTF-8.
+    # A record may contain half of a surrogate pair, which UTF-8 cannot encode.
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -101,7 +101,7 @@ class _Contents:
         self._recorded = recorded
         self._game = recorded.game.at_version(recorded.record.setup.rules_version)
         self._ply = ply
-        # Whoever took a seat over has it at the end.
+        # A player who took over a seat has it at the end.
         self._players: Sequence[Player] = recorded.timeline.info.seats
         hides = recorded.game.info.hidden
         others: list[Viewpoint] = [*range(len(self._players)), PUBLIC] if hides else []
@@ -188,12 +188,12 @@ class _Contents:
 
     @functools.cached_property
     def _first_entries(self) -> Sequence[Entry]:
-        """The entries as the first viewpoint sees them; others say where theirs differ."""
+        """The entries as seen from the first viewpoint; other viewpoints store differences."""
         game, record = self._recorded.game, self._recorded.record
         return [event.entry for event in recorded_match.events(game, record, self._viewpoints[0])]
 
     def _entry(self, entry: Entry) -> dict[str, Any]:
-        """Write an entry, with its move in the words of the game in place of its action."""
+        """Return an entry, with its action replaced by the move in the game's notation."""
         fields = entry.model_dump(mode="json", exclude_none=True)
         kept: dict[str, Any] = {name: fields[name] for name in _KEPT if name in fields}
         if isinstance(entry, Moved):

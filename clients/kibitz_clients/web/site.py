@@ -1,12 +1,11 @@
-"""The browser client as files: read once, with one digest for all of them.
+"""The files of the browser client, read once, with one digest for all of them.
 
-Every file is at ``/static/<digest>/...``, where the digest is that of the whole tree: so modules
-import each other by relative paths, and everything there may be kept for ever. The paths of the
-application (`APP_PATHS`) are all answered with the shell, which names the digest. The shell names
-its files relative to the path that it is served at, and the modules find everything else relative
-to their own (`parts/address.js`). So a proxy may serve the site below a path that is not known
-here. Files are read when the site is made; what is changed on the disk later shows after the next
-start.
+Every file is at ``/static/<digest>/...``, with the digest of the whole tree: so modules import each
+other by relative paths, and browsers may cache the files forever. All application paths
+(`APP_PATHS`) return the shell, which contains the digest. The shell refers to its files relative to
+its own path, and the modules find everything else relative to theirs (`parts/address.js`). So a
+proxy may serve the site below a path that the server does not know. Files are read when the site is
+created; later changes on disk take effect after a restart.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ ENTRY: Final = "main.js"
 _PLACE: Final = b"%STATIC%"
 """The placeholder in the shell for the folder of the files ..."""
 _PRELOADS: Final = b"%PRELOADS%"
-"""... and the one for preload hints of the modules that the first one needs."""
+"""... and the one for preload hints of the first module's imports."""
 _CONTENT_TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-"""The types of files that are served; others of the folder, such as declarations, are not."""
+"""The file types to serve; others in the folder, such as declarations, are not served."""
 APP_PATHS: Final = re.compile(
     r"/(?:play|host|wall|event|ladder|sign-in|(?:lobby|match)/[A-Za-z0-9_-]{1,64})?"
 )
@@ -43,12 +42,12 @@ _LINK: Final = re.compile(
     r'^(?:import\s+\{[^}]*\}\s+from\s+"[^"]+";\n|export\s+(?=async\s|function|class|const|let))',
     re.MULTILINE,
 )
-"""An import, or the word before a declaration that is exported."""
+"""An import, or the keyword before an exported declaration."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebFile:
-    """A file as it is served."""
+    """A file to serve."""
 
     body: bytes
     content_type: str
@@ -57,17 +56,17 @@ class WebFile:
 
 
 class WebSite:
-    """The files of the browser client by the paths that they are served at."""
+    """The files of the browser client by path."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
-        """`files` has contents by paths inside the folder, such as ``wire/stage.js``."""
+        """Take the contents of `files` by path inside the folder, such as ``wire/stage.js``."""
         self.digest = _digest(files)
         root = f"static/{self.digest}"
         self._shells = [
             _web_file(SHELL, _fill_shell(files, f"{way_up}{root}"), immutable=False)
             for way_up in ("", "../")
         ]
-        """The shell for paths like ``/host``, and for those like ``/match/m1``."""
+        """The shell for paths like ``/host``, and for paths like ``/match/m1``."""
         self._files = {
             f"/{root}/{name}": _web_file(name, body, immutable=True)
             for name, body in files.items()
@@ -82,29 +81,29 @@ class WebSite:
 
     @property
     def paths(self) -> list[str]:
-        """Return the paths of all files, without those of the application."""
+        """Return the paths of all files, without the application paths."""
         return sorted(self._files)
 
 
 def web_site(folder: Path = STATIC_FILES, rules: Mapping[str, str] | None = None) -> WebSite:
     """Read the browser client. Raises `OSError` if it is missing.
 
-    `rules` has a page for each game, as the HTML of the page's body.
+    `rules` has the HTML body of the rules page for each game.
     """
     pages = {f"rules/{game}.html": text.encode() for game, text in (rules or {}).items()}
     return WebSite(read_files(folder) | pages)
 
 
 def read_files(folder: Path) -> dict[str, bytes]:
-    """Read the files that are served, by their paths inside the folder."""
+    """Return the files to serve, by path inside the folder."""
     paths = (path for path in sorted(folder.rglob("*")) if path.suffix in _CONTENT_TYPES)
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 def imported_modules(files: Mapping[str, bytes], first: str = ENTRY) -> list[str]:
-    """Return the modules that load with `first`, each after those it imports, and `first` itself.
+    """Return `first` and the modules that load with it, each after its imports.
 
-    Modules that load when needed are not among them.
+    Dynamically imported modules are not included.
     """
     visited: set[str] = set()
 
@@ -121,10 +120,10 @@ def imported_modules(files: Mapping[str, bytes], first: str = ENTRY) -> list[str
 
 
 def joined_modules(files: Mapping[str, bytes], first: str) -> str:
-    """Return `first` and all that it imports as one module, for pages opened from ``file://``.
+    """Return `first` and all its imports as one module, for pages opened from ``file://``.
 
-    Browsers import no modules from files. The modules share one scope there, so their top-level
-    names must differ, and they write imports and exports in the plain forms of `_LINK`.
+    Browsers do not import modules from files. The joined modules share one scope, so their
+    top-level names must differ, and their imports and exports must have the plain forms of `_LINK`.
     """
     names = imported_modules(files, first)
     return "\n".join(_LINK.sub("", files[name].decode("utf-8")) for name in names)

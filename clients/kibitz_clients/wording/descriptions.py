@@ -1,4 +1,4 @@
-"""Matches in words: moves, comments, outcomes of seats, results, errors."""
+"""Matches as text: moves, comments, outcomes of seats, results, errors."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ _ORDINALS = {1: "1st", 2: "2nd", 3: "3rd"}
 
 
 def ordinal(rank: int) -> str:
-    """Write a rank: ``1st``."""
+    """Format a rank: ``1st``."""
     return _ORDINALS.get(rank, f"{rank}th")
 
 
 def house_bot_failure(trouble: HouseTrouble) -> str:
-    """Say that a house bot failed, and what follows from it."""
+    """Describe the failure of a house bot and its consequence."""
     what = f"{trouble.personality} of seat {trouble.seat + 1} failed: {trouble.reason}"
     if trouble.given_up:
         return f"{what}; it is not started again, and the seat is open to anybody"
@@ -66,12 +66,12 @@ def house_bot_failure(trouble: HouseTrouble) -> str:
 
 
 def stopped_programme(reason: str) -> str:
-    """Say that a server has stopped a programme, and why."""
+    """Describe why a server has stopped a programme."""
     return f"the rest of the programme is not played: {printable.line(reason)}"
 
 
 def move_text(game: Game | None, action: Action) -> str:
-    """Write an action in the notation of its game, or as its fields if the game is unknown."""
+    """Format an action in its game's notation, or as its fields if the game is unknown."""
     if game is not None:
         try:
             return game.notation.format(game.Move.model_validate(action))
@@ -81,28 +81,28 @@ def move_text(game: Game | None, action: Action) -> str:
 
 
 def step_text(game: Game | None, frame: Frame) -> str:
-    """Say what happened right before a frame, without naming the seat."""
+    """Describe what happened right before a frame, without naming the seat."""
     if frame.mover is not None:
         return "a hidden move"
     return "" if frame.entry is None else entry_text(game, frame.entry)
 
 
 def acting_seat(frame: Frame) -> int | None:
-    """Return the seat that acted in a step; known for hidden moves too, since turns are public."""
+    """Return the seat that acted in a step, even for hidden moves, since turns are public."""
     if frame.mover is not None or frame.entry is None:
         return frame.mover
     return entry_seat(frame.entry)
 
 
 def viewpoint_text(facts: MatchInfo, seat: int) -> str:
-    """Say from whose viewpoint a match is seen: that of a seat, or of the public."""
+    """Describe the viewpoint on a match: that of a seat or of the public."""
     return (
         "as the public saw it" if seat < 0 else f"as {player_label(seat, facts.seats[seat])} saw it"
     )
 
 
 def entry_text(game: Game | None, happened: Entry) -> str:
-    """Say what an entry was, without naming its seat."""
+    """Describe an entry without naming its seat."""
     return printable.line(_entry_text(game, happened))
 
 
@@ -142,12 +142,12 @@ def _entry_text(game: Game | None, happened: Entry) -> str:
 
 
 def entry_seat(happened: Entry) -> int | None:
-    """Return the seat that an entry is by; None for a comment, which names its author."""
+    """Return the seat of an entry; None for a comment, which names its author."""
     return None if isinstance(happened, Hidden | Aborted | Commented) else happened.seat
 
 
 def comment_text(comment: Comment) -> str:
-    """Write a bot's remark on its move: value, depth, nodes, expected line, text."""
+    """Format a bot's comment on its move: value, depth, nodes, expected line, text."""
     parts = []
     if comment.value is not None:
         parts.append(_value_text(comment.value))
@@ -163,7 +163,7 @@ def comment_text(comment: Comment) -> str:
 
 
 DECIDED_VALUE = 1e6
-"""The value that a search gives to a won play; a lost one has the negative."""
+"""The value that a search gives to a win; a loss has the negative."""
 
 
 def _value_text(value: float) -> str:
@@ -179,17 +179,17 @@ def _count_text(number: int) -> str:
 
 
 def player_label(seat: int, who: Player, colours: Sequence[PieceColour] = ()) -> str:
-    """Name a player with the glyph of the seat, or with its stone where pieces have `colours`."""
+    """Return a player's name after the seat's glyph, or its stone if pieces have `colours`."""
     return f"{palette.piece_glyph(seat, colours)} {printable.line(who.name)}"
 
 
 def player_labels(facts: MatchInfo) -> str:
-    """Name all players in seat order."""
+    """Return the names of all players with glyphs, in seat order."""
     return "  ".join(player_label(seat, who) for seat, who in enumerate(facts.seats))
 
 
 def end_reason(result: Result) -> str:
-    """Say what ended a match."""
+    """Describe what ended a match."""
     return printable.line(_end_reason(result))
 
 
@@ -201,7 +201,7 @@ def _end_reason(result: Result) -> str:
 
 
 def points_text(ended: SeatResult) -> str:
-    """Write a seat's points by the game's own count; empty if the game does not count."""
+    """Format a seat's points in the game; empty if the game does not count points."""
     return "" if ended.points is None else f"{ended.points:,g}"
 
 
@@ -220,7 +220,7 @@ def result_lines(facts: MatchInfo, result: Result) -> list[str]:
 
 
 def result_summary(facts: MatchInfo, result: Result, game: Game | None = None) -> str:
-    """Say in one line who won and how: ``● ada wins with five in a row, 31 plies``.
+    """Describe in one line who won and how: ``● ada wins with five in a row, 31 plies``.
 
     If `game` is None, the ending is described by the result's own word.
     """
@@ -239,13 +239,13 @@ def result_summary(facts: MatchInfo, result: Result, game: Game | None = None) -
 
 
 def ending_text(result: Result, game: Game | None) -> str:
-    """Say how a match ended, in the words of the game if it has some for that."""
+    """Describe how a match ended, in the game's own words if it has any."""
     known = {} if game is None or result.cause is not Cause.RULES else game.reason_texts
     return known.get(result.reason) or end_reason(result)
 
 
 def _how(facts: MatchInfo, result: Result, game: Game | None) -> str:
-    """Say how a match ended, for use after the winner."""
+    """Describe how a match ended, for use after the winner's name."""
     text = ending_text(result, game)
     if text != end_reason(result):
         return f" {text}"

@@ -1,10 +1,10 @@
-"""Line output: the course of matches as text or JSON lines, for pipes and logs.
+"""Line output: matches as text or JSON lines, for pipes and logs.
 
     [evening] match 3 chinese-checkers  12 ● greedy-hand 3-14  clock 0:59
     [evening] match 3 chinese-checkers  ● greedy-hand wins, goal, 118 plies
 
-With `as_json` every line is a JSON object of the same facts: `kind` says which, the kinds of
-record entries (`move`, `flag`, `resign`, ...) and `start`, `result`, `gone` for the match.
+With `as_json` every line is a JSON object with the same facts. Its `kind` is that of a record entry
+(`move`, `flag`, `resign`, ...) or, for the match itself, `start`, `result` or `gone`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from kibitz_protocol.wire.records import UNDECIDED, Commented, Moved, Result, Se
 from kibitz_protocol.wire.refusals import Code
 
 LineSink = Callable[[str], None]
-"""A callback with one line, without its end."""
+"""A callback that gets one line, without the line break."""
 
 
 async def follow_lines(
@@ -48,10 +48,10 @@ async def follow_lines(
     as_json: bool = False,
     fetch: RecordFetcher = fetch.fetch_record,
 ) -> bool:
-    """Write the course of a match, or of all matches of a lobby, until they are over.
+    """Write the events of a match, or of all matches of a lobby, until they are over.
 
-    Writes a table of the results last. Returns whether every match came to an end that the
-    server did not cause. Raises `KibitzError`, and `ValueError` if neither is given.
+    Finally writes a table of the results. Returns whether every match ended, and not because of the
+    server. Raises `KibitzError`, and `ValueError` if neither is given.
     """
     if (match is None) == (lobby is None):
         raise ValueError("expected either a match or a lobby to follow")
@@ -76,9 +76,9 @@ def write_record_lines(
     seat: int | None = None,
     ply: int = 0,
 ) -> None:
-    """Write the course of a recorded match as `seat` saw it, or all of it when None.
+    """Write the events of a recorded match as `seat` saw it, or all of them if None.
 
-    It begins with what happened after `ply` plies. Raises `RecordError`, `OSError`, and
+    It starts with the events after `ply` plies. Raises `RecordError`, `OSError`, and
     `ValueError` for a seat or a ply that the match does not have.
     """
     recorded = recorded_match.load_record(path, games, seat)
@@ -96,7 +96,7 @@ def write_record_lines(
 
 
 def _engine_lines(setup: Setup) -> Iterator[str]:
-    """Yield a line for each engine that the record names."""
+    """Yield a line for each engine named in the record."""
     for seat, engine in enumerate(setup.engines or (), start=1):
         if engine is not None:
             yield f"seat {seat} is played by {descriptions.engine_text(engine)}"
@@ -117,7 +117,7 @@ class LineWriter:
     _stops: dict[str, str] = field(default_factory=dict)
 
     def new_lines(self, timeline: Timeline) -> list[str]:
-        """Return the lines for the frames of a timeline that were not written yet."""
+        """Return the lines for the frames of a timeline not yet written."""
         match = timeline.info.match
         lines = [] if match in self._written else [self._start_line(timeline)]
         written = self._written.setdefault(match, -1)
@@ -131,7 +131,7 @@ class LineWriter:
         return lines
 
     def skip(self, timeline: Timeline, seq: int) -> None:
-        """Leave out what comes before frame `seq`, and that frame."""
+        """Skip the frames up to and including `seq`."""
         self._written[timeline.info.match] = seq
 
     def ended_line(self, brief: MatchBrief) -> str:
@@ -262,7 +262,7 @@ class LineWriter:
 
 
 class _MatchStream:
-    """A follower of one match, or of all matches of a lobby, until all of them are over."""
+    """Follows one match, or all matches of a lobby, until they are over."""
 
     def __init__(
         self,
@@ -310,7 +310,7 @@ class _MatchStream:
             self._ended[timeline.info.match] = timeline.info.to_brief(timeline.result)
 
     async def handle(self, message: News | MatchLost) -> None:
-        """Apply one message, fetch missing events before it, and write the new lines."""
+        """Apply one message, fetch missing earlier events, and write the new lines."""
         # Text has no ticking clocks, so the time of a message does not matter.
         self._state.apply(message, 0)
         match message:
@@ -337,7 +337,7 @@ class _MatchStream:
 
     @property
     def is_over(self) -> bool:
-        """Whether all that was followed has ended."""
+        """Whether everything followed has ended."""
         if self._requested - self._state.lost.keys() - self._finished():
             return False
         if self._lobby is None or self._closed:
@@ -357,7 +357,7 @@ class _MatchStream:
         return self._ended.keys() >= self._requested and UNDECIDED.isdisjoint(causes)
 
     def _note_end(self, brief: MatchBrief) -> None:
-        """Note how a match ended, and write it if its course is not followed."""
+        """Note the end of a match, and write it if its events are not followed."""
         if brief.match not in self._ended and brief.match not in self._requested:
             self._out(self._writer.ended_line(brief))
         self._ended.setdefault(brief.match, brief)

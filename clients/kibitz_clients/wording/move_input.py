@@ -1,7 +1,8 @@
-"""Move input: choosing a legal move by the cells of the board, or by typing it.
+"""Move input: picking a legal move by its cells, or typing it.
 
-This module has no rules. `your_turn`, or the game, lists the legal actions. `Notation.cells` gives
-the cells that pick each of them, and a `MoveSelector` narrows the list with every cell.
+This module does not implement any rules. `your_turn`, or the game, lists the legal actions.
+`Notation.cells` gives the cells that pick each of them, and a `MoveSelector` narrows the list with
+every cell.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from kibitz_games.core.scene import Cell, Scene
 from kibitz_protocol.wire.messages import YourTurn
 
 WireAction: TypeAlias = Mapping[str, bool | int | str]
-"""An action as it travels."""
+"""An action as sent on the wire."""
 
 
 @dataclass(frozen=True, slots=True)
 class MoveOption:
-    """A legal action with the places that pick it, in order."""
+    """A legal action with the cells that pick it, in order."""
 
     action: WireAction
     text: str
@@ -35,8 +36,8 @@ class MoveOption:
 def move_options(game: Game, turn: YourTurn) -> tuple[MoveOption, ...]:
     """Return the legal actions of a turn.
 
-    If the server does not list them, they are computed from the position as the player sees it;
-    empty if this client's rules cannot do that.
+    If the server does not list them, they are computed from the position that the player sees;
+    empty if this client cannot do that.
     """
     made = []
     for fields in _legal_by_rules(game, turn) if turn.legal is None else turn.legal:
@@ -57,10 +58,10 @@ def _legal_by_rules(game: Game, turn: YourTurn) -> Sequence[WireAction]:
 
 @dataclass
 class MoveSelector:
-    """Narrows the legal moves down to one, place by place.
+    """Narrows the legal moves down to one, cell by cell.
 
-    `picked` are the places so far. A move is `ready` once it is the one that is picked by
-    exactly these places; several with the same places are told apart with `next_alternative`.
+    `picked` are the cells so far. A move is `ready` when exactly these cells pick it;
+    `next_alternative` switches between several moves with the same cells.
     """
 
     options: Sequence[MoveOption]
@@ -69,34 +70,34 @@ class MoveSelector:
 
     @property
     def candidates(self) -> list[MoveOption]:
-        """The choices that begin with what is picked."""
+        """The moves that start with the picked cells."""
         count = len(self.picked)
         return [choice for choice in self.options if choice.cells[:count] == self.picked]
 
     @property
     def targets(self) -> frozenset[str]:
-        """The places that may be picked next."""
+        """The cells that can be picked next."""
         count = len(self.picked)
         return frozenset(c.cells[count] for c in self.candidates if len(c.cells) > count)
 
     @property
     def example(self) -> str:
-        """One of the moves as a person types it; empty if none is known."""
+        """One of the moves as typed; empty if none is known."""
         return self.options[len(self.options) // 2].text if self.options else ""
 
     @property
     def alternatives(self) -> list[MoveOption]:
-        """The choices picked by exactly these places."""
+        """The moves picked by exactly these cells."""
         return [choice for choice in self.options if choice.cells == self.picked]
 
     @property
     def ready(self) -> MoveOption | None:
-        """The move to play when it is confirmed."""
+        """The move to play on confirmation."""
         same = self.alternatives
         return same[self._alternative % len(same)] if same else None
 
     def pick(self, place: str) -> bool:
-        """Pick a place, or start over with it; return False if no move uses it."""
+        """Pick a cell, or start over with it; return False if no move uses it."""
         for start in (self.picked, self.picked[:-1], ()):
             trial = MoveSelector(self.options, (*start, place))
             if trial.candidates:
@@ -105,17 +106,17 @@ class MoveSelector:
         return False
 
     def undo_pick(self) -> bool:
-        """Take back the last place; return False if there is none."""
+        """Take back the last cell; return False if there is none."""
         had = bool(self.picked)
         self.picked, self._alternative = self.picked[:-1], 0
         return had
 
     def next_alternative(self) -> None:
-        """Take the next of the moves that are picked by the same places."""
+        """Switch to the next move with the same cells."""
         self._alternative += 1
 
     def select(self, choice: MoveOption) -> None:
-        """Pick all places of a move at once."""
+        """Pick all cells of a move at once."""
         self.picked = choice.cells
         self._alternative = self.alternatives.index(choice)
 
@@ -123,12 +124,12 @@ class MoveSelector:
 def parse_typed(
     game: Game, picker: MoveSelector, text: str, turn: YourTurn | None = None
 ) -> MoveOption | str:
-    """Return the move that `text` writes, or a sentence on why it is none.
+    """Return the move that `text` means, or a sentence on why it is not a move.
 
     The game's own notation takes precedence, then any spelling of a legal move: in any case, with
-    any separators, or with none if that gives one word. An unambiguous beginning suffices for
-    words. If the server does not list the legal moves, any move that the game can read is left for
-    the server to judge. `turn` has the position for explaining why a move is illegal.
+    any separators, or without them as one word. For words an unambiguous prefix suffices. If the
+    server does not list the legal moves, any move that the game can parse is sent for the server to
+    decide. `turn` has the position for explaining why a move is illegal.
     """
     text = text.strip()
     try:
@@ -148,12 +149,12 @@ def parse_typed(
 
 
 MAX_SUGGESTIONS: Final = 3
-"""The most legal moves that are suggested after invalid input."""
+"""The maximum number of legal moves to suggest after invalid input."""
 _TOKENS: Final = re.compile(r"[^\W\d_]+|\d+")
 
 
 def _spelling_matches(game: Game, picker: MoveSelector, text: str) -> list[MoveOption]:
-    """Return the moves that a text spells, or else those that it is the beginning of."""
+    """Return the moves that a text spells, or else those that it is a prefix of."""
     pieces = _TOKENS.findall(text.lower())
     one_word = re.fullmatch(r"[^\W_]+", text) is not None
     if not pieces:
@@ -172,7 +173,7 @@ def _spelling_matches(game: Game, picker: MoveSelector, text: str) -> list[MoveO
 
 
 def _is_prefix(pieces: Sequence[str], way: Sequence[str], *, one_word: bool) -> bool:
-    """Return whether a spelling begins with `pieces`; never if the last of them is a number."""
+    """Return whether a spelling starts with `pieces`; never if the last piece is a number."""
     if not pieces[-1].isalpha():
         return False
     if one_word and "".join(way).startswith("".join(pieces)):
@@ -184,7 +185,7 @@ def _is_prefix(pieces: Sequence[str], way: Sequence[str], *, one_word: bool) -> 
 
 
 def _only_match(options: Sequence[MoveOption], text: str) -> MoveOption | str | None:
-    """Return the only move of several that a text may mean, or say which they are."""
+    """Return the move if it is the only one, else a sentence that lists the candidates."""
     if len(options) < 2:
         return options[0] if options else None
     named = [choice.text for choice in options[:MAX_SUGGESTIONS]]
@@ -194,7 +195,7 @@ def _only_match(options: Sequence[MoveOption], text: str) -> MoveOption | str | 
 
 
 def _why_illegal(game: Game, move: Model, turn: YourTurn | None) -> str:
-    """Say why a move is not legal, as far as this player may know."""
+    """Return why a move is illegal, as far as this player may know."""
     plain = f"{game.notation.format(move)} is not a legal move now"
     if turn is None or game.info.hidden:
         return plain
@@ -210,14 +211,14 @@ def _why_illegal(game: Game, move: Model, turn: YourTurn | None) -> str:
 def _cells_of(game: Game, move: Model) -> tuple[str, ...]:
     try:
         return game.notation.cells(move)
-    except GameError:  # places that the board does not have
+    except GameError:  # cells that the board does not have
         return ()
 
 
 def _with_suggestions(
     why: str, picker: MoveSelector, text: str, touches: tuple[str, ...] = ()
 ) -> str:
-    """Add the legal moves that are most similar to the input to a reason."""
+    """Add the legal moves most similar to the input to a reason."""
 
     def likeness(choice: MoveOption) -> tuple[int, float]:
         shared = sum(one == other for one, other in zip(touches, choice.cells, strict=False))
@@ -232,7 +233,7 @@ HEX_ROW_SCALE: Final = 1.7
 
 
 def neighbour_towards(scene: Scene, place: str | None, across: int, down: int) -> str | None:
-    """Return the place that an arrow key leads to from `place`: the nearest in that direction."""
+    """Return the cell that an arrow key leads to from `place`: the nearest in that direction."""
     here = next((cell for cell in scene.cells if cell.name == place), None)
     if here is None:
         return scene.cells[len(scene.cells) // 2].name if scene.cells else None
@@ -248,7 +249,7 @@ def neighbour_towards(scene: Scene, place: str | None, across: int, down: int) -
 
 
 def most_central(scene: Scene, places: frozenset[str]) -> str | None:
-    """Return the one of `places` that is nearest to the middle of the board."""
+    """Return the one of `places` nearest to the center of the board."""
     if not scene.cells:
         return None
     steep = HEX_ROW_SCALE if scene.lattice == "hex" else 1.0

@@ -8,7 +8,7 @@ from rich.cells import cell_len, set_cell_size
 
 ELLIPSIS: Final = "…"
 HOUSE: Final = "house "
-"""The prefix of the server's own bots, the least informative part of their names."""
+"""The prefix of house bots, the least informative part of their names."""
 
 
 def shorten(name: str, room: int) -> str:

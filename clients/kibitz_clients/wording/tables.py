@@ -27,8 +27,8 @@ def format_table(
 ) -> list[str]:
     """Return aligned columns, without colors.
 
-    Only the last column wraps, and no word of it is cut, so a line may exceed `width`. The
-    default is the width of the terminal, and no limit if stdout is not one.
+    Only the last column wraps, without breaking words, so a line may exceed `width`. The default is
+    the width of the terminal, or no limit if stdout is not a terminal.
     """
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for head in heads:
@@ -45,7 +45,7 @@ def format_table(
 
 def terminal_width() -> int:
     """Return the columns of the terminal; no limit if stdout is a pipe or a file."""
-    terminal = sys.stdout is not None and sys.stdout.isatty()  # None where it was closed
+    terminal = sys.stdout is not None and sys.stdout.isatty()  # None if stdout was closed
     return shutil.get_terminal_size().columns if terminal else sys.maxsize
 
 
@@ -54,7 +54,7 @@ def results_table(
 ) -> list[str]:
     """Return one line per match: its plies, the cause of its end, and the placings.
 
-    With `records`, paths by match, a column has the record of each match that was fetched.
+    With `records`, paths by match, a column has the path of each fetched record.
     """
     heads = ["match", "game", "plies", "end", *(["record"] if records else []), "places"]
     rows = [
@@ -72,7 +72,7 @@ def results_table(
 
 
 def placing_text(seats: Sequence[Player], result: Result | None) -> str:
-    """Return the players, best first, with their points and why they dropped out.
+    """Return the players, best first, with their points and the causes of drop-outs.
 
     ``1. ada  2. bob (time)``, and in a game that counts points ``1. ada 2,100  2. bob 340``.
     """
@@ -94,7 +94,7 @@ def placing_text(seats: Sequence[Player], result: Result | None) -> str:
 
 
 def lobby_table(briefs: Sequence[LobbyBrief], *, as_json: bool = False) -> list[str]:
-    """Return a table of lobbies, or one JSON object a line."""
+    """Return a table of lobbies, or one JSON object per line."""
     if as_json:
         return [brief.model_dump_json() for brief in briefs]
     rows = [
@@ -113,7 +113,7 @@ def lobby_table(briefs: Sequence[LobbyBrief], *, as_json: bool = False) -> list[
 
 
 def match_table(briefs: Sequence[MatchBrief], *, as_json: bool = False) -> list[str]:
-    """Return a table of matches, or one JSON object a line."""
+    """Return a table of matches, or one JSON object per line."""
     if as_json:
         return [brief.model_dump_json(exclude_none=True) for brief in briefs]
     rows = [

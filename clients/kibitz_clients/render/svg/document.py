@@ -1,4 +1,4 @@
-"""A scene as a self-contained SVG picture: a board on a page, with words around it.
+"""A scene as a self-contained SVG picture: a board on a page, with text around it.
 
 The kinds of a board's cells determine its material: wood with marbles for hollows, stones on
 crossings, vehicles on tiles, cards for numbers (`themes/`). The output is deterministic: it has no
@@ -29,7 +29,7 @@ HEADER: Final = 62.0
 LEGEND_ROW: Final = 34.0
 TEXT_ROW: Final = 20.0
 LETTER_WIDTH: Final = 7.2
-"""The average width of a letter in pixels, for line breaks."""
+"""The average width of a letter in pixels, for line breaking."""
 MIN_WIDTH: Final = 420.0
 """The minimum width in pixels, for the text."""
 
@@ -61,7 +61,7 @@ class _Page:
         self.header = HEADER if caption.title or caption.subtitle else 0.0
         most = max(1, min(len(caption.players), int((self.width - 48) // 180), 3))
         rows = math.ceil(len(caption.players) / most)
-        # As few columns as these rows need: four players are shown two by two.
+        # As few columns as these rows need: four players form two rows of two.
         self.columns = math.ceil(len(caption.players) / max(1, rows)) or 1
         legend = rows * LEGEND_ROW + 22 if rows else 0.0
         room = int((self.width - 52) / LETTER_WIDTH)

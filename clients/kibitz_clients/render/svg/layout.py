@@ -12,13 +12,13 @@ from kibitz_games.core.scene import Cell, Label, Scene
 HALF_PITCH: Final = 22.0
 """Half the distance between neighbors on a hexagonal lattice, in pixels."""
 EDGE_MARGIN: Final = 44.0
-"""Pixels between the outermost places and the edge of the drawing."""
+"""Pixels between the outermost cells and the edge of the drawing."""
 LABEL_MARGIN: Final = 18.0
 """Additional pixels at edges with coordinates."""
 CARD_PITCH: Final = (62.0, 46.0)
-"""Pixels between neighbors in a row of cards, and between the lines."""
+"""Pixels between neighbors in a row of cards, and between rows."""
 LABEL_DISTANCE: Final = 38.0
-"""Pixels from the outermost places to the coordinates beside them."""
+"""Pixels from the outermost cells to the coordinates beside them."""
 
 
 class BoardLayout:
@@ -47,17 +47,17 @@ class BoardLayout:
         return 2 * HALF_PITCH, 2 * HALF_PITCH
 
     def place_at(self, left: float, top: float) -> None:
-        """Put the board's upper left corner at a point of the page."""
+        """Move the board's upper left corner to a point on the page."""
         self._origin = left + self.edge, top + self.edge
         self.points = {cell.name: self.point_at(cell.x, cell.y) for cell in self.cells}
 
     def point_at(self, x: float, y: float) -> Point:
-        """Return the position of a place of the lattice."""
+        """Return the position of a lattice point."""
         left, top = self._origin
         return left + (x - self.left) * self.pitch_x, top + (y - self.top) * self.pitch_y
 
     def label_point(self, label: Label) -> Point:
-        """Return the middle of a label; labels beside the board are moved close to it."""
+        """Return the center of a label; labels beside the board are moved close to it."""
         x, y = self.point_at(label.x, label.y)
         left, top = self.point_at(self.left, self.top)
         right, bottom = self.point_at(self.right, self.bottom)

@@ -104,13 +104,13 @@ def rectangle(at: Point, half: Point, radius: float, attributes: str) -> str:
 
 
 def element(tag: str, attributes: str, **measures: float) -> str:
-    """Write an empty SVG element: its measures in their order, then its other attributes."""
+    """Return an empty SVG element: its measures in order, then its other attributes."""
     measured = " ".join(f'{name}="{number(value)}"' for name, value in measures.items())
     return f"<{tag} {measured} {attributes}/>"
 
 
 def polar_offset(at: Point, angle: float, length: float) -> Point:
-    """Return the point `length` away from `at`, `angle` radians clockwise from the right."""
+    """Return the point at distance `length` from `at`, `angle` radians clockwise from the right."""
     return at[0] + length * math.cos(angle), at[1] + length * math.sin(angle)
 
 
@@ -139,7 +139,7 @@ def text(
     weight: str = "normal",
     style: str = "normal",
 ) -> str:
-    """Write text; `y` is its baseline."""
+    """Draw text; `y` is its baseline."""
     attributes = (
         f'font-size="{size}" fill="{fill}" text-anchor="{anchor}" '
         f'font-weight="{weight}" font-style="{style}"'
@@ -149,5 +149,5 @@ def text(
 
 
 def number(value: float) -> str:
-    """Write a number with at most two digits behind the point."""
+    """Format a number with at most two decimals."""
     return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -1,11 +1,10 @@
 """Board themes: the look of some kinds of cells, as data for the common renderer.
 
 A `Theme` names the kinds of cells that it draws (wood: hollows; tiles: floor, fog, rock). It has
-tables for elements that differ only in sizes and colors, such as the highlights (`MarkStyle`), and
-small functions for elements with shapes of their own: the board below the cells, a cell, a piece.
-
-`BoardRenderer` draws the cells of one theme from back to front. A scene whose cells belong to
-several themes has a renderer for each.
+tables for elements that differ only in size and color, such as the highlights (`MarkStyle`), and
+small functions for elements with their own shapes: the board below the cells, a cell, a piece.
+`BoardRenderer` draws the cells of one theme from back to front. A scene with cells from several
+themes has a renderer for each.
 """
 
 from __future__ import annotations
@@ -23,25 +22,25 @@ from kibitz_games.core.scene import Cell, CellKind, Mark, MarkKind
 
 @dataclass(frozen=True)
 class Board:
-    """The cells of a scene that one theme draws, and their positions on the page."""
+    """The cells of a scene drawn by one theme, and their positions on the page."""
 
     layout: BoardLayout
     cells: Sequence[Cell]
 
     @cached_property
     def points(self) -> dict[str, Point]:
-        """The middle of each cell in pixels, by name."""
+        """The center of each cell in pixels, by name."""
         return {cell.name: self.layout.points[cell.name] for cell in self.cells}
 
     @cached_property
     def has_vehicles(self) -> bool:
-        """Whether pieces here have headings, even if the viewer knows none of them."""
+        """Whether the pieces have headings, even if the viewer does not know any."""
         return any(cell.heading is not None or cell.kind == "wreck" for cell in self.cells)
 
 
 @dataclass(frozen=True, slots=True)
 class MarkStyle:
-    """One element that is drawn at a highlighted cell, under the pieces.
+    """An element drawn at a highlighted cell, under the pieces.
 
     `attributes` are those of the SVG element; ``{colour}`` in them stands for the color of the
     mark. A `circle` has the radius `size`; a `cell` has the shape of the cell, `size` pixels
@@ -55,7 +54,7 @@ class MarkStyle:
 
 CellPainter: TypeAlias = Callable[[Board, Cell, Point], Iterator[str]]
 CellShape: TypeAlias = Callable[[Board, Point, str, float], str]
-"""A function of the board, the middle, the attributes, and the inset in pixels."""
+"""A function of the board, the center, the attributes, and the inset in pixels."""
 PathPainter: TypeAlias = Callable[[Sequence[Point], str], Iterator[str]]
 """A function of the points of a mark's cells, in order, and its color."""
 

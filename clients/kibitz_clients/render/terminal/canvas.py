@@ -2,9 +2,9 @@
 
 Each cell of the board is a tile of `TileSize.columns` by `TileSize.rows` terminal cells. On a
 hexagonal lattice every second row is shifted by half a tile, so the tiles fill the board without
-holes and their background colors show its shape. The last column of a tile is the gutter between
-it and its neighbor. The text of a cell, from `cell_style`, is in the middle of its tile. Brackets
-beside it show the last move or the current choice, so a board is readable without color.
+holes and their background colors show its shape. The last column of a tile is the gutter to its
+neighbor. The text of a cell, from `cell_style`, is centered in its tile. Brackets beside it show
+the last move or the current choice, so a board is readable without color.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ SQUARE_TILE_SIZES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class DrawnBoard:
-    """A drawn board: rows of (character, style), and the place that each terminal cell shows."""
+    """A drawn board: rows of (character, style), and the board cell shown by each terminal cell."""
 
     rows: list[list[tuple[str, Style]]]
     places: dict[tuple[int, int], str] = field(repr=False)
@@ -96,11 +96,11 @@ class DrawnBoard:
         return len(self.rows)
 
     def at(self, column: int, row: int) -> str | None:
-        """Return the name of the place drawn at a terminal cell."""
+        """Return the name of the board cell drawn at a terminal cell."""
         return self.places.get((column, row))
 
     def segments(self, row: int) -> list[Segment]:
-        """Return a row with adjacent cells of the same style joined."""
+        """Return a row in segments of the same style."""
         joined: list[Segment] = []
         for text, style in self.rows[row]:
             if joined and joined[-1].style is style:
@@ -110,7 +110,7 @@ class DrawnBoard:
         return joined
 
     def text(self) -> Text:
-        """Return the picture for a rich console."""
+        """Return the drawing as rich text."""
         lines = []
         for row in range(self.height):
             line = Text()
@@ -120,12 +120,12 @@ class DrawnBoard:
         return Text("\n").join(lines)
 
     def plain(self) -> str:
-        """Return the picture as characters only."""
+        """Return the drawing as plain characters."""
         return "\n".join("".join(text for text, _ in row).rstrip() for row in self.rows)
 
 
 def board_size(scene: Scene, scale: TileSize) -> tuple[int, int]:
-    """Return the columns and rows that `scene` takes at `scale`, its labels included."""
+    """Return the columns and rows that `scene` needs at `scale`, including labels."""
     if not scene.cells:
         return 0, 0
     layout = _Layout(scene, scale)
@@ -133,12 +133,12 @@ def board_size(scene: Scene, scale: TileSize) -> tuple[int, int]:
 
 
 def fit_tile_size(scene: Scene, width: int, height: int) -> TileSize:
-    """Return the largest scale at which `scene` fits with no text cut, or the smallest of all."""
+    """Return the largest scale at which `scene` fits without cut text, or the smallest scale."""
     return fitting_tile_size(scene, width, height) or _tile_sizes(scene)[-1]
 
 
 def fitting_tile_size(scene: Scene, width: int, height: int) -> TileSize | None:
-    """Return the largest scale at which `scene` fits with no text cut, or None."""
+    """Return the largest scale at which `scene` fits without cut text, or None."""
     for scale in _tile_sizes(scene):
         columns, rows = board_size(scene, scale)
         uncut = all(text_width(cell) <= _text_columns(scene, cell, scale) for cell in scene.cells)
@@ -157,7 +157,7 @@ def draw(
     overlay: Overlay = NO_OVERLAY,
     colors: Palette = palette.DARK,
 ) -> DrawnBoard:
-    """Draw `scene` with tiles of `scale`, and `overlay` over it."""
+    """Draw `scene` with tiles of `scale`, with `overlay` on top."""
     if not scene.cells:
         return DrawnBoard([], {})
     layout = _Layout(scene, scale)
@@ -176,7 +176,7 @@ def draw(
 class _Layout:
     """The positions of tiles and labels.
 
-    Labels outside of all places take no tile; they share a margin as wide as the longest of them.
+    Labels outside the board do not use tiles; they share a margin as wide as the longest label.
     """
 
     def __init__(self, scene: Scene, scale: TileSize) -> None:
@@ -188,14 +188,14 @@ class _Layout:
         self.top = min(cell.y for cell in scene.cells)
         self.right = max(cell.x for cell in scene.cells)
         self.bottom = max(cell.y for cell in scene.cells)
-        # Keys on the right are moved this much closer, since a gap of a whole tile is too wide.
+        # Buttons on the right are moved this much closer, since a gap of a whole tile is too wide.
         self.beside = max(cell.x for cell in board)
         self.gap = scale.columns - 1 if self.right >= self.beside + 2 else 0
-        # On narrow tiles, brackets at the edge stand beside the board.
+        # On narrow tiles, brackets at the edge are beside the board.
         spare = int(any(text_width(c) + 2 > _text_columns(scene, c, scale) for c in scene.cells))
         labels = scene.labels
         step = 2 if self.hexagonal else 1
-        # From here on labels stand beside the board.
+        # From here on labels are beside the board.
         self.before, self.after = self.left - step, self.right + step
         before = max((cell_len(i.text) + 1 for i in labels if i.x <= self.before), default=spare)
         spare = 0 if self.gap else spare
@@ -212,17 +212,17 @@ class _Layout:
         self.height = self.head + self.rows + foot
 
     def corner(self, x: float, y: float) -> tuple[int, int]:
-        """Return the column and row of the upper left corner of the tile at a place."""
+        """Return the column and row of the upper left corner of a cell's tile."""
         column = self.margin + round((x - self.left) * self.unit)
         column -= self.gap if x >= self.beside + 2 else 0
         return column, self.head + round((y - self.top) * self.scale.rows)
 
     def middle(self, row: int) -> int:
-        """Return the row that the text of a tile stands in, given its first row."""
+        """Return the row of a tile's text, given its first row."""
         return row + (self.scale.rows - 1) // 2
 
     def label(self, label: Label) -> tuple[int, int]:
-        """Return the column and row where a label begins."""
+        """Return the column and row where a label starts."""
         column, row = self.corner(label.x, label.y)
         inner = self.scale.columns if self.whole else self.scale.inner
         column += (inner - cell_len(label.text)) // 2
@@ -239,19 +239,19 @@ class _Layout:
 
 
 def _fills_tile(scene: Scene, cell: Cell) -> bool:
-    """Return whether a place fills its tile including the gutter: a tile of the square lattice."""
+    """Return whether a cell fills its tile including the gutter, as on the square lattice."""
     return scene.lattice == "square" and cell.kind in TILE_KINDS
 
 
 def _text_columns(scene: Scene, cell: Cell, scale: TileSize) -> int:
-    """Return the columns of the tile of a place; a key is at least three wide."""
+    """Return the columns of a cell's tile; a button has at least three."""
     if cell.kind == "button":
         return max(scale.inner, min(3, scale.columns))
     return scale.columns if _fills_tile(scene, cell) else scale.inner
 
 
 class _Canvas:
-    """Terminal cells that tiles are painted on."""
+    """The terminal cells that tiles are painted on."""
 
     def __init__(self, scene: Scene, layout: _Layout, colors: Palette) -> None:
         self.colors = colors
@@ -260,11 +260,11 @@ class _Canvas:
         self.blank = _style(colors.dim, colors.background)
         self.grid = [[(" ", self.blank)] * layout.width for _ in range(layout.height)]
         self.places: dict[tuple[int, int], str] = {}
-        # The brackets that belong to the place on their left.
+        # The brackets that belong to the board cell on their left.
         self.closing: set[tuple[int, int]] = set()
 
     def label(self, label: Label) -> None:
-        """Write a label, unless it would touch the one before it."""
+        """Write a label, unless it would touch the previous one."""
         column, row = self.layout.label(label)
         if column == 0 or self.grid[row][column - 1][0] == " ":
             self._write(column, row, label.text, self.blank)
@@ -290,12 +290,12 @@ class _Canvas:
             self._emblem(column, row, cell_style, inner)
 
     def _tile_columns(self, cell: Cell, cell_style: CellStyle) -> int:
-        """Return the columns of a tile; a key is at least as wide as its text."""
+        """Return the columns of a tile; a button is at least as wide as its text."""
         room = _text_columns(self.scene, cell, self.layout.scale)
         return max(room, cell_len(cell_style.text)) if cell_style.key else room
 
     def _shape(self, cell_style: CellStyle) -> tuple[str, ...]:
-        """Return the rows of a drawing five columns wide, if there is room for one."""
+        """Return the rows of a drawing five columns wide, if it fits."""
         inner, rows = self.layout.scale.inner, self.layout.scale.rows
         if inner < 5 or rows < 2:
             return ()
@@ -306,7 +306,7 @@ class _Canvas:
         return (_THREE_ROW_SHAPES if rows == 3 else _TWO_ROW_SHAPES).get(cell_style.shape, ())
 
     def _emblem(self, column: int, row: int, cell_style: CellStyle, inner: int) -> None:
-        """Cut the text out of a drawing."""
+        """Draw a shape with the text cut out."""
         solid = cell_style.shape in {"peg", "hull"}
         ground, ink = (
             (cell_style.foreground, cell_style.emblem_color)
@@ -320,7 +320,7 @@ class _Canvas:
     def _write_text(
         self, column: int, row: int, cell_style: CellStyle, style: Style, inner: int
     ) -> None:
-        """Write the text of a tile in its middle, or a placeholder if it does not fit."""
+        """Write the text of a tile centered, or a placeholder if it does not fit."""
         text = cell_style.text if cell_len(cell_style.text) <= inner else "…"
         at = column + (inner - cell_len(text)) // 2
         self._write(at, self.layout.middle(row), text, style)
@@ -330,7 +330,7 @@ class _Canvas:
             self._write(column + inner - 1, self.layout.middle(row), "▕", edge)
 
     def _grid_lines(self, column: int, row: int, cell_style: CellStyle) -> None:
-        """Draw the lines that meet at a place, up to the edge of its tile."""
+        """Draw the lines that meet at a crossing, up to the edge of its tile."""
         inner, rows = self.layout.scale.inner, self.layout.scale.rows
         middle, centre = self.layout.middle(row), column + (inner - 1) // 2
         up, right, down, left = cell_style.lines or (False,) * 4
@@ -366,7 +366,7 @@ class _Canvas:
             self._write(column, self.layout.middle(row), "─", style)
 
     def highlight(self, cell: Cell, cell_style: CellStyle) -> None:
-        """Write the brackets of a place, in the gutter on narrow tiles."""
+        """Write the brackets of a cell, in the gutter on narrow tiles."""
         if not cell_style.highlighted:
             return
         column, row = self.layout.corner(cell.x, cell.y)
@@ -386,7 +386,7 @@ class _Canvas:
 
     def _highlight_edge(self, column: int, row: int, text: str, ground: str) -> None:
         if 0 <= column < self.layout.width:
-            # Two places that share a column of the gutter share a bracket.
+            # Two neighbors with a common gutter column share a bracket.
             text = "|" if (column, row) in self.closing else text
             self._write(column, row, text, _style(self.colors.cursor, ground, bold=True))
 
@@ -408,7 +408,7 @@ _STYLES: dict[tuple[str, str, bool], Style] = {}
 
 
 def _style(ink: str, ground: str, bold: bool = False) -> Style:
-    """Return one style object for each combination, so that rows join into few segments."""
+    """Return the same style object for each combination, so that rows form few segments."""
     key = (ink, ground, bold)
     if key not in _STYLES:
         _STYLES[key] = Style(color=ink, bgcolor=ground, bold=bold)

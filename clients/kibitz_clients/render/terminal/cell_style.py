@@ -1,7 +1,7 @@
-"""The theme of boards in a terminal: the look of each cell of a scene, as data.
+"""The terminal theme of boards: the look of each cell of a scene, as data.
 
-`_KINDS` and `_MARKS` are the tables of the cells and of the highlights; `Overlay` is added while a
-person chooses. Every kind of cell is recognizable without color:
+`_KINDS` and `_MARKS` are the tables of cells and highlights; `Overlay` is added while a user picks
+a move. Every kind of cell is recognizable without color:
 
     ``·`` floor    `` `` seen    ``░`` fog    ``▓`` rock    ``▒✕▒`` wreck    ``×`` gone
     ``┼`` point    ``▏↑▕`` button             ``:`` floor and ``.`` seen that are in sight
@@ -30,14 +30,14 @@ from kibitz_clients.palette import Palette
 from kibitz_games.core.scene import Cell, CellKind, Mark, MarkKind, Scene
 
 Shape: TypeAlias = Literal["", "peg", "hole", "dot", "ring", "hull"]
-"""The drawing of a cell with room for more than a character."""
+"""The drawing of a cell that is larger than one character."""
 Sides: TypeAlias = tuple[bool, bool, bool, bool]
-"""Whether there is a line up, right, down, left."""
+"""Whether there are lines up, right, down and left."""
 
 
 @dataclass(frozen=True, slots=True)
 class _KindStyle:
-    """The look of an empty cell of some kind."""
+    """The look of an empty cell of a kind."""
 
     text: str = ""
     fill: str = " "
@@ -63,7 +63,7 @@ _KINDS: Final[Mapping[CellKind, _KindStyle]] = {
 
 @dataclass(frozen=True, slots=True)
 class _MarkStyle:
-    """The change of a cell by a highlight: another text if the cell is free, or edges and color."""
+    """The effect of a highlight on a cell: another text if the cell is free, or edges and color."""
 
     text: str = ""
     shape: Shape = ""
@@ -80,7 +80,7 @@ _MARKS: Final[Mapping[MarkKind, _MarkStyle]] = {
     "vision": _MarkStyle(tint=0.14),
 }
 _VISIBLE_TEXTS: Final[Mapping[str, str]] = {"·": ":", "": "."}
-"""Replacements of the texts of free cells that are in a seat's sight."""
+"""The texts of free cells in a seat's sight."""
 _ARROWS: Final = "↑↗→↘↓↙←↖"
 _CROSSINGS: Final = "·╵╶└╷│┌├╴┘─┴┐┤┬┼"
 """Line characters by the sum of 1 for a line up, 2 right, 4 down, 8 left."""
@@ -89,13 +89,13 @@ _DIRECTIONS: Final = ((0, -1), (1, 0), (0, 1), (-1, 0))
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """The current input of the person at the terminal, drawn over the scene."""
+    """The user's current input, drawn over the scene."""
 
     cursor: str | None = None
     picked: tuple[str, ...] = ()
     targets: frozenset[str] = frozenset()
     names: bool = False
-    """Whether cells show their names, for typing them."""
+    """Whether cells show their names, for typing."""
 
 
 NO_OVERLAY: Final = Overlay()
@@ -111,7 +111,7 @@ class CellStyle:
     fill_foreground: str
     """The color of the fill."""
     emblem_color: str
-    """The color of text on a piece that is larger than a character."""
+    """The color of text on a piece larger than one character."""
     left_edge: str = " "
     right_edge: str = " "
     bold: bool = False
@@ -121,9 +121,9 @@ class CellStyle:
     lines: Sides | None = None
     """The lines that meet here, on a board of crossings."""
     box: bool = False
-    """Whether it is separated from its neighbors: a card or a button."""
+    """Whether the cell is separated from its neighbors: a card or a button."""
     key: bool = False
-    """Whether it is a button to press."""
+    """Whether the cell is a button."""
     heading: int | None = None
 
     @property
@@ -132,10 +132,10 @@ class CellStyle:
 
 
 def text_width(cell: Cell) -> int:
-    """Return the columns that the text of a cell needs.
+    """Return the number of columns that a cell's text needs.
 
-    Buttons make room for themselves, and empty cells can be drawn without their text if it is
-    optional; both need one column.
+    Buttons reserve their own space, and optional text of empty cells can be omitted; both need one
+    column.
     """
     if _has_piece(cell):
         return cell_len(_piece_text(cell))
@@ -207,7 +207,7 @@ def _crossing(lines: Sides) -> str:
 
 
 def _has_piece(cell: Cell) -> bool:
-    """Return whether a piece is on a cell, even one without an owner."""
+    """Return whether a cell has a piece, even one without an owner."""
     return cell.owner is not None or cell.colour is not None
 
 
@@ -242,7 +242,7 @@ def _apply_mark(style: CellStyle, cell: Cell, mark: Mark, colors: Palette) -> No
     colour = colors.text if mark.seat is None else colors.seat(mark.seat)
     drawn = _MARKS[mark.kind]
     if drawn.text and _may_replace_text(cell):
-        # The start of a move stays marked as such even if its path crosses it again.
+        # The start of a move keeps its mark even if the path crosses it again.
         if mark.kind == "from" or style.text != _MARKS["from"].text:
             style.text, style.foreground, style.shape = drawn.text, colour, drawn.shape
         return

@@ -1,8 +1,8 @@
 """A scene in as few terminal cells as possible: two rows of the board on each line.
 
-For boards that do not fit at any tile size of `canvas`. A place is the upper or the lower half of a
-terminal cell, in the color of its kind. A piece is the glyph of its seat, so that pieces can be
-distinguished without colors. Labels and texts are omitted.
+For boards that do not fit at any tile size of `canvas`. A board cell is the upper or lower half of
+a terminal cell, in the color of its kind. A piece is the glyph of its seat, so that pieces can be
+distinguished without color. Labels and texts are omitted.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from kibitz_games.core.scene import Scene
 
 _UPPER_HALF: Final = "▀"
 _ROOM: Final = 1
-"""Columns for the text of a place."""
+"""The number of columns for the text of a cell."""
 
 
 def suits(scene: Scene) -> bool:
-    """Return whether pieces and colors suffice to show a scene: it has no numbers on cards."""
+    """Return whether pieces and colors suffice to show a scene: it has no numbered cards."""
     return all(cell.owner is not None or text_width(cell) == 1 for cell in scene.cells)
 
 
 def size(scene: Scene) -> tuple[int, int]:
-    """Return the columns and lines that the miniature of `scene` takes."""
+    """Return the columns and lines of the miniature of `scene`."""
     if not scene.cells:
         return 0, 0
     columns = [round(cell.x) for cell in scene.cells]
@@ -69,7 +69,7 @@ def _drawn(
     places: tuple[str | None, str | None],
     background: str,
 ) -> tuple[str, Style]:
-    """Draw two places, one above the other, as one character."""
+    """Draw two cells, one above the other, as one character."""
     standing = [name for name in places if name in pieces]
     if len(standing) == 1:
         style = made[standing[0]]

@@ -1,4 +1,4 @@
-"""The bases of all screens: their application, and their static texts."""
+"""The base classes of all screens, with access to the application and static texts."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class BaseScreen(AppScreen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        # Whether all widgets exist; news may arrive before.
+        # Whether all widgets exist; messages may arrive earlier.
         self._populated = False
         # The content of each `Static`.
         self._static_contents: dict[str, Text | str | Table] = {}
@@ -89,7 +89,7 @@ class BaseScreen(AppScreen[None]):
         self.render_content()
 
     def refresh_content(self) -> None:
-        """Update the screen after news from the server, or with time."""
+        """Update the screen after messages from the server, or over time."""
         if self._populated:
             self.render_content()
 
@@ -109,11 +109,11 @@ class BaseScreen(AppScreen[None]):
 
     @abstractmethod
     def render_content(self) -> None:
-        """Update every widget; all of them exist by now."""
+        """Update every widget; all exist at this point."""
 
 
 class Dialog(AppScreen[_R], ModalScreen[_R]):
-    """A box over a screen; its result is the answer to its question."""
+    """A modal box over a screen; its result is the answer to its question."""
 
     DEFAULT_CSS = """
     Dialog { align: center middle; background: black 60%; }

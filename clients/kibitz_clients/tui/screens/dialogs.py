@@ -1,4 +1,4 @@
-"""Boxes over a screen: a question, the list of keys, and the rules of a game."""
+"""Modal boxes: a question, the list of keys, and the rules of a game."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kibitz_clients.tui.screens.base import Dialog
 
 
 class Confirm(Dialog[bool]):
-    """A question with yes and no."""
+    """A yes-or-no question."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("y,enter", "answer(True)", "yes"),
@@ -60,7 +60,7 @@ class Keys(Dialog[None]):
 
 
 class Rules(Dialog[None]):
-    """The rules of a game, a page to scroll through."""
+    """The rules of a game on a scrollable page."""
 
     DEFAULT_CSS = """
     Rules > VerticalScroll {
@@ -83,7 +83,7 @@ class Rules(Dialog[None]):
             yield Markdown(self._page, open_links=False)
 
     def on_mount(self) -> None:
-        """Let the arrow keys scroll."""
+        """Focus the page, so that the arrow keys scroll it."""
         page = self.query_one(VerticalScroll)
         page.border_title = "arrows and page keys scroll, escape closes this"
         page.focus()

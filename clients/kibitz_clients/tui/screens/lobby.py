@@ -34,7 +34,7 @@ KEYS = (
 
 
 class LobbyScreen(BaseScreen):
-    """The screen of one lobby, where members get ready, start, and ask for a rematch."""
+    """The screen of one lobby, where members get ready, start, and request a rematch."""
 
     DEFAULT_CSS = """
     LobbyScreen #title { height: 1; background: $surface; padding: 0 1; }

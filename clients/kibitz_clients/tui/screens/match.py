@@ -1,4 +1,4 @@
-"""A match on the screen: the board, the players, the moves; live or stepped through."""
+"""The screen of a match, live or stepped through: the board, the players, the moves."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ class MatchScreen(BaseScreen):
         self.game = game
         self.show_names = False
         self.notice = ""
-        """The newest response to this person: a refusal, or that a move is being sent."""
-        # The newest scene and its frame, cached because most redraws only update clocks.
+        """The latest response to the user: a refusal, or that a move is being sent."""
+        # The latest scene and its frame, cached because most redraws only update clocks.
         self._cached_scene: tuple[Frame, Scene] | None = None
 
     @property
@@ -164,7 +164,7 @@ class MatchScreen(BaseScreen):
         self.refresh_content()
 
     def action_eyes(self) -> None:
-        """See the match as the next seat saw it, as the public did, or with everything shown."""
+        """Switch the viewpoint to the next seat, the public, or everything."""
         timeline = self.timeline
         if self.game is None or not self.game.info.hidden:
             self.app.notify("everybody sees the same in this game")
@@ -176,7 +176,7 @@ class MatchScreen(BaseScreen):
             self.refresh_content()
 
     def action_open(self, where: str) -> None:
-        """Show another screen: the next match, the lobby, or the one before."""
+        """Show another screen: the next match, the lobby, or the previous one."""
         facts, navigation = self.timeline.info, self.kibitz_app.navigation
         if where == "next":
             navigation.show_next(facts)
@@ -193,7 +193,7 @@ class MatchScreen(BaseScreen):
         self.app.push_screen(Keys("A match", WATCHING_KEYS))
 
     def action_rules(self) -> None:
-        """Show the rules of the game, or its known facts if there is no page."""
+        """Show the rules of the game, or a summary if there is no rules page."""
         page = self.kibitz_app.rules(self.timeline.info.game)
         if page is None and self.game is not None:
             info = self.game.info

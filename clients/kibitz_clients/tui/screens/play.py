@@ -1,9 +1,8 @@
-"""The screen of a match that is played here: a move is picked by its cells, or typed.
+"""The screen of a match that the user plays: moves are picked on the board or typed.
 
-As long as the match runs, letters and digits are a move that is typed, on the own turn and
-before it, and never commands: a key that meant something else would lose what somebody types
-quickly. Commands have function and control keys, or are typed after a colon. The line that is typed
-keeps the focus, and leaves keys that it does not use to the board.
+While the match runs, letters and digits always type a move, even before the user's turn, and are
+never commands; otherwise fast typing would trigger them. Commands use function and control keys, or
+are typed after a colon. The input line keeps the focus and passes unused keys to the board.
 """
 
 from __future__ import annotations
@@ -42,11 +41,12 @@ PLAYING_KEYS = (
     (":", "a command, or how only one of them begins:"),
 )
 _LIST_COLUMNS = 44
-"""How wide the list of commands is below the keys."""
+"""The width of the list of commands below the keys."""
 
 
 class PlayScreen(MatchScreen):
-    """The screen of an own match: takes moves on one's turn, otherwise follows like its base."""
+    """The screen of the user's own match: takes moves on their turn, otherwise follows like its
+    base."""
 
     DEFAULT_CSS = """
     PlayScreen #typing { height: 1; padding: 0 1; background: $panel; }
@@ -76,7 +76,7 @@ class PlayScreen(MatchScreen):
             self.answered,
             lambda action: self.call_later(self.run_action, action),
         )
-        # A move of the last turn, to show how moves are typed.
+        # A move of the last turn, as an example of the notation.
         self._example = ""
 
     def compose(self) -> ComposeResult:
@@ -87,7 +87,7 @@ class PlayScreen(MatchScreen):
 
     @property
     def can_play(self) -> bool:
-        """Whether the person here has a seat and the match goes on."""
+        """Whether the user has a seat and the match is not over."""
         return self.timeline.info.you is not None and not self.timeline.over
 
     # ------------------------------------------------------------------------------ drawing
@@ -141,11 +141,11 @@ class PlayScreen(MatchScreen):
     # ------------------------------------------------------------------------------- playing
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keep keys from the board while something is typed."""
+        """Disable the board's keys while the input line has text."""
         return not (self._typed.line.value and action == "choose")
 
     def action_choose(self, how: str) -> None:
-        """Choose a move on the own turn; otherwise the arrows step through the match."""
+        """Pick a move on the user's turn; otherwise step through the match with the arrows."""
         if how in ARROWS and self._choice.active is None:
             self.action_go("back" if how in {"left", "up"} else "forward")
             return
@@ -157,7 +157,7 @@ class PlayScreen(MatchScreen):
             self._choice.pick(message.place)
 
     def action_untake(self) -> None:
-        """Drop what is typed, or take the last pick back."""
+        """Clear the input, or take back the last pick."""
         if self._typed.line.value:
             self._typed.line.clear()
             return

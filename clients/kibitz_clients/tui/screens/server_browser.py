@@ -30,7 +30,7 @@ REFRESH_S = 2.0
 
 
 class ServerBrowserScreen(BaseScreen):
-    """Two tables; the rows are keyed by lobby and by match."""
+    """A table of lobbies and one of matches."""
 
     DEFAULT_CSS = """
     ServerBrowserScreen #title { height: 1; background: $surface; padding: 0 1; }
@@ -92,7 +92,7 @@ class ServerBrowserScreen(BaseScreen):
         self.kibitz_app.requests.ask_lists(self.show, self.kibitz_app.navigation.show_warning)
 
     def show(self, lobbies: list[LobbyBrief], matches: list[MatchBrief]) -> None:
-        """Fill the tables; the cursor stays on its row."""
+        """Fill the tables; the cursor keeps its row."""
         if not self._populated:
             return
         _fill(self._lobbies, {brief.lobby: _lobby_row(brief) for brief in lobbies})

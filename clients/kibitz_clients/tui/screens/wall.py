@@ -1,4 +1,4 @@
-"""The wall: all matches of a lobby or of a server at once, and the results running along."""
+"""The wall: all matches of a lobby or a server at once, and a ticker of results."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ KEYS: Final = (
     ("q", "quit"),
 )
 _TICK_S: Final = 0.25
-"""How often clocks are redrawn and results move on, in seconds."""
+"""How often clocks are redrawn and the ticker moves, in seconds."""
 _ASK_S: Final = 1.0
 """Seconds between two requests for the matches of a server."""
 _RESULT_COLUMN_MS: Final = 250
-"""How long the running results take for a column."""
+"""How long the ticker takes per column, in milliseconds."""
 _BAR: Final = 24
-"""Columns of the progress bar."""
+"""The width of the progress bar in columns."""
 
 
 @dataclass
 class Preparation:
-    """The progress of work in the background, shown as a bar; the worker counts it up."""
+    """The progress of background work, shown as a bar and updated by the worker."""
 
     total: int = 0
     done: int = 0
@@ -57,12 +57,12 @@ class WallPlan:
     """The content of a wall before its matches run."""
 
     games: Sequence[str] = ()
-    """The games that a board is kept for, by name."""
+    """The names of games with a reserved board."""
     preparation: Preparation = field(default_factory=Preparation)
 
 
 class WallScreen(BaseScreen):
-    """The screen of a grid of boards, each of which opens with one key."""
+    """The screen with a grid of boards, each of which opens with one key."""
 
     DEFAULT_CSS = """
     WallScreen #title { height: 1; background: $surface; padding: 0 1; }
@@ -112,7 +112,7 @@ class WallScreen(BaseScreen):
             app.navigation.show_on_wall(match)
         if not self.is_current:
             return
-        # A wall runs for as long as its server; a match that somebody has opened is kept.
+        # A wall runs as long as its server, so old matches are dropped, except an opened one.
         app.client_state.forget(self.boards.past(self._briefs()))
         self.query_one(MatchGrid).show(self._tiles(), now, app.palette)
         self.update_static("title", self._title())
@@ -123,7 +123,7 @@ class WallScreen(BaseScreen):
         return [brief for brief in briefs if self.lobby in (None, brief.lobby)]
 
     def _shown(self) -> list[Slot]:
-        """Return the boards of the present page."""
+        """Return the boards of the current page."""
         slots, size = self.boards.slots, self._page_size()
         first = self._page * size if self._page * size < len(slots) else 0
         return slots[first : first + size]
@@ -158,7 +158,7 @@ class WallScreen(BaseScreen):
         return text.append(f"   {keys}  ? help  q quit", self.kibitz_app.palette.dim)
 
     def _results(self, now: int) -> Text:
-        """Return the progress bar, while there is work, and the newest results."""
+        """Return the progress bar, if work is in progress, and the latest results."""
         bar = _progress_bar(self._preparation, self.kibitz_app.palette)
         room = max(1, self.size.width - 2 - cell_len(bar.plain))
         results = [self._result(brief) for brief in reversed(self.boards.finished)]
@@ -176,7 +176,7 @@ class WallScreen(BaseScreen):
         summary = descriptions.result_summary(MatchInfo.from_brief(brief), brief.result, game)
         return f"{game.info.title if game else printable.line(brief.game)}: {summary}"
 
-    # ------------------------------------------------------------------------------ doing
+    # ------------------------------------------------------------------------------ actions
 
     def on_key(self, event: events.Key) -> None:
         if event.character and event.character in TILE_KEYS:
@@ -204,7 +204,7 @@ class WallScreen(BaseScreen):
 
 
 def _progress_bar(preparation: Preparation, colors: Palette) -> Text:
-    """Draw the progress; nothing once it is complete."""
+    """Draw the progress bar; empty when complete."""
     done, total = preparation.done, preparation.total
     if done >= total:
         return Text()

@@ -1,1 +1,1 @@
-"""Pieces of the screens: the board, the players, the list of moves."""
+"""Widgets of the screens: the board, the players, the list of moves."""

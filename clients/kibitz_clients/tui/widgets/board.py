@@ -25,7 +25,7 @@ class Board(Widget):
     DEFAULT_CSS = "Board { width: 1fr; height: 1fr; }"
 
     class Clicked(Message):
-        """A place was clicked."""
+        """A cell was clicked."""
 
         def __init__(self, place: str) -> None:
             super().__init__()
@@ -41,11 +41,11 @@ class Board(Widget):
 
     @property
     def drawn_board(self) -> DrawnBoard:
-        """The board as it is drawn now."""
+        """The current drawing of the board."""
         return self._drawn_board
 
     def show(self, scene: Scene, colors: Palette, overlay: Overlay = NO_OVERLAY) -> None:
-        """Draw `scene` in `colors`, with `overlay` over it."""
+        """Draw `scene` in `colors`, with `overlay` on top."""
         shown = self.scene, self._colors, self._overlay
         if (scene, colors, overlay) != shown or not self._drawn_board.rows:
             self.scene, self._colors, self._overlay = scene, colors, overlay
@@ -86,12 +86,12 @@ class Board(Widget):
             if len(lines) > room or any(len(line) > width for line in lines):
                 packed = min(width, max(50, self._drawn_board.width))
                 lines = list(pack_lines(self.scene.text, packed))
-            # A cut text is worse than none.
+            # Omit text that does not fit instead of cutting it.
             self._lines = lines if len(lines) <= room else []
             self.refresh()
 
     def _text(self, line: str) -> Strip:
-        """Return a line of the text, which stands in the middle as a whole."""
+        """Return a line of the text, which is centered as a block."""
         left = max(0, (self.size.width - max(map(len, self._lines))) // 2)
         return Strip([Segment(" " * left + line, self._ground)]).crop_extend(
             0, self.size.width, self._ground
@@ -102,7 +102,7 @@ class Board(Widget):
         return Style(color=self._colors.dim, bgcolor=self._colors.background)
 
     def _gap(self) -> int:
-        """An empty line before the text, where there is room for it."""
+        """The number of empty lines before the text, if there is room."""
         room = self.size.height - self._drawn_board.height
         return 1 if self._lines and room > len(self._lines) else 0
 
@@ -113,7 +113,7 @@ class Board(Widget):
 
 
 def pack_lines(texts: Iterable[str], width: int) -> Iterable[str]:
-    """Put short texts beside each other on lines of at most `width` characters."""
+    """Pack short texts into lines of at most `width` characters."""
     line = ""
     for text in texts:
         joined = f"{line}   {text}" if line else text

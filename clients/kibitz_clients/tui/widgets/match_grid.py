@@ -1,4 +1,4 @@
-"""Many matches at once: a tile for each, with its board, its players, and its last move."""
+"""Many matches at once: a tile for each, with its board, players and last move."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from kibitz_games.core.game import Game
 from kibitz_games.core.scene import PieceColour, Scene
 
 _SIDE: Final = 10
-"""Columns beside a board that are worth naming players in."""
+"""The minimum number of columns beside a board for players' names."""
 _WIDEST_SIDE: Final = 32
-"""Columns that names and clocks take at most."""
+"""The maximum number of columns for names and clocks."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,13 @@ class MatchGrid(Widget):
         self._tiles: Sequence[Tile] = ()
         self._rows: list[Strip] = []
         self._colors = palette.DARK
-        # The board of each match as it was drawn last, and for which frame and size.
+        # The last drawing of each match's board, with its frame and size.
         self._boards: dict[tuple[str, str], tuple[Frame, tuple[int, int], DrawnBoard | None]] = {}
-        # The newest scene of each match.
+        # The latest scene of each match.
         self._scenes: dict[str, tuple[Frame, Scene]] = {}
 
     def show(self, tiles: Sequence[Tile], now: int, colors: Palette) -> None:
-        """Draw the tiles; clocks tick with `now`."""
+        """Draw the tiles, with clocks as of `now`."""
         if colors is not self._colors:
             self._colors = colors
             self._boards = {}
@@ -100,7 +100,7 @@ class MatchGrid(Widget):
             self.post_message(self.Clicked(self._tiles[place].key))
 
     def _measures(self) -> tuple[int, int, int, int]:
-        """Return the tiles across and down, and the columns and rows of each."""
+        """Return the numbers of tiles across and down, and the size of each in columns and rows."""
         columns, rows = self.size
         across, down = wall_slots.grid_shape(len(self._tiles), columns, rows)
         width, height = (columns + 1) // across - 1, rows // max(1, down)
@@ -132,7 +132,7 @@ class MatchGrid(Widget):
     def _body(
         self, tile: Tile, timeline: Timeline, frame: Frame, width: int, height: int, now: int
     ) -> list[Strip]:
-        """Return the board with the players beside it, or below it where it is wide."""
+        """Return the board with the players beside it, or below a wide board."""
         players, colours = len(timeline.info.seats), self._scene(tile, timeline, frame).colours
         columns = max(1, width // (seats.ONE_LINE + 5))
         below = -(-players // columns)
@@ -175,7 +175,7 @@ class MatchGrid(Widget):
         columns: int,
         colours: Sequence[PieceColour],
     ) -> list[Strip]:
-        """Return the players in columns: four are two by two."""
+        """Return the players in columns; four form two rows of two."""
         players = len(timeline.info.seats)
         columns = -(-players // -(-players // columns))
         room = (width + 1) // columns - 1
@@ -190,7 +190,7 @@ class MatchGrid(Widget):
     def _board(
         self, tile: Tile, timeline: Timeline, frame: Frame, width: int, height: int, where: str
     ) -> DrawnBoard | None:
-        """Return the board as large as it fits, or None; drawn once per position."""
+        """Return the board as large as possible, or None; drawn once per position."""
         key = timeline.info.match, where
         known = self._boards.get(key)
         if known is None or known[0] is not frame or known[1] != (width, height):
@@ -252,7 +252,7 @@ class MatchGrid(Widget):
 
 
 def fit_board(scene: Scene, width: int, height: int, colors: Palette) -> DrawnBoard | None:
-    """Return `scene` drawn as large as it fits, in miniature if need be, or None."""
+    """Return `scene` drawn as large as possible, in miniature if necessary, or None."""
     if width <= 0 or height <= 0 or not scene.cells:
         return None
     scale = canvas.fitting_tile_size(scene, width, height)
@@ -264,7 +264,7 @@ def fit_board(scene: Scene, width: int, height: int, colors: Palette) -> DrawnBo
 
 
 def _bare_scene(tile: Tile, timeline: Timeline, frame: Frame) -> Scene:
-    """Return the board of a frame without what a player needs: names of rows, buttons."""
+    """Return the board of a frame without row names and buttons, which only players need."""
     if tile.game is None:
         return Scene("square", ())
     scene = match_picture.frame_scene(tile.game, frame, timeline.info.seats)

@@ -1,4 +1,4 @@
-"""The line that moves and commands are typed in."""
+"""The input line for moves and commands."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from textual.widgets import Input
 from kibitz_protocol import printable
 
 MAX_LENGTH = 80
-"""Characters of a line; no move has more."""
+"""The maximum length of a line; no move is longer."""
 LINE_STARTS = ":/(+-"
-"""Characters besides letters and digits that begin a line."""
+"""Characters other than letters and digits that can start a line."""
 
 
 class MoveLine(Input):
-    """An input that leaves the keys of the board alone while it is empty.
+    """An input that passes the board's keys through while it is empty.
 
-    It keeps the focus as long as the match is played, so no key that is typed gets lost. The
-    callbacks run at once, not by messages: keys that follow enter in a burst are the next line.
+    It keeps the focus while the match runs, so that no typed key is lost. The callbacks run
+    immediately, not through messages, so keys that follow enter in a burst start the next line.
     """
 
     DEFAULT_CSS = """
@@ -48,7 +48,7 @@ class MoveLine(Input):
         super().insert_text_at_cursor(printable.line(text))
 
     def _on_paste(self, event: events.Paste) -> None:
-        """Insert the first line that is not empty; Enter plays it."""
+        """Insert the first non-empty line; Enter plays it."""
         super()._on_paste(events.Paste(event.text.strip("\r\n")))
         event.stop()
         event.prevent_default()

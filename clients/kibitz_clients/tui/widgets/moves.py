@@ -1,4 +1,4 @@
-"""The course of a match: one line a step, the shown one marked, scrolling along."""
+"""The moves of a match: one line per step, scrolled to the current one, which is marked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Moves(ScrollView):
     can_focus = False
 
     class Clicked(Message):
-        """A step was clicked: the frame with this number."""
+        """The step with frame number `seq` was clicked."""
 
         def __init__(self, seq: int) -> None:
             super().__init__()
@@ -52,9 +52,9 @@ class Moves(ScrollView):
         colors: Palette,
         colours: Sequence[PieceColour] = (),
     ) -> None:
-        """Show the steps of a timeline, with number `at` marked and in sight.
+        """Show the steps of a timeline, with number `at` marked and visible.
 
-        `colours` are those of the pieces, by seat, where the game gives them some.
+        `colours` are the pieces' colors by seat, if the game sets them.
         """
         self._colours = colours
         recolored = colors is not self._colors
@@ -74,7 +74,7 @@ class Moves(ScrollView):
         self._go()
 
     def _go(self) -> None:
-        """Scroll the marked step to the middle."""
+        """Scroll the marked step to the center."""
         top = max(0, self._at - max(1, self.size.height) // 2)
         self.scroll_to(y=top, animate=False, immediate=True)
 
@@ -103,7 +103,7 @@ class Moves(ScrollView):
 def step_line(
     game: Game | None, frame: Frame, colors: Palette, colours: Sequence[PieceColour] = ()
 ) -> Text:
-    """Write one step: ply, seat, what happened, and what the bot said of it."""
+    """Format one step: ply, seat, what happened, and the bot's comment."""
     line = Text(no_wrap=True)
     entry = frame.entry
     if entry is None:

@@ -17,7 +17,7 @@ from kibitz_games.core.scene import PieceColour
 from kibitz_protocol import printable
 
 ONE_LINE: Final = 19
-"""Columns in which a name and a clock stand beside each other."""
+"""The columns that a name and a clock need side by side."""
 
 
 class Seats(Static):
@@ -37,9 +37,9 @@ class Seats(Static):
         colors: Palette,
         colours: Sequence[PieceColour] = (),
     ) -> None:
-        """Draw the lines; clocks of the newest frame tick with `now`.
+        """Draw the lines, with clocks of the newest frame as of `now`.
 
-        `colours` are those of the pieces, by seat, where the game gives them some.
+        `colours` are the pieces' colors by seat, if the game sets them.
         """
         text = render(timeline, frame, now, max(20, self.size.width), colors, colours)
         if text != self._text:
@@ -75,9 +75,9 @@ def compact_lines(
     colors: Palette,
     colours: Sequence[PieceColour] = (),
 ) -> list[Text]:
-    """Return the players in at most `height` lines: clocks stand below the names if need be.
+    """Return the players in at most `height` lines, with clocks below the names if necessary.
 
-    If there is room for the names only, just the clock of the seat to move is shown.
+    If only the names fit, show just the clock of the seat to move.
     """
     players = range(len(timeline.info.seats))
     if width >= ONE_LINE:
@@ -126,7 +126,7 @@ def _acts(timeline: Timeline, frame: Frame, seat: int) -> bool:
 
 
 def _right(timeline: Timeline, frame: Frame, seat: int, now: int) -> tuple[str, bool]:
-    """Return the rank or the clock of a seat, and whether its time runs out."""
+    """Return the rank or the clock of a seat, and whether its time is running out."""
     if rank := _rank(timeline, frame, seat):
         return rank, False
     readings = timeline.clock_readings(now, frame)

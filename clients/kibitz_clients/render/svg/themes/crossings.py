@@ -23,9 +23,9 @@ _ACCENT: Final = "#c8321e"
 _RADIUS: Final = 18.5
 _LEGEND_RADIUS: Final = 13
 _MARGIN: Final = 30.0
-"""Pixels of wood around the outermost lines, without the space for coordinates."""
+"""Pixels of wood around the outermost lines, excluding the space for coordinates."""
 _MIN_DOTTED_SIDE: Final = 9
-"""The smallest side of a board that has dots on some of its crossings."""
+"""The minimum side of a board with dots on some crossings."""
 
 
 def _definitions(board: Board, seats: Sequence[int]) -> Iterator[str]:
@@ -76,7 +76,7 @@ def _plank(board: Board) -> Iterator[str]:
 
 
 def _lines(layout: BoardLayout, at: Mapping[Point, str]) -> str:
-    """Return a path along all lines of the rows and columns."""
+    """Return a path along the lines of all rows and columns."""
     parts = []
     for step in ((1, 0), (0, 1)):
         for x, y in at:
@@ -92,7 +92,7 @@ def _lines(layout: BoardLayout, at: Mapping[Point, str]) -> str:
 
 
 def _dotted(layout: BoardLayout, at: Mapping[Point, str]) -> list[str]:
-    """Return the crossings with a dot: near the corners, and the one in the middle."""
+    """Return the crossings with a dot: near the corners and in the center."""
     wide = round(layout.right - layout.left) + 1
     high = round(layout.bottom - layout.top) + 1
     if min(wide, high) < _MIN_DOTTED_SIDE:
@@ -118,7 +118,7 @@ def _stone(board: Board, cell: Cell, at: Point) -> Iterator[str]:
 
 
 def _draw_stone(stone: Stone, seat: int | None, x: float, y: float, radius: float) -> Iterator[str]:
-    """Draw a stone with the emblem of a seat, or with none."""
+    """Draw a stone, with or without the emblem of a seat."""
     edge = blend(_base_colour(stone), "#000000", 0.4)
     yield primitives.shadow(x, y, radius)
     yield circle((x, y), radius, f'fill="url(#stone-{stone})" stroke="{edge}" stroke-width="0.7"')
@@ -127,7 +127,7 @@ def _draw_stone(stone: Stone, seat: int | None, x: float, y: float, radius: floa
 
 
 def _legend_piece(board: Board, seat: int, at: Point) -> Iterator[str]:
-    """Draw the stone of a seat, or only its emblem while nobody has chosen a color yet."""
+    """Draw the stone of a seat, or only its emblem until colors are chosen."""
     undecided = not board.layout.scene.colours and any(cell.colour for cell in board.cells)
     if undecided:
         yield primitives.emblem(seat, *at, _LEGEND_RADIUS * 0.5, piece_colour(seat))

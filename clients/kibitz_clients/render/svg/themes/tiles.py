@@ -37,13 +37,13 @@ _SOOT: Final = "#4a3a30"
 _HALF: Final = HALF_PITCH - 0.75
 """Half the side of a square tile, without the seam."""
 _HEXAGON_RADIUS: Final = (HALF_PITCH - 1.2) / math.cos(math.pi / 6)
-"""From the middle of a hexagonal tile to its corners."""
+"""The distance from the center of a hexagonal tile to its corners."""
 _BOULDER: Final = (
     *((-0.82, 0.1), (-0.55, -0.62), (0.05, -0.8), (0.62, -0.55)),
     *((0.84, 0.12), (0.58, 0.68), (-0.12, 0.8), (-0.66, 0.6)),
 )
 _FACET: Final = ((-0.55, -0.62), (0.05, -0.8), (0.62, -0.55), (0.1, -0.2))
-"""The lit side of a rock, in half tiles."""
+"""The outline of a rock's lit side, in half tiles."""
 
 
 def _definitions(board: Board, seats: Sequence[int]) -> Iterator[str]:
@@ -112,7 +112,7 @@ def _rock(at: Point, size: float) -> Iterator[str]:
 
 
 def _wreck(at: Point) -> Iterator[str]:
-    """Draw a burnt hull, askew on its scorched tile."""
+    """Draw a burnt hull, tilted on its scorched tile."""
     x, y = at
     yield circle((x, y), 17.5, 'fill="#6b4a35" opacity="0.45"')
     yield f'<g transform="translate({number(x)} {number(y)}) rotate(24)">'
@@ -125,7 +125,7 @@ def _wreck(at: Point) -> Iterator[str]:
 
 
 def _cross(cell: Cell, at: Point) -> Iterator[str]:
-    """Cross out a tile in the color of the seat that did it."""
+    """Cross out a tile in the color of its seat."""
     colour = "#b7a883" if cell.tint is None else blend(piece_colour(cell.tint), "#000000", 0.1)
     x, y = at
     attributes = f'fill="none" stroke="{colour}" stroke-width="4" stroke-linecap="round"'
@@ -181,7 +181,7 @@ def _vehicle(
     turret = blend(colour, "#ffffff", 0.25)
     yield circle((0, 1.5), 8, f'fill="{turret}" stroke="{dark}" stroke-width="1.2"')
     yield "</g>"
-    # The emblem stands upright on the middle of the turret, whichever way the hull faces.
+    # The emblem is upright at the center of the turret for any heading of the hull.
     middle = polar_offset((x, y), math.radians((heading or 0) + 90), 1.5 * size)
     yield primitives.emblem(seat, *middle, 3.8 * size, dark)
 

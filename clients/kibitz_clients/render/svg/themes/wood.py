@@ -77,9 +77,9 @@ def _outline(board: Board, cells: Iterable[Cell]) -> str:
 
 
 def _cliques(hexagonal: bool, at: Point) -> tuple[tuple[Point, ...], ...]:
-    """Return the triangles or squares of neighbors, and the pairs, that `at` is a corner of.
+    """Return the triangles (or squares) and pairs of neighbors with `at` as a corner.
 
-    Each triangle, square or pair is returned for one of its corners only.
+    Each triangle, square or pair is returned for only one of its corners.
     """
     x, y = at
     if hexagonal:
@@ -129,7 +129,7 @@ def _legend_piece(board: Board, seat: int, at: Point) -> Iterator[str]:
 
 
 def _arrow(stops: Sequence[Point], colour: str) -> Iterator[str]:
-    """Draw the path of a piece above it: an arc for every hop, and a head at the last cell."""
+    """Draw the path of a piece over the pieces: an arc per hop, and a head at the last cell."""
     if len(stops) < 2:
         return
     arcs = [_arc(start, end) for start, end in itertools.pairwise(stops)]
