@@ -193,7 +193,7 @@ def test_what_is_no_legal_move_is_answered_with_legal_ones(game: Game) -> None:
     for written in ("zzz", "99-98", "h99", "?", "-", "1" * 80, "\x1b[31m"):
         answer = move_input.parse_typed(game, picker, written, sat.turn)
         assert isinstance(answer, str), written
-        near = answer.rpartition("legal and near: ")[2].split(", ")
+        near = answer.rpartition("similar legal moves: ")[2].split(", ")
         assert near
         assert set(near) <= {choice.text for choice in picker.options}
 

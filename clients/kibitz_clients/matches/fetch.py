@@ -65,7 +65,7 @@ def download(address: str, pause: Callable[[float], None] = time.sleep) -> bytes
             error.close()
             if error.code not in RETRYABLE_STATUSES or attempt == MAX_ATTEMPTS:
                 answer = f"{error.code} {error.reason}"
-                raise OSError(f"{address}: the server answers {answer}") from None
+                raise OSError(f"{address}: the server answered {answer}") from None
             pause(_retry_after_s(error.headers.get("Retry-After")))
     raise AssertionError("the last attempt returns or raises")
 
@@ -76,7 +76,7 @@ def _download_once(address: str) -> bytes:
         with contextlib.closing(opener.open(address, timeout=TIMEOUT_S)) as answer:
             body: bytes = answer.read(MAX_BYTES + 1)
     except http.client.HTTPException as error:
-        raise OSError(f"{address}: the answer is not whole: {error!r}") from None
+        raise OSError(f"{address}: the answer is incomplete: {error!r}") from None
     if len(body) > MAX_BYTES:
         raise OSError(f"{address}: expected a record of at most {MAX_BYTES} bytes")
     return body

@@ -39,5 +39,5 @@ async def fetch_timeline(
     record = await fetch(connection.url, match)
     game = state.games.get(record.setup.game)
     if game is None:
-        raise GameError(f"this client does not know the game {record.setup.game!r}")
+        raise GameError(f"unknown game {record.setup.game!r}")
     return build_timeline(game, record, f"the record of {match}")

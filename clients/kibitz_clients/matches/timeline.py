@@ -237,7 +237,7 @@ class Timeline:
     def set_viewpoint(self, viewpoint: int | None) -> None:
         """Show the match as another viewer saw it; `frames_seen_by` must be set."""
         if self.frames_seen_by is None:
-            raise AssertionError("only a record knows what others saw")
+            raise AssertionError("only a record has other viewpoints")
         self._replace(self.frames_seen_by(viewpoint))
         self.viewpoint = viewpoint
 

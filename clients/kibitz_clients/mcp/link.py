@@ -97,7 +97,7 @@ class ServerLink:
                 raise CallError(self._ended)
             problem = await asyncio.shield(self.begin_to_connect())
             if self._connection is None:
-                raise CallError(problem or "there is no connection to the server")
+                raise CallError(problem or "not connected to the server")
         return self._connection
 
     def begin_to_connect(self) -> asyncio.Future[str | None]:
@@ -124,7 +124,7 @@ class ServerLink:
         self.state.apply(message, self._now())
         match message:
             case LobbyClosed(lobby=lobby, reason=reason):
-                self.notices.append(f"lobby {lobby} is gone: {printable.line(reason)}")
+                self.notices.append(f"lobby {lobby} was closed: {printable.line(reason)}")
             case MatchLost(match=match, message=sentence):
                 self.notices.append(f"match {match}: {printable.line(sentence)}")
         self._notify()
@@ -167,10 +167,10 @@ class ServerLink:
             async with asyncio.timeout(ANSWER_SECONDS):
                 return await request
         except TimeoutError:
-            where = "slow" if self._connection and self._connection.online else "away"
+            where = "slow" if self._connection and self._connection.online else "unreachable"
             raise CallError(
-                f"the server is {where}, and has not answered in {ANSWER_SECONDS:g} s; what you"
-                " asked for may still be done, so look before you repeat it"
+                f"the server is {where} and has not answered within {ANSWER_SECONDS:g} s; it may"
+                " still carry out your request, so look before you repeat it"
             ) from None
         except (KibitzError, OSError, ValueError) as error:
             raise CallError(descriptions.explain_error(error)) from None

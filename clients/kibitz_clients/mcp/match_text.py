@@ -43,7 +43,7 @@ def match_text(timeline: Timeline, game: Game | None, now: int) -> str:
 def turn_text(turn: YourTurn, options: Sequence[MoveOption]) -> str:
     """Return the legal moves of a turn in the game's notation, abridged."""
     return legal_text(turn, options[:MOST_MOVES]) + (
-        f" ... and {len(options) - MOST_MOVES} more, which legal_moves lists"
+        f" ... and {len(options) - MOST_MOVES} more; legal_moves lists all"
         if len(options) > MOST_MOVES
         else ""
     )
@@ -79,10 +79,10 @@ def _state(timeline: Timeline, game: Game | None, names: Sequence[str]) -> str:
         return result_text(timeline, game)
     frame = timeline.newest
     if frame.to_act == TERMINAL:
-        return f"{frame.ply} plies; the play is over"
+        return f"{frame.ply} plies; the match is over"
     if frame.to_act == timeline.info.you:
         return f"{frame.ply} plies; it is your turn"
-    return f"{frame.ply} plies; it is the turn of {names[frame.to_act]}"
+    return f"{frame.ply} plies; it is {names[frame.to_act]}'s turn"
 
 
 def _steps(timeline: Timeline, game: Game | None, names: Sequence[str]) -> list[str]:

@@ -66,7 +66,7 @@ class ToolPlayer:
             names = ", ".join(printable.line(player.name) for player in brief.seats)
             state = "over" if brief.result else f"{brief.ply} plies"
             lines.append(f"match {brief.match}: {brief.game}; {names}; {state}")
-        return "\n".join(lines) or "there is no lobby and no match; somebody has to host one"
+        return "\n".join(lines) or "no lobbies and no matches; someone must host one"
 
     def list_games(self) -> str:
         """Return the installed games."""
@@ -81,12 +81,12 @@ class ToolPlayer:
         server = await self.link.server()
         await self.link.ask(server.join(lobby, invite=invite))
         await self.link.ask(server.ready(lobby))
-        return f"you are {server.name} in lobby {lobby}, and ready; now wait_for_turn"
+        return f"you are {server.name} in lobby {lobby}, and ready; now call wait_for_turn"
 
     async def leave(self, lobby: str) -> str:
         """Leave a lobby."""
         await self.link.ask((await self.link.server()).leave(lobby))
-        return f"you have left lobby {lobby}"
+        return f"you left lobby {lobby}"
 
     # --- matches ------------------------------------------------------------------------------
 
@@ -124,8 +124,8 @@ class ToolPlayer:
             self._timeline(match)
         seconds = min(max(seconds, 0.0), MOST_SECONDS)
         if not await self.link.wait_until(lambda: self._has_due(match), seconds, progress):
-            away = "" if server.online else "the server is away; "
-            return f"{away}nothing has happened for you in {seconds:g} s; wait again, or look"
+            away = "" if server.online else "the server is unreachable; "
+            return f"{away}nothing happened for you within {seconds:g} s; wait again, or look"
         if match is not None:
             self._timeline(match)
         return self._take_due(match)
@@ -142,14 +142,14 @@ class ToolPlayer:
         except (CallError, asyncio.CancelledError):
             self._restore(turn)
             raise
-        return f"you have played {action.text} in match {match}"
+        return f"you played {action.text} in match {match}"
 
     async def resign(self, match: str) -> str:
         """Resign a match."""
         server = await self.link.server()
         self._timeline(match)
         await self.link.ask(server.resign(match))
-        return f"you have resigned match {match}"
+        return f"you resigned match {match}"
 
     async def comment(self, match: str, text: str) -> str:
         """Comment on a match."""
@@ -202,7 +202,7 @@ class ToolPlayer:
         self.link.require_connection()
         known = ", ".join(self.matches()) or "none"
         raise CallError(
-            f"match {printable.line(match)} is not one that you play or watch; those are: {known}"
+            f"match {printable.line(match)} is not one of those you play or watch: {known}"
         )
 
     def _game(self, match: str) -> Game | None:
@@ -216,10 +216,10 @@ class ToolPlayer:
         if timeline.over:
             raise CallError(f"match {match} is over")
         if timeline.info.you is None:
-            raise CallError(f"you watch match {match}, and have no seat in it")
+            raise CallError(f"you are a spectator of match {match} and have no seat in it")
         seat = timeline.newest.to_act
         mover = match_text.player_names(timeline)[seat] if seat >= 0 else "nobody"
-        raise CallError(f"it is not your turn in match {match}, but that of {mover}")
+        raise CallError(f"it is not your turn in match {match}, but {mover}'s")
 
     def _options(self, turn: YourTurn) -> tuple[MoveOption, ...]:
         game = self._games.get(turn.game)
@@ -245,7 +245,7 @@ def _parse_json(move: str) -> MoveOption:
     except ValueError:
         fields = None
     if not isinstance(fields, dict):
-        raise CallError("this game is not installed here: expected its move as a JSON object")
+        raise CallError("this game is not installed here; write its move as a JSON object")
     return MoveOption(fields, json.dumps(fields), ())
 
 

@@ -41,7 +41,7 @@ def frame_scene(game: Game, frame: Frame, players: Sequence[Player] = ()) -> Sce
     The board is empty if the viewer does not know it.
     """
     if frame.view is None:
-        return Scene("square", (), (), ("this position is not known",))
+        return Scene("square", (), (), ("unknown position",))
     scene = game.scene(game.View.model_validate(frame.view))
     labels = [
         descriptions.player_label(seat, who, scene.colours) for seat, who in enumerate(players)

@@ -109,13 +109,13 @@ class MoveChoice:
     def pick(self, place: str) -> None:
         """Pick a cell; picking the last one again plays the move."""
         picker = self.selector
-        assert picker is not None, "only a turn has something to pick"
+        assert picker is not None, "there is nothing to pick without a turn"
         self._place = place
         ready = picker.ready
         if ready is not None and picker.picked[-1:] == (place,):
             self._send(ready)
             return
-        self._say("" if picker.pick(place) else f"no legal move begins at {place}")
+        self._say("" if picker.pick(place) else f"no legal move starts at {place}")
         ready = picker.ready
         if ready is not None and ready.cells == (place,) and self._is_button(place):
             self._send(ready)
@@ -136,14 +136,16 @@ def _prompt_text(picker: MoveSelector) -> str:
     ready, count = picker.ready, len(picker.targets)
     if ready is not None and (picker.picked or not picker.targets):
         more = (
-            f", ctrl+o for another of {len(picker.alternatives)}"
+            f", ctrl+o for the next of {len(picker.alternatives)} moves"
             if len(picker.alternatives) > 1
             else ""
         )
-        return f"{ready.text}, enter plays it, escape takes it back{more}"
+        return f"{ready.text} (enter to play, escape to take back{more})"
     if picker.picked:
-        again = ", this one again for it alone" if picker.picked[-1] in picker.targets else ""
-        return f"{' '.join(picker.picked)} picked, now one of {count} places{again}"
+        again = (
+            "; pick the last one again to stop there" if picker.picked[-1] in picker.targets else ""
+        )
+        return f"{' '.join(picker.picked)} picked; now pick one of {count} cells{again}"
     if picker.options:
-        return f"pick one of {count} places; {len(picker.options)} moves"
+        return f"pick one of {count} cells ({len(picker.options)} moves)"
     return "type a move"

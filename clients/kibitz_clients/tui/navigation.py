@@ -100,7 +100,7 @@ class ScreenNavigation(Navigation):
                 self._requests.unmask_finished(self._state.matches[match])
             case LobbyClosed(lobby=lobby, reason=reason):
                 self._entered.discard(lobby)
-                self.show_notice(f"lobby {lobby} is gone: {reason}")
+                self.show_notice(f"lobby {lobby} was closed: {reason}")
             case MatchLost(match=match, code=Code.OVER) if match in self._on_wall:
                 # It ended before the new request; a wall moves on to the next one automatically.
                 if match in self._state.matches:
@@ -197,7 +197,7 @@ class ScreenNavigation(Navigation):
     def show_next(self, facts: MatchInfo) -> None:
         """Open the next running match of the same lobby, or say why not."""
         if facts.lobby is None or not self._live:
-            self.show_notice("there is no next match: this one belongs to no lobby")
+            self.show_notice("there is no next match because this one does not belong to a lobby")
             return
         brief = self._state.next_match(facts.lobby, facts.number)
         if brief is None:

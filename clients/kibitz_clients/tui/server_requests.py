@@ -47,7 +47,7 @@ class ServerRequests:
     @property
     def connection(self) -> Client:
         if self.established is None:
-            raise AssertionError("a request before the connection stands")
+            raise AssertionError("a request before the connection is open")
         return self.established
 
     @property

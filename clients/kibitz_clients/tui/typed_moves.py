@@ -67,7 +67,7 @@ class TypedMoves:
         text = self.line.value
         if text.startswith(COMMAND_PREFIXES):
             return "  ".join(f":{name}" for name in COMMANDS if name.startswith(text[1:]))
-        return f"enter plays {self._option.text}" if self._option else ""
+        return f"enter to play {self._option.text}" if self._option else ""
 
     def _submit(self) -> None:
         text = self.line.value.strip()
@@ -76,7 +76,7 @@ class TypedMoves:
             self._command(text[1:].strip().lower())
         elif self._game is None:
             self.line.clear()
-            self._say("this client does not know the game, and cannot play it")
+            self._say("this game is not installed here, so you cannot play it")
         elif self._choice.selector is None:
             # The move is kept in the line, and enter plays it on the user's turn.
             self._say("it is not your turn yet")
@@ -106,4 +106,8 @@ class TypedMoves:
             self._run(COMMANDS[names[0]])
         else:
             known = ", ".join(f":{name}" for name in names or COMMANDS)
-            self._say(f":{word} may be {known}" if names else f"no :{word}; there are {known}")
+            self._say(
+                f":{word} is ambiguous: {known}"
+                if names
+                else f"unknown command :{word}; commands: {known}"
+            )

@@ -43,7 +43,7 @@ _PAGE: Final = """<!doctype html>
 <style>{style}</style>
 </head>
 <body>
-<noscript>This page draws the match with JavaScript, all of which is in this file.</noscript>
+<noscript>This page needs JavaScript to draw the match; all of it is in this file.</noscript>
 <script type="application/json" id="match">{data}</script>
 <script type="module">{script}</script>
 </body>

@@ -59,15 +59,15 @@ def ordinal(rank: int) -> str:
 
 def house_bot_failure(trouble: HouseTrouble) -> str:
     """Describe the failure of a house bot and its consequence."""
-    what = f"{trouble.personality} of seat {trouble.seat + 1} failed: {trouble.reason}"
+    what = f"{trouble.personality} in seat {trouble.seat + 1} failed: {trouble.reason}"
     if trouble.given_up:
-        return f"{what}; it is not started again, and the seat is open to anybody"
-    return f"{what}; it is started again"
+        return f"{what}; it will not be restarted, and the seat is open to anyone"
+    return f"{what}; it will be restarted"
 
 
 def stopped_programme(reason: str) -> str:
     """Describe why a server has stopped a programme."""
-    return f"the rest of the programme is not played: {printable.line(reason)}"
+    return f"the rest of the programme will not be played: {printable.line(reason)}"
 
 
 def move_text(game: Game | None, action: Action) -> str:
@@ -112,19 +112,19 @@ def _entry_text(game: Game | None, happened: Entry) -> str:
             return move_text(game, action)
         case Flagged():
             skips = game is not None and game.info.on_flag == "skip"
-            return "time is up, the turn passes" if skips else "time is up"
+            return "time is up; turn skipped" if skips else "time is up"
         case Resigned():
             return "resigns"
         case Left(reason="left"):
-            return "goes away"
+            return "leaves"
         case Left(reason="kicked"):
             return "is removed by the host"
         case Left(reason=reason, grace_ms=grace):
             return f"away ({reason}), {grace // 1000} s to return"
         case Returned(takeover=True):
-            return "another connection has taken the seat over"
+            return "seat taken over by another connection"
         case Returned():
-            return "is back"
+            return "returns"
         case Forfeited(cause=cause, detail=detail):
             return f"out: {CAUSE_TEXTS[cause]}" + (f" ({detail})" if detail else "")
         case Replaced(player=player):
@@ -226,7 +226,7 @@ def result_summary(facts: MatchInfo, result: Result, game: Game | None = None) -
     """
     best = [seat for seat, ended in enumerate(result.seats) if ended.rank == 1]
     if result.cause in UNDECIDED:
-        won = "not played to the end"
+        won = "not finished"
     elif len(best) == len(result.seats) > 1:
         won = "drawn"
     else:
@@ -270,7 +270,7 @@ def _explain_error(error: BaseException, url: str) -> str:
             where = f" {url}" if url and url not in str(error) else ""
             return f"the connection to the server{where} has ended: {error}"
         case UnansweredError():
-            return f"the server did not answer ({error}); look before you repeat it"
+            return f"the server did not answer ({error}); check before you repeat the request"
         case KibitzError() | OSError() | ValueError():
             return str(error) or type(error).__name__
         case _:

@@ -137,7 +137,7 @@ class LineWriter:
     def ended_line(self, brief: MatchBrief) -> str:
         """Return the line about a match if only its end is known."""
         timeline = Timeline(MatchInfo.from_brief(brief))
-        assert brief.result is not None, "only a match that has ended has a line of its own"
+        assert brief.result is not None, "only finished matches have a line of their own"
         return self._result_line(timeline, brief.result)
 
     def lobby_trouble(self, view: LobbyView) -> list[str]:
@@ -170,7 +170,7 @@ class LineWriter:
         """Return the line about a match that cannot be followed."""
         if self.as_json:
             return json.dumps({"kind": "gone", "match": match, "why": why})
-        return f"match {match} is gone: {printable.line(why)}"
+        return f"match {match} is no longer available: {printable.line(why)}"
 
     def _prefix(self, timeline: Timeline) -> str:
         facts = timeline.info

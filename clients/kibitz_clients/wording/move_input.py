@@ -136,7 +136,7 @@ def parse_typed(
         move = game.notation.parse(text)
         wire = move.to_wire()
     except (GameError, ValidationError) as error:
-        why = str(error) if isinstance(error, GameError) else f"{text!r} is no move"
+        why = str(error) if isinstance(error, GameError) else f"{text!r} is not a move"
         return _only_match(_spelling_matches(game, picker, text), text) or _with_suggestions(
             why, picker, text
         )
@@ -191,12 +191,12 @@ def _only_match(options: Sequence[MoveOption], text: str) -> MoveOption | str | 
     named = [choice.text for choice in options[:MAX_SUGGESTIONS]]
     rest = f" or {len(options) - MAX_SUGGESTIONS} more" if len(options) > MAX_SUGGESTIONS else ""
     choices = ", ".join(named) + rest if rest else f"{', '.join(named[:-1])} or {named[-1]}"
-    return f"{text} may be {choices}"
+    return f"{text} is ambiguous: {choices}"
 
 
 def _why_illegal(game: Game, move: Model, turn: YourTurn | None) -> str:
     """Return why a move is illegal, as far as this player may know."""
-    plain = f"{game.notation.format(move)} is not a legal move now"
+    plain = f"{game.notation.format(move)} is not a legal move"
     if turn is None or game.info.hidden:
         return plain
     try:
@@ -225,7 +225,7 @@ def _with_suggestions(
         return shared, SequenceMatcher(None, text.lower(), choice.text.lower()).ratio()
 
     near = [choice.text for choice in nlargest(MAX_SUGGESTIONS, picker.options, key=likeness)]
-    return f"{why}; legal and near: {', '.join(near)}" if near else why
+    return f"{why}; similar legal moves: {', '.join(near)}" if near else why
 
 
 HEX_ROW_SCALE: Final = 1.7

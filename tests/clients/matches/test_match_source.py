@@ -56,5 +56,5 @@ async def test_a_record_is_replayed_where_its_game_is_known(game: Game, finished
     timeline = await fetch_timeline(FakeServerConnection(), fetch, state, "M2")
     assert timeline.newest.seq == len(finished.entries)
     assert timeline.over
-    with pytest.raises(GameError, match="does not know the game 'chinese-checkers'"):
+    with pytest.raises(GameError, match="unknown game 'chinese-checkers'"):
         await fetch_timeline(FakeServerConnection(), fetch, ClientState({}), "M2")

@@ -195,9 +195,7 @@ def test_a_ply_that_the_match_does_not_have_is_refused(
 
 
 def test_a_position_that_is_not_known_says_so(game: Game) -> None:
-    assert match_picture.frame_scene(game, Frame(3, 3, 0, None)).text == (
-        "this position is not known",
-    )
+    assert match_picture.frame_scene(game, Frame(3, 3, 0, None)).text == ("unknown position",)
 
 
 def test_texts_of_a_board_name_the_players(game: Game, running: Record) -> None:

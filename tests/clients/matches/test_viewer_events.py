@@ -86,7 +86,7 @@ def test_a_turn_that_passes_is_a_ply_and_leaves_the_increment(record: Record) ->
     assert (frame.ply, frame.to_act, frame.is_turn) == (2, 2, True)
     assert frame.clocks is not None
     assert frame.clocks[1].main_ms == 1_000
-    assert descriptions.step_text(VEIL, frame) == "time is up, the turn passes"
+    assert descriptions.step_text(VEIL, frame) == "time is up; turn skipped"
     assert descriptions.entry_text(None, course(VEIL)[1]) == "time is up"
 
 
@@ -157,7 +157,7 @@ def test_lines_and_pictures_of_one_seat_hide_what_it_did_not_know(
     whole: list[str] = []
     line_output.write_record_lines(path, games, whole.append)
     assert not any("hidden" in line for line in whole)
-    assert any("time is up, the turn passes" in line for line in whole)
+    assert any("time is up; turn skipped" in line for line in whole)
     assert "as ■ Player 2 saw it" in match_picture.export_svg(path, games, 2, 2)
     assert "saw it" not in match_picture.export_svg(path, games, 2)
     with pytest.raises(ValueError, match="expected a seat"):

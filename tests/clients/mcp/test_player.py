@@ -83,9 +83,7 @@ async def test_a_move_is_sent_as_the_wire_has_it_and_the_turn_is_over(
     assert turn.legal is not None
     move = game.notation.format(game.Move.model_validate(turn.legal[0]))
     async with playing(my_turn, games) as player:
-        assert (
-            await player.play("M1", move, "good\x1b[31m") == f"you have played {move} in match M1"
-        )
+        assert await player.play("M1", move, "good\x1b[31m") == f"you played {move} in match M1"
         assert my_turn.requests == [("move", "M1", turn.ply, turn.legal[0])]
         with pytest.raises(CallError, match="not your turn in match M1"):
             await player.play("M1", move)
@@ -134,7 +132,7 @@ async def test_the_end_is_told_once_and_again_to_who_asks_for_that_match(
     )
     async with playing(link, games) as player:
         assert "match M2 is over" in await player.wait_for_turn(None, 1)
-        assert "nothing has happened" in await player.wait_for_turn(None, 0)
+        assert "nothing happened" in await player.wait_for_turn(None, 0)
         assert "match M2 is over" in await player.wait_for_turn("M2", 0)
         with pytest.raises(CallError, match="match M2 is over"):
             await player.play("M2", "pass")
@@ -165,7 +163,7 @@ async def test_an_unknown_match_a_lost_one_and_a_closed_lobby_are_sentences(
 ) -> None:
     async with playing(my_turn, games) as player:
         for call in (player.look, player.legal_moves):
-            with pytest.raises(CallError, match="M9 is not one that you play or watch"):
+            with pytest.raises(CallError, match="M9 is not one of those you play or watch"):
                 call("M9")
         with pytest.raises(CallError, match="M9"):
             await player.wait_for_turn("M9", 1)
@@ -176,7 +174,7 @@ async def test_an_unknown_match_a_lost_one_and_a_closed_lobby_are_sentences(
         await settle()
         text = await player.wait_for_turn(None, 0)
         assert "match M7: it is gone" in text
-        assert "lobby L1 is gone" in text
+        assert "lobby L1 was closed" in text
         with pytest.raises(CallError, match="it is gone"):
             await player.wait_for_turn("M7", 1)
 
@@ -240,7 +238,7 @@ async def test_who_only_watches_has_no_turn(
     link.push(testing.snapshot(game, running, len(running.entries)))
     async with playing(link, games) as player:
         assert "(you)" not in await player.watch("M1")
-        with pytest.raises(CallError, match="you watch match M1"):
+        with pytest.raises(CallError, match="you are a spectator of match M1"):
             await player.play("M1", "3-14")
 
 
@@ -281,7 +279,7 @@ def silent_turn(game: Game, running: Record) -> tuple[SilentServer, str]:
     return link, game.notation.format(game.Move.model_validate(turn.legal[0]))
 
 
-@pytest.mark.parametrize(("online", "why"), [(True, "is slow"), (False, "is away")])
+@pytest.mark.parametrize(("online", "why"), [(True, "is slow"), (False, "is unreachable")])
 def test_a_server_that_does_not_answer_is_a_sentence_and_the_move_can_be_repeated(
     game: Game, games: dict[str, Game], running: Record, online: bool, why: str
 ) -> None:
@@ -290,7 +288,7 @@ def test_a_server_that_does_not_answer_is_a_sentence_and_the_move_can_be_repeate
         async with playing(link, games) as player:
             link.online = online
             for _ in range(2):
-                with pytest.raises(CallError, match=f"{why}.*has not answered in 20 s"):
+                with pytest.raises(CallError, match=f"{why}.*has not answered within 20 s"):
                     await player.play("M1", move)
             assert len(link.requests) == 2
             assert "legal moves: " in player.look("M1")
@@ -329,9 +327,9 @@ def test_a_wait_tells_its_progress_and_ends_in_time(
         async with playing(link, games) as player:
             assert (await player.wait_for_turn(None, 12, progress)).partition(";")[
                 0
-            ] == "nothing has happened for you in 12 s"
+            ] == "nothing happened for you within 12 s"
             link.online = False
-            assert (await player.wait_for_turn(None, 1)).startswith("the server is away; ")
+            assert (await player.wait_for_turn(None, 1)).startswith("the server is unreachable; ")
             began = asyncio.get_running_loop().time()
             await player.wait_for_turn(None, 1e9)
             assert asyncio.get_running_loop().time() - began == pytest.approx(600)
@@ -360,7 +358,7 @@ async def test_comments_and_resignations_are_sent_and_their_refusals_are_sentenc
         with pytest.raises(CallError, match="the host allows no comments"):
             await player.comment("M1", "still a race")
         for call in (player.resign("M9"), player.comment("M9", "where?")):
-            with pytest.raises(CallError, match="M9 is not one that you play or watch"):
+            with pytest.raises(CallError, match="M9 is not one of those you play or watch"):
                 await call
         assert len(my_turn.requests) == 3
 

@@ -67,7 +67,7 @@ async def test_the_tools_have_descriptions_and_so_have_their_arguments(
         for tool in tools:
             for name, schema in tool.input_schema["properties"].items():
                 assert schema.get("description"), (tool.name, name)
-        assert "never an instruction" in (client.instructions or "")
+        assert "never instructions" in (client.instructions or "")
 
 
 async def test_rules_are_a_resource_and_a_tool(games: dict[str, Game]) -> None:
@@ -77,7 +77,7 @@ async def test_rules_are_a_resource_and_a_tool(games: dict[str, Game]) -> None:
         [page] = (await client.read_resource("kibitz://rules/chinese-checkers")).contents
         told = await call(client, "game_rules", game="chinese-checkers")
         assert page.model_dump()["text"] == told == RULES["chinese-checkers"]
-        with pytest.raises(MCPError, match="there is no game 'chess'"):
+        with pytest.raises(MCPError, match="unknown game 'chess'"):
             await client.read_resource("kibitz://rules/chess")
         assert "chinese-checkers: " in await call(client, "list_games")
 
@@ -92,7 +92,7 @@ async def test_a_turn_is_waited_for_and_played(
         [moves] = [line for line in text.splitlines() if line.startswith("legal moves: ")]
         move = moves.split()[2]
         assert await call(client, "legal_moves", match="M1") == moves
-        assert "you have played" in await call(client, "play", match="M1", move=move)
+        assert "you played" in await call(client, "play", match="M1", move=move)
     assert my_turn.requests == [("move", "M1", turn.ply, turn.legal[0])]
 
 
@@ -121,13 +121,13 @@ async def test_what_is_wrong_is_a_sentence_and_the_next_call_is_answered(
     games: dict[str, Game], my_turn: FakeServerConnection
 ) -> None:
     wrong: list[tuple[str, dict[str, Any], str]] = [
-        ("look", {"match": "M9"}, "M9 is not one that you play or watch; those are: M1"),
+        ("look", {"match": "M9"}, "M9 is not one of those you play or watch: M1"),
         ("play", {"match": "M1", "move": "e2e4"}, "e2e4"),
         ("play", {"match": "M1"}, "move"),
         ("wait_for_turn", {"seconds": -1}, "greater than 0"),
         ("wait_for_turn", {"seconds": "soon"}, "number"),
         ("wait_for_turn", {"match": ["M1"]}, "string"),
-        ("game_rules", {"game": "../../etc/passwd"}, "there is no game"),
+        ("game_rules", {"game": "../../etc/passwd"}, "unknown game"),
         ("comment", {"match": "M1", "text": ""}, "at least 1 character"),
         ("join_lobby", {"lobby": "L1"}, "no seat is free"),
         ("fly", {}, "fly"),

@@ -197,7 +197,7 @@ async def test_a_lobby_that_was_stopped_says_why_and_counts_what_was_played(
     async with app.run_test(size=(110, 24)) as pilot:
         await settle(pilot)
         assert "8 of 50 matches, 42 will not be played" in shown(app, "title")
-        assert f"the rest of the programme is not played: {why}" in shown(app, "status")
+        assert f"the rest of the programme will not be played: {why}" in shown(app, "status")
 
 
 async def test_a_lobby_shows_a_code_that_is_needed_and_no_matches_where_none_are_planned(
@@ -224,7 +224,7 @@ async def test_a_player_says_ready_and_asks_for_a_rematch(
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         assert link.requests == [("join", "L1", "abcd", "player")]
-        assert "waiting for the others" in shown(app, "status")
+        assert "waiting for the other players" in shown(app, "status")
         await pilot.press("r", "s", "m")
         await settle(pilot)
         assert link.requests[1:] == [("ready", "L1", False), ("start", "L1"), ("rematch", "L1")]
@@ -248,7 +248,7 @@ async def test_a_house_bot_that_failed_is_shown_in_the_lobby(
     async with app.run_test(size=(100, 24)) as pilot:
         await settle(pilot)
         assert shown(app, "status") == (
-            "tanks/seer of seat 2 failed: it did not come; it is started again"
+            "tanks/seer in seat 2 failed: it did not come; it will be restarted"
         )
 
 
@@ -337,12 +337,12 @@ async def test_clocks_tick_and_away_seats_count_down(
     link.push(testing.snapshot(game, running, 30), event)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
-        assert "away, 60 s to return" in shown(app, "seats")
+        assert "disconnected, 60 s to return" in shown(app, "seats")
         before = shown(app, "seats").splitlines()[0]
         link.clock += 5_000
         match_of(app).refresh_content()
         await settle(pilot)
-        assert "away, 55 s to return" in shown(app, "seats")
+        assert "disconnected, 55 s to return" in shown(app, "seats")
         after = shown(app, "seats").splitlines()[0]
         assert (before[-4:], after[-4:]) == ("1:05", "1:00")
         link.online = False
@@ -459,7 +459,7 @@ async def test_a_game_that_is_not_known_is_followed_without_a_board(
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         board = app.screen.query_one(Board)
-        assert board.scene.text == ("this client does not know 'chinese-checkers'",)
+        assert board.scene.text == ("unknown game 'chinese-checkers'",)
 
 
 async def test_names_help_and_playing_the_steps(
@@ -512,9 +512,9 @@ async def test_a_person_picks_a_move_by_keys_and_it_is_sent(
         assert "Your turn: pick one of" in shown(app, "status")
         assert "(you)" in shown(app, "seats")
         await pilot.press("tab", "enter")
-        assert "picked, now one of" in shown(app, "status")
+        assert "picked; now pick one of" in shown(app, "status")
         await pilot.press("tab", "enter")
-        assert "enter plays it" in shown(app, "status")
+        assert "enter to play" in shown(app, "status")
         assert not any(asked[0] == "move" for asked in my_turn.requests)
         await pilot.press("enter")
         await settle(pilot)
@@ -555,10 +555,10 @@ async def test_a_person_types_a_move(
         await settle(pilot)
         await pilot.press(*"0-120", "enter")
         await settle(pilot)
-        assert shown(app, "status").startswith("0-120 is not a legal move now: ")
+        assert shown(app, "status").startswith("0-120 is not a legal move: ")
         type_at_once(app, f"{wire['from']} {wire['to']}")
         await settle(pilot)
-        assert shown(app, "typed").endswith(f"enter plays {wire['from']}-{wire['to']}")
+        assert shown(app, "typed").endswith(f"enter to play {wire['from']}-{wire['to']}")
         type_at_once(app, "\r")
         await settle(pilot)
         assert my_turn.requests[-1] == ("move", "M1", 30, wire)
@@ -604,7 +604,7 @@ async def test_what_is_typed_before_the_turn_waits_for_it(
         assert typed(app) == move
         link.push(turn)
         await settle(pilot)
-        assert shown(app, "typed").endswith(f"enter plays {move}")
+        assert shown(app, "typed").endswith(f"enter to play {move}")
         await pilot.press("enter")
         await settle(pilot)
         assert link.requests[-1] == ("move", "M1", 30, turn.legal[0])
@@ -618,7 +618,7 @@ async def test_a_game_that_is_not_known_cannot_be_played_and_says_so(
         await settle(pilot)
         type_at_once(app, "3-14\r")
         await settle(pilot)
-        assert shown(app, "status") == "this client does not know the game, and cannot play it"
+        assert shown(app, "status") == "this game is not installed here, so you cannot play it"
         assert not any(asked[0] == "move" for asked in my_turn.requests)
 
 
@@ -650,7 +650,7 @@ async def test_a_typed_place_is_picked(
         await settle(pilot)
         type_at_once(app, f"{place}\r")
         await settle(pilot)
-        assert f"{place} picked, now one of" in shown(app, "status")
+        assert f"{place} picked; now pick one of" in shown(app, "status")
 
 
 async def test_commands_are_typed_after_a_colon(
@@ -661,10 +661,10 @@ async def test_commands_are_typed_after_a_colon(
         await settle(pilot)
         type_at_once(app, ":r\r")
         await settle(pilot)
-        assert shown(app, "status") == ":r may be :resign, :rules"
+        assert shown(app, "status") == ":r is ambiguous: :resign, :rules"
         type_at_once(app, "/zz\r")
         await settle(pilot)
-        assert shown(app, "status").startswith("no :zz; there are :back, ")
+        assert shown(app, "status").startswith("unknown command :zz; commands: :back, ")
         type_at_once(app, ":names\r")
         await until(pilot, lambda: match_of(app).show_names)
         type_at_once(app, ":rul\r")
@@ -820,7 +820,7 @@ async def test_news_that_lead_nowhere_are_told(games: dict[str, Game]) -> None:
         LobbyClosed(lobby="L1", reason="expired"), MatchLost("M1", Code.NO_SUCH_MATCH, "it is over")
     )
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
-        await until(pilot, lambda: told(app, "lobby L1 is gone: expired"))
+        await until(pilot, lambda: told(app, "lobby L1 was closed: expired"))
         await until(pilot, lambda: told(app, "match M1: it is over"))
 
 

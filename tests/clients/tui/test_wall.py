@@ -50,7 +50,7 @@ async def test_a_match_is_a_board_with_names_clocks_and_its_last_move(
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: isinstance(app.screen, WallScreen))
         await settle(pilot)
-        assert any("no match is running" in line for line in lines(app))
+        assert any("no running matches" in line for line in lines(app))
         link.push(testing.lobby_news(testing.brief(record)))
         await until(pilot, lambda: ("watch", "M1") in link.requests)
         link.push(testing.snapshot(game, record, 8), testing.events(game, record)[8])
@@ -94,7 +94,7 @@ async def test_results_run_along_while_the_next_match_has_a_board(
     async with app.run_test(size=(80, 24)) as pilot:
         link.push(testing.lobby_news(brief), testing.snapshot(game, record, 9))
         await until(pilot, lambda: "M1" in app.client_state.matches)
-        assert shown(app, "results") == "results run along here as matches end"
+        assert shown(app, "results") == "results appear here as matches end"
         view = testing.snapshot(game, record, 9).view
         link.push(
             Finished(match="M1", seq=9, result=result, view=view, record="", seed=testing.SEED),
@@ -116,7 +116,7 @@ async def test_a_board_is_kept_for_each_game_while_a_bar_tells_what_is_ready(
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, WallScreen))
         await settle(pilot)
-        assert sum(line.count("getting ready") for line in lines(app)) == 2
+        assert sum(line.count("preparing") for line in lines(app)) == 2
         assert "1/4 ready, starting the bots of go" in shown(app, "results")
         preparation.done = 4
         app.screen.refresh_content()  # type: ignore[attr-defined]

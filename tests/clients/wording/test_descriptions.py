@@ -41,12 +41,12 @@ AT = {"seq": 1, "at_ms": 0}
         (Moved(**AT, ply=0, seat=0, action={"odd": True}), "odd=True"),
         (Flagged(**AT, ply=0, seat=0, elapsed_ms=1), "time is up"),
         (Resigned(**AT, seat=0), "resigns"),
-        (Left(**AT, seat=0, reason="left", grace_ms=0), "goes away"),
+        (Left(**AT, seat=0, reason="left", grace_ms=0), "leaves"),
         (
             Left(**AT, seat=0, reason="disconnect", grace_ms=60_000),
             "away (disconnect), 60 s to return",
         ),
-        (Returned(**AT, seat=0), "is back"),
+        (Returned(**AT, seat=0), "returns"),
         (Forfeited(**AT, seat=0, cause=Cause.CRASH, detail="exit 1"), "out: crashed (exit 1)"),
         (
             Replaced(
@@ -109,7 +109,7 @@ def test_winners_draws_and_shared_wins_are_told_apart(running: Record) -> None:
 def test_a_match_that_the_server_ended_is_no_draw(running: Record) -> None:
     facts = MatchInfo.of(running.setup)
     ended = result(1, 1, 1, cause=Cause.INFRASTRUCTURE, reason="it could not begin")
-    said = "not played to the end, the server could not continue (it could not begin), 88 plies"
+    said = "not finished, the server could not continue (it could not begin), 88 plies"
     assert descriptions.result_summary(facts, ended) == said
 
 
@@ -149,7 +149,7 @@ def test_a_verdict_lists_ranks_and_why_seats_dropped_out(running: Record) -> Non
         ),
         (
             UnansweredError("the connection broke"),
-            "the server did not answer (the connection broke); look before you repeat it",
+            "the server did not answer (the connection broke); check before you repeat the request",
         ),
         (FileNotFoundError(2, "No such file", "m.jsonl"), "[Errno 2] No such file: 'm.jsonl'"),
         (RuntimeError("odd"), "RuntimeError: odd"),

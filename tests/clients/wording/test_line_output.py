@@ -123,7 +123,7 @@ async def test_a_match_that_is_over_is_read_from_its_record(
         link.connect(), games, lines.append, match="M2", fetch=fetch
     )
     assert lines == whole
-    with pytest.raises(GameError, match="does not know the game 'chinese-checkers'"):
+    with pytest.raises(GameError, match="unknown game 'chinese-checkers'"):
         await line_output.follow_lines(link.connect(), {}, lines.append, match="M2", fetch=fetch)
 
 
@@ -202,7 +202,7 @@ async def test_a_match_that_may_not_be_watched_is_named_and_not_well(
     brief = testing.brief(finished).model_copy(update={"result": None})
     link.push(MatchStarted(lobby="L1", match=brief), LobbyClosed(lobby="L1", reason="closed"))
     lines, well = await course(link, games, lobby="L1")
-    assert lines == ["match M2 is gone: match M2 is closed; ask the host"]
+    assert lines == ["match M2 is no longer available: match M2 is closed; ask the host"]
     assert not well
 
 
@@ -260,8 +260,8 @@ def test_a_house_bot_that_failed_is_told_once() -> None:
     view = testing.lobby_news(house_trouble=[trouble]).lobby
     teller = line_output.LineWriter({})
     assert teller.lobby_trouble(view) == [
-        "[evening] tanks/seer of seat 2 failed: it did not come; it is not started again, and the"
-        " seat is open to anybody"
+        "[evening] tanks/seer in seat 2 failed: it did not come; it will not be restarted, and the"
+        " seat is open to anyone"
     ]
     assert teller.lobby_trouble(view) == []
     [line] = line_output.LineWriter({}, as_json=True).lobby_trouble(view)
@@ -271,7 +271,7 @@ def test_a_house_bot_that_failed_is_told_once() -> None:
 def test_a_programme_that_was_stopped_is_told_once() -> None:
     view = testing.lobby_news(stopped="6 matches in a row could not be played").lobby
     teller = line_output.LineWriter({})
-    said = "the rest of the programme is not played: 6 matches in a row could not be played"
+    said = "the rest of the programme will not be played: 6 matches in a row could not be played"
     assert teller.lobby_trouble(view) == [f"[evening] {said}"]
     assert teller.lobby_trouble(view) == []
     [line] = line_output.LineWriter({}, as_json=True).lobby_trouble(view)

@@ -146,7 +146,7 @@ def test_typed_moves_are_legal_moves_or_a_sentence(game: Game, running: Record) 
     first = picker.options[0]
     assert move_input.parse_typed(game, picker, f" {first.text} ") == first
     assert str(move_input.parse_typed(game, picker, "0-120")).startswith(
-        "0-120 is not a legal move now"
+        "0-120 is not a legal move"
     )
     assert "expected two holes as in 3-14" in str(
         move_input.parse_typed(game, picker, "rook to e4")
@@ -158,8 +158,8 @@ def test_an_illegal_move_says_why_and_what_is_near(game: Game, running: Record) 
     picker = MoveSelector(move_input.move_options(game, turn))
     first = picker.options[0]
     said = str(move_input.parse_typed(game, picker, f"{first.cells[0]}-120", turn))
-    why, _, near = said.partition("; legal and near: ")
-    assert re.fullmatch(r"\d+-120 is not a legal move now: .+", why)
+    why, _, near = said.partition("; similar legal moves: ")
+    assert re.fullmatch(r"\d+-120 is not a legal move: .+", why)
     assert near.split(", ")[0].startswith(f"{first.cells[0]}-")
 
 
@@ -214,9 +214,9 @@ def test_spellings_are_understood_where_they_are_clear(
 def test_what_may_be_several_moves_names_them() -> None:
     picker = MoveSelector([choice(f"turn-{end}") for end in ("right", "left", "up", "down", "in")])
     said = move_input.parse_typed(WORDS, picker, "turn")
-    assert said == "turn may be turn-right, turn-left, turn-up or 2 more"
+    assert said == "turn is ambiguous: turn-right, turn-left, turn-up or 2 more"
     said = move_input.parse_typed(WORDS, MoveSelector(picker.options[:2]), "t")
-    assert said == "t may be turn-right or turn-left"
+    assert said == "t is ambiguous: turn-right or turn-left"
 
 
 def test_where_no_list_is_given_the_server_judges_what_is_typed(game: Game) -> None:

@@ -80,7 +80,7 @@ def test_a_programme_that_was_stopped_is_told_once() -> None:
     course.apply(view("running", [], []))
     why = {"stopped": "6 matches in a row could not be played"}
     stopped = LobbyNews(lobby=view("finished", [], []).lobby.model_copy(update=why))
-    said = "the rest of the programme is not played: 6 matches in a row could not be played"
+    said = "the rest of the programme will not be played: 6 matches in a row could not be played"
     assert course.apply(stopped) == [said]
     assert course.apply(stopped) == []
 
@@ -143,11 +143,11 @@ def test_a_house_bot_that_fails_is_told_once_a_failure() -> None:
         shown = news.lobby.model_copy(update={"house_trouble": [trouble]})
         return course.apply(news.model_copy(update={"lobby": shown}))
 
-    assert failed(1) == ["star/any of seat 2 failed: it ended; it is started again"]
+    assert failed(1) == ["star/any in seat 2 failed: it ended; it will be restarted"]
     assert failed(1) == []
     assert failed(3, given_up=True) == [
-        "star/any of seat 2 failed: it ended; it is not started again, and the seat is open to"
-        " anybody"
+        "star/any in seat 2 failed: it ended; it will not be restarted, and the seat is open to"
+        " anyone"
     ]
 
 

@@ -53,7 +53,7 @@ class Keys(Dialog[None]):
             text.append(key.ljust(width), f"bold {self.kibitz_app.palette.hint}").append(
                 does + "\n", "not bold"
             )
-        yield Static(text.append("\nescape closes this", f"not bold {self.kibitz_app.palette.dim}"))
+        yield Static(text.append("\nescape to close", f"not bold {self.kibitz_app.palette.dim}"))
 
     def action_close(self) -> None:
         self.dismiss(None)
@@ -85,7 +85,7 @@ class Rules(Dialog[None]):
     def on_mount(self) -> None:
         """Focus the page, so that the arrow keys scroll it."""
         page = self.query_one(VerticalScroll)
-        page.border_title = "arrows and page keys scroll, escape closes this"
+        page.border_title = "arrow and page keys to scroll, escape to close"
         page.focus()
 
     def action_close(self) -> None:

@@ -20,13 +20,13 @@ from kibitz_protocol import printable
 from kibitz_protocol.wire.lobbies import LobbyView
 
 KEYS = (
-    ("up down", "choose a running match"),
+    ("up down", "select a running match"),
     ("enter", "watch it"),
     ("n", "watch the next running match"),
     ("f", "follow: go to the next match when one ends"),
-    ("r", "ready, or not ready"),
+    ("r", "toggle ready"),
     ("s", "start (host)"),
-    ("m", "rematch (host, or any player of a seek)"),
+    ("m", "request a rematch (host, or any player of a seek)"),
     ("b", "back"),
     ("F3", "dark or light colors"),
     ("q", "quit"),
@@ -118,7 +118,7 @@ class LobbyScreen(BaseScreen):
         if lines:
             options.highlighted = min(chosen, len(lines) - 1)
         else:
-            options.add_option(Option("no match is running", disabled=True))
+            options.add_option(Option("no running matches", disabled=True))
 
     def _title(self) -> Text:
         view = self.view
@@ -155,17 +155,17 @@ class LobbyScreen(BaseScreen):
                 f"bold {self.kibitz_app.palette.warning}",
             )
         if view is None or mine is None:
-            return Text("you watch this lobby", self.kibitz_app.palette.dim)
+            return Text("you are watching this lobby", self.kibitz_app.palette.dim)
         if view.state == "gathering" and not mine.ready:
             return Text("press r when you are ready", f"bold {self.kibitz_app.palette.hint}")
         if view.state == "gathering":
-            return Text("ready; waiting for the others", self.kibitz_app.palette.text)
+            return Text("ready; waiting for the other players", self.kibitz_app.palette.text)
         if view.state == "finished":
             return Text(
-                "all matches are played; m asks for a rematch",
+                "all matches are over; press m for a rematch",
                 f"bold {self.kibitz_app.palette.hint}",
             )
-        return Text("your next match opens by itself", self.kibitz_app.palette.text)
+        return Text("your next match opens automatically", self.kibitz_app.palette.text)
 
     def answered(self, sentence: str) -> None:
         self._notice = sentence

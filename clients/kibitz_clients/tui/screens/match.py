@@ -28,15 +28,15 @@ from kibitz_protocol.wire.visibility import PUBLIC
 
 WATCHING_KEYS = (
     ("left right", "step back and forth, also , and ."),
-    ("home end", "to the first and the last step"),
-    ("space", "live again"),
-    ("p", "play the steps by themselves"),
+    ("home end", "first and last step"),
+    ("space", "back to live"),
+    ("p", "start or stop playback"),
     ("n", "the next match of the lobby"),
     ("f", "follow: go to the next match when this one ends"),
     ("l", "the lobby: members, standings"),
-    ("#", "names of the places"),
-    ("v", "through whose eyes, where players see different things and the match is over"),
-    ("F2 F3", "the rules of the game; dark or light"),
+    ("#", "show cell names"),
+    ("v", "change the viewpoint (after a match with hidden information)"),
+    ("F2 F3", "rules of the game; dark or light colors"),
     ("b", "back"),
     ("q", "quit"),
 )
@@ -128,7 +128,7 @@ class MatchScreen(BaseScreen):
     def scene(self) -> Scene:
         if self.game is None:
             name = self.timeline.info.game
-            return Scene("square", (), (), (f"this client does not know {name!r}",))
+            return Scene("square", (), (), (f"unknown game {name!r}",))
         frame = self.timeline_cursor.frame
         if self._cached_scene is None or self._cached_scene[0] is not frame:
             drawn = match_picture.frame_scene(self.game, frame, self.timeline.info.seats)
@@ -169,7 +169,7 @@ class MatchScreen(BaseScreen):
         if self.game is None or not self.game.info.hidden:
             self.app.notify("everybody sees the same in this game")
         elif timeline.frames_seen_by is None:
-            self.app.notify("what the others see is shown when the match is over")
+            self.app.notify("other viewpoints are available after the match")
         else:
             order = [None, *range(len(timeline.info.seats)), PUBLIC]
             timeline.set_viewpoint(order[(order.index(timeline.viewpoint) + 1) % len(order)])
@@ -199,6 +199,6 @@ class MatchScreen(BaseScreen):
             info = self.game.info
             page = f"# {info.title}\n\n{info.summary}\n\n{info.legal_rule}"
         if page is None:
-            self.app.notify("this client does not know the rules of this game", markup=False)
+            self.app.notify("the rules of this game are not installed here", markup=False)
         else:
             self.app.push_screen(Rules(page))

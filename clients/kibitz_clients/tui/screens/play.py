@@ -27,18 +27,18 @@ from kibitz_clients.wording.move_input import MoveOption
 from kibitz_games.core.game import Game
 
 PLAYING_KEYS = (
-    ("letters, digits", "type a move{example}; enter plays it"),
-    ("arrows, mouse", "go to a place, on your turn"),
-    ("tab", "go to the next place that may be picked"),
-    ("enter", "pick it, and play the move when it is whole"),
-    ("escape", "drop what is typed, or take the pick back"),
-    ("ctrl+o", "the other move with the same places"),
+    ("letters, digits", "type a move{example}, enter to play it"),
+    ("arrows, mouse", "move the cursor, on your turn"),
+    ("tab", "move to the next cell that can be picked"),
+    ("enter", "pick the cell, and play a complete move"),
+    ("escape", "clear the input, or take back the pick"),
+    ("ctrl+o", "the other move with the same cells"),
     ("ctrl+r", "resign"),
     (", .", "step back and forth"),
-    ("home end space", "to the first and the last step; live again"),
-    ("F1 F2 F3", "these keys; the rules; dark or light"),
+    ("home end space", "first and last step; back to live"),
+    ("F1 F2 F3", "this help; the rules; dark or light colors"),
     ("ctrl+q", "quit"),
-    (":", "a command, or how only one of them begins:"),
+    (":", "a command or an unambiguous prefix:"),
 )
 _LIST_COLUMNS = 44
 """The width of the list of commands below the keys."""
@@ -113,7 +113,7 @@ class PlayScreen(MatchScreen):
         line.placeholder = (
             "type ahead  , . step  F1 keys  F2 rules  :lobby :resign :quit"
             if self._choice.active is None
-            else "type a move, enter plays it  arrows/tab choose  F1 keys  F2 rules  :quit"
+            else "type a move, enter to play  arrows/tab pick  F1 keys  F2 rules  :quit"
         )
         self.update_static("typed", self._typed.completion())
 

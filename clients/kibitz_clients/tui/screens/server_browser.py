@@ -17,10 +17,10 @@ from kibitz_protocol import printable
 from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
 
 KEYS = (
-    ("up down", "choose"),
-    ("tab", "between lobbies and matches"),
+    ("up down", "select"),
+    ("tab", "switch between lobbies and matches"),
     ("enter", "enter the lobby, or watch the match"),
-    ("r", "refresh now; it happens by itself too"),
+    ("r", "refresh now (also automatic)"),
     ("b", "back"),
     ("F3", "dark or light colors"),
     ("q", "quit"),

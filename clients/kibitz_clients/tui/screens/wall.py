@@ -27,9 +27,9 @@ from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
 TILE_KEYS: Final = "123456789acdefghijklmorstuvwxyz"
 """The keys that open the boards, in order, without letters that have other functions."""
 KEYS: Final = (
-    ("1 2 3 ...", "open a board; a click does it too"),
-    ("b", "back from a board to the wall"),
-    ("space", "the next boards, where there are more than fit"),
+    ("1 2 3 ...", "open a board (or click it)"),
+    ("b", "back to the wall"),
+    ("space", "next page of boards"),
     ("F3", "dark or light colors"),
     ("q", "quit"),
 )
@@ -134,14 +134,14 @@ class WallScreen(BaseScreen):
 
     def _tiles(self) -> list[Tile]:
         tiles = [self._tile(key, slot) for key, slot in zip(TILE_KEYS, self._shown(), strict=False)]
-        return tiles or [Tile("", "", "no match is running")]
+        return tiles or [Tile("", "", "no running matches")]
 
     def _tile(self, key: str, slot: Slot) -> Tile:
         state = self.kibitz_app.client_state
         game = state.games.get(slot.game or "")
         title = game.info.title if game else slot.game or ""
         timeline = state.matches.get(slot.match or "")
-        waits = "starting …" if slot.match else "getting ready …"
+        waits = "starting …" if slot.match else "preparing …"
         return Tile(key, title, waits, timeline, game)
 
     def _title(self) -> Text:
@@ -150,11 +150,11 @@ class WallScreen(BaseScreen):
         text.append(f" · {played} {'match' if played == 1 else 'matches'} played", "not bold")
         shown = len(self._shown())
         if shown < len(slots):
-            text.append(f" · {shown} of {len(slots)} boards, space for more", "not bold")
+            text.append(f" · {shown} of {len(slots)} boards, press space for more", "not bold")
         if not self.kibitz_app.online:
             text.append("  reconnecting …", f"bold {self.kibitz_app.palette.warning}")
         last = TILE_KEYS[max(0, shown - 1)]
-        keys = f"1-{last} open a board" if shown > 1 else "1 opens the board"
+        keys = f"1-{last} to open a board" if shown > 1 else "1 to open the board"
         return text.append(f"   {keys}  ? help  q quit", self.kibitz_app.palette.dim)
 
     def _results(self, now: int) -> Text:
@@ -162,7 +162,7 @@ class WallScreen(BaseScreen):
         bar = _progress_bar(self._preparation, self.kibitz_app.palette)
         room = max(1, self.size.width - 2 - cell_len(bar.plain))
         results = [self._result(brief) for brief in reversed(self.boards.finished)]
-        line = "   ·   ".join(results) or "results run along here as matches end"
+        line = "   ·   ".join(results) or "results appear here as matches end"
         if results and cell_len(line) > room:
             line += "   ·   "
             at = now // _RESULT_COLUMN_MS % len(line)
@@ -172,7 +172,7 @@ class WallScreen(BaseScreen):
 
     def _result(self, brief: MatchBrief) -> str:
         game = self.kibitz_app.client_state.games.get(brief.game)
-        assert brief.result is not None, "only a match that has ended is told of"
+        assert brief.result is not None, "only finished matches have a result"
         summary = descriptions.result_summary(MatchInfo.from_brief(brief), brief.result, game)
         return f"{game.info.title if game else printable.line(brief.game)}: {summary}"
 
@@ -192,7 +192,7 @@ class WallScreen(BaseScreen):
         if match is not None and match in self.kibitz_app.client_state.matches:
             self.kibitz_app.navigation.watch_match(match)
         elif key in shown:
-            self.app.notify("nothing is played on this board yet")
+            self.app.notify("no match on this board yet")
 
     def action_page(self) -> None:
         pages = -(-len(self.boards.slots) // self._page_size())

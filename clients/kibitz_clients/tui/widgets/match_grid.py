@@ -142,7 +142,7 @@ class MatchGrid(Widget):
             names = seats.compact_lines(
                 timeline, frame, now, width, height - 1, self._colors, colours
             )
-            drawn = [Text("no room for the board", self._colors.dim), *names]
+            drawn = [Text("window too small", self._colors.dim), *names]
             return self._padded([self._strip(line, width) for line in drawn], width, height)
         if tall is None or (wide is not None and _area(wide) > _area(tall)):
             assert wide is not None

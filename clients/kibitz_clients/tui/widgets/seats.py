@@ -150,4 +150,4 @@ def _away(until: int | None, now: int, colors: Palette) -> Text:
     if until is None:
         return Text("   away", style=f"italic {colors.warning}")
     left = max(0, until - now) // 1000
-    return Text(f"   away, {left} s to return", style=f"italic {colors.warning}")
+    return Text(f"   disconnected, {left} s to return", style=f"italic {colors.warning}")

@@ -26,7 +26,7 @@ export function resultText(result, names, endings = {}) {
   const lines = result.seats.map((seat, i) => ({ rank: seat.rank, name: names[i] ?? `seat ${i + 1}` }));
   const best = lines.filter((line) => line.rank === 1);
   const why = CAUSES[result.cause] ?? reasonText(result.reason, endings);
-  if (result.cause === "infrastructure" || result.cause === "aborted") return `not played to the end ${why}`;
+  if (result.cause === "infrastructure" || result.cause === "aborted") return `not finished ${why}`;
   if (best.length === lines.length && lines.length > 1) return `drawn ${why}`.trim();
   if (lines.length <= 2) return `${best[0]?.name ?? "nobody"} won ${why}`.trim();
   const order = lines.sort((a, b) => a.rank - b.rank);
