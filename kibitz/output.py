@@ -1,4 +1,4 @@
-"""Output of the commands: all of it passes through these functions, since it may contain foreign
+"""Output of the commands: all of it passes through these functions, since it may contain untrusted
 text.
 
 `echo` is for people; `echo_json` is for programs and keeps the content intact. A test checks that
@@ -66,7 +66,7 @@ def _write(text: str, *, err: bool = False, nl: bool) -> None:
 def discard_unwritten() -> None:
     """Drop the buffered output that a standard stream cannot write.
 
-    Python flushes the streams once more when it exits, and would report the same error again.
+    Python flushes the streams again at exit, and would report the same error a second time.
     """
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -89,6 +89,6 @@ def open_standard_descriptors() -> None:
 
 
 def show_fault(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> Any:
-    """Print the traceback of an internal error, as `sys.excepthook`."""
+    """Print the traceback of an internal error; an implementation of `sys.excepthook`."""
     text = "".join(traceback.format_exception(kind, error, trace))
     sys.stderr.write(printable.lines(text))

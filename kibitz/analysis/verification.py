@@ -169,8 +169,7 @@ def _check_seat_result(
             raise RecordError(path, line, f"{where}: {name}: expected {should!r}, not {was!r}")
 
 
-# --- single entries, each checked in the match before it
-# ---------------------------------------------
+# --- single entries, each checked in the match before it --------------------------------------
 
 
 def _check_entry(match: MatchState, entry: Entry) -> None:

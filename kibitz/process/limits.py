@@ -53,11 +53,10 @@ class Limits:
     """The limits of a process; None means unlimited."""
 
     memory_mib: int | None = None
-    """Writable private memory in bytes, beyond which allocations fail."""
+    """Writable private memory, beyond which allocations fail."""
     cpu_s: int | None = None
     resident_mib: int | None = None
-    """Resident memory in bytes, beyond which the process exits; the kernel also kills it before
-    others."""
+    """Resident memory, beyond which the process exits; the kernel also kills it before others."""
 
 
 _OPTIONS = {"--memory": "memory_mib", "--cpu": "cpu_s", "--resident": "resident_mib"}

@@ -42,7 +42,7 @@ ABNORMAL_CAUSES = frozenset(
         Cause.INFRASTRUCTURE,
     }
 )
-"""Causes other than the rules of the game or a player's decision."""
+"""The causes of an end other than the rules of the game or a player's decision."""
 BOT_FAULTS = ABNORMAL_CAUSES | {Cause.TIME}
 """The abnormal causes for matches of bots only, which also include running out of time."""
 

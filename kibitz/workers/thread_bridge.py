@@ -18,7 +18,7 @@ Found = TypeVar("Found")
 
 
 class PoolCompute:
-    """A pool as `kibitz_training.experiment.Compute`."""
+    """An adapter that makes a pool a `kibitz_training.experiment.Compute`."""
 
     def __init__(self, pool: WorkerPool, loop: asyncio.AbstractEventLoop) -> None:
         self._pool = pool

@@ -23,7 +23,7 @@ from kibitz_protocol.wire.messages import Finished, LobbyClosed, MatchStarted, S
 from kibitz_protocol.wire.refusals import Code
 
 _OWN_END_S = 10.0
-"""How long to show the result of an own match over the next one, in seconds."""
+"""How long to show the result of the user's match over the next one, in seconds."""
 
 
 class ScreenNavigation(Navigation):
@@ -224,7 +224,7 @@ class ScreenNavigation(Navigation):
             self._enter_lobby(lobby)
 
     def _tell_own_end(self, left: Timeline) -> None:
-        """Show the result of an own match, since the next one may replace it before it is drawn."""
+        """Show the result of the user's match, since the next one may replace it before it is drawn."""
         if self._live and left.info.you is not None and left.result is not None:
             game = self._state.games.get(left.info.game)
             summary = descriptions.result_summary(left.info, left.result, game)
