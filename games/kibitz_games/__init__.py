@@ -1,1 +1,1 @@
-"""The rules of the games: `core.game` is the interface, `core.registry` the list of them."""
+"""The rules of the games: `core.game` is their interface, `core.registry` finds them by name."""

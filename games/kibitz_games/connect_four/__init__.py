@@ -1,4 +1,4 @@
-"""Connect Four for two: pieces fall down seven columns, and four of one's own in a line win."""
+"""Connect Four for two players: pieces drop into seven columns, and four in a line win."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from kibitz_games.core.game import Game, GameInfo, Model, NoOptions
 
 
 class Move(Model):
-    """The column that a piece falls down, from 0 at the left."""
+    """The column that a piece is dropped into; 0 is on the left."""
 
     column: int = Field(ge=0, lt=rules.COLUMNS)
 
 
 class ConnectFour(Game[NoOptions, Move, BoardView]):
-    """Four in a line on a standing board of seven columns and six rows."""
+    """Connect Four on an upright board of seven columns and six rows."""
 
     info = GameInfo(
         name="connect-four",

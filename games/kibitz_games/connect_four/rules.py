@@ -1,6 +1,6 @@
-"""The rules: ``board[row, column]`` is 0 for an empty cell, else 1 + the seat of a piece.
+"""The rules: ``board[row, column]`` is 0 for an empty cell, otherwise 1 + the piece's seat.
 
-Row 0 is at the top. An action is the column that a piece falls down.
+Row 0 is at the top. An action is the column that a piece is dropped into.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STATE = state_type("connect_four", position=[BOARD], max_plies=CELLS, source=__f
 
 @kernel
 def generate(st: Record, moves: Moves) -> Int:
-    """Write the columns that are not full; none when the play is over."""
+    """Write the columns that are not full, or none if the match is over."""
     n = i64(0)
     for column in range(COLUMNS):
         if st.side >= 0 and st.board[0, column] == 0:
@@ -35,7 +35,7 @@ def generate(st: Record, moves: Moves) -> Int:
 
 @kernel
 def _run(st: Record, row: Int, column: Int, down: Int, right: Int) -> Int:
-    """Return how many pieces like the one in a cell follow it in a direction."""
+    """Count the pieces of the same seat that follow a cell in a direction."""
     n = i64(0)
     y, x = row + down, column + right
     while 0 <= y < ROWS and 0 <= x < COLUMNS and st.board[y, x] == st.board[row, column]:
@@ -46,7 +46,7 @@ def _run(st: Record, row: Int, column: Int, down: Int, right: Int) -> Int:
 
 @kernel
 def apply(st: Record, m: Int) -> None:
-    """Let a piece fall down a column, and update the result if it makes four or fills the board."""
+    """Drop a piece into a column, and end the match if it makes four or fills the board."""
     seat, row = i64(st.side), i64(ROWS - 1)
     while st.board[row, m] != 0:
         row -= 1
@@ -61,7 +61,7 @@ def apply(st: Record, m: Int) -> None:
 
 @kernel
 def observe(st: Record, seat: Int, out: Planes) -> None:
-    """Write a plane for each seat, the own one first."""
+    """Write a plane for each seat, the seat to observe first."""
     for row in range(ROWS):
         for column in range(COLUMNS):
             place, piece = row * COLUMNS + column, i64(st.board[row, column])

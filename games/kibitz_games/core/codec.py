@@ -1,4 +1,4 @@
-"""The codec of moves that are one integer, which is the action itself."""
+"""A codec for moves that consist of one integer, the action itself."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from kibitz_games.core.notation import Notation
 
 
 class IntegerCodec(Notation[MoveT]):
-    """Turns actions into moves with one integer field and back, and both into text.
+    """Converts actions to and from moves with one integer field, and both to and from text.
 
-    The field needs an upper bound, ``Field(ge=0, lt=9)``: there are so many actions. `names` has
-    the name of each action, by default its number. Raises `TypeError` for other models.
+    The field needs an upper bound, ``Field(ge=0, lt=9)``: it gives the number of actions. `names`
+    are the actions' names, by default their numbers. Raises `TypeError` for other models.
     """
 
     def __init__(self, model: type[MoveT], names: Sequence[str] = ()) -> None:
@@ -31,7 +31,7 @@ class IntegerCodec(Notation[MoveT]):
             raise TypeError(f"{model.__name__}.{self._field} needs an upper bound: Field(lt=...)")
         self._model = model
         self.count = int(min(bounds))
-        """How many actions there are."""
+        """The number of actions."""
         self._names = tuple(names) or tuple(map(str, range(self.count)))
         if len(self._names) != self.count:
             raise TypeError(f"expected names of {self.count} actions, not of {len(self._names)}")
@@ -39,11 +39,11 @@ class IntegerCodec(Notation[MoveT]):
         self.encode = functools.cache(self._encode)
 
     def _encode(self, action: int) -> MoveT:
-        """Return the move of an action; moves are frozen, so one object serves for all."""
+        """Return the move for an action. Moves are frozen, so each is created once and shared."""
         return self._model(**{self._field: action})
 
     def decode(self, move: MoveT, legal: Sequence[int]) -> int:
-        """Return the action of a move that is one of the `legal` ones, or raise `IllegalAction`."""
+        """Return the action of a move, or raise `IllegalAction` if it is not one of `legal`."""
         action: int = getattr(move, self._field)
         if not legal:
             raise IllegalAction("the play is over")
@@ -58,7 +58,7 @@ class IntegerCodec(Notation[MoveT]):
         return self._names[action]
 
     def parse(self, text: str) -> MoveT:
-        """Return the move of a name, ignoring case, or raise `IllegalAction`."""
+        """Return the move with this name, ignoring case, or raise `IllegalAction`."""
         action = self._actions.get(text.strip().lower())
         if action is None:
             raise IllegalAction(

@@ -1,10 +1,10 @@
-"""Views that show the fields of a state as they are: for games in which nothing is hidden.
+"""Views that copy fields of the state, for games without hidden information.
 
 A field of the view shows the state's field of the same name: a number as an int, an array as a
-list, nested where it has two axes. If the view declares text (``str``, or ``list[str]`` for an
-array of two axes), each number is the character of `symbols` at that place. Four names are fields
-of every state: ``to_act`` the field ``side``, ``over`` the reason for the end in words, and
-``winner`` and ``forfeited`` a seat, or None.
+list, a two-dimensional array as a list of lists. If the view declares the field as text (``str``,
+or ``list[str]`` for a two-dimensional array), each number becomes the character of `symbols` at
+that index. Four names can be used for every state: ``to_act`` is the field ``side``, ``over`` is
+the reason for the end in words, and ``winner`` and ``forfeited`` are a seat or None.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _SEATS_OR_NONE = ("winner", "forfeited")
 
 
 class BoardView(Model):
-    """The view of a game on a board, in which nothing is hidden.
+    """The view of a board game without hidden information.
 
-    ``board`` has a string for each row, a character for each cell.
+    ``board`` has a string for each row, with a character for each cell.
     """
 
     board: list[str]
@@ -36,7 +36,7 @@ class BoardView(Model):
 
 
 class DeclaredView(Generic[ViewT]):
-    """Makes views out of states by the names of their fields, and states out of such views."""
+    """Converts states to views, field by field by name, and such views back to states."""
 
     def __init__(
         self, model: type[ViewT], dtype: np.dtype[Any], reasons: Sequence[str], symbols: str
@@ -49,7 +49,7 @@ class DeclaredView(Generic[ViewT]):
         self._shown = {own: self._converter(own) for own in self._sources}
 
     def _converter(self, own: str) -> Callable[[Any], Any]:
-        """Return the converter from a value of the state to the value of a field of the view."""
+        """Return the function that converts the state's value of a field to the view's."""
         annotation, symbols = self._model.model_fields[own].annotation, self._symbols
         if own == "over":
             return lambda end: self._reasons[int(end)] or None
@@ -62,23 +62,23 @@ class DeclaredView(Generic[ViewT]):
         return lambda value: value.tolist()
 
     def view(self, state: State) -> ViewT:
-        """Return the view of a state; it shares nothing with it."""
+        """Return the view of a state; the two share no memory."""
         fields = {own: self._shown[own](state[name]) for own, name in self._sources.items()}
         return self._model.unchecked(fields)
 
     def state(self, view: ViewT) -> Any:
-        """Return a state with the fields that a view shows, and no key yet."""
+        """Return a state with the fields that a view shows; its key is not set yet."""
         st = snapshot.new_state(self._dtype, self._seats(view))
         for own, name in self._sources.items():
             st[name] = self._hidden(own, getattr(view, own))
         return st
 
     def _seats(self, view: ViewT) -> int:
-        """Return the number of seats in the view, by default two."""
+        """Return the view's number of seats; 2 if it does not show one."""
         return int(getattr(view, "seats", 2))
 
     def _hidden(self, own: str, shown: Any) -> Any:
-        """Return the value of the state that a field of the view shows."""
+        """Return the state's value for a field of the view."""
         annotation = self._model.model_fields[own].annotation
         if own == "over":
             return self._reasons.index(shown or "")

@@ -1,4 +1,4 @@
-"""The parts of which the default methods of `Game` are made."""
+"""The components behind the default methods of `Game`."""
 
 from __future__ import annotations
 
@@ -12,31 +12,32 @@ if TYPE_CHECKING:
 
 
 class Defaults:
-    """The parts for one game, each made when it is first used.
+    """The components for one game, each created on first use.
 
-    Those with kernels are imported then too: a program settles the mode of its kernels before that.
+    Those with kernels are also imported only then, so that a program can choose its kernel mode
+    before.
     """
 
     def __init__(self, game: Game, *, plays: bool) -> None:
         self._game = game
         self.plays = plays
-        """Whether the game leaves `play` and `to_act` to the operations."""
+        """Whether the game uses the default `play` and `to_act`."""
 
     @functools.cached_property
     def operations(self) -> Any:
-        """The operations on states, `compiled.calls`."""
+        """The operations on states (`compiled.calls`)."""
         from kibitz_games.compiled import calls
 
         return calls
 
     @functools.cached_property
     def codec(self) -> IntegerCodec[Any]:
-        """The codec of a `Move` that is one integer."""
+        """The codec for a `Move` that is one integer."""
         return IntegerCodec(self._game.Move, self._game.action_names)
 
     @functools.cached_property
     def declared(self) -> Any:
-        """The views that show fields of the state, a `DeclaredView`."""
+        """The converter between states and views that copy their fields."""
         from kibitz_games.core.declared import DeclaredView
 
         game = self._game

@@ -1,13 +1,14 @@
-"""Scenes on the wire: a stage once, then a merge patch of it after each step.
+"""Scenes on the wire: a stage once, then a merge patch after each step.
 
-A stage is a scene as a JSON object, its cells by their names. A client that knows no rules keeps
-the stage and applies the patches. Drawings cost more than the moves that they show, and most of a
-board stays as it is. Games keep the cells that they have made, so `differing_parts` compares most
-of them by identity, and writes only the others::
+A stage is a scene as a JSON object whose cells are keyed by name. Clients keep the stage and apply
+the patches, without knowing any rules. Drawing a position costs more than the move itself, and most
+of a board does not change. Games cache the cells that they have created, so `differing_parts`
+compares most of them by identity and serializes only the others::
 
     difference(*differing_parts(before, after)) == difference(stage_of(before), stage_of(after))
 
-Fields that are absent from a cell or a mark are None. Cells have no order: no cell covers another.
+Fields missing from a cell or a mark are None. The order of cells does not matter, since none
+overlap.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ def stage_of(scene: Scene) -> Stage:
 
 
 def differing_parts(before: Scene, after: Scene) -> tuple[Stage, Stage]:
-    """Return both scenes as stages, without the cells and the parts that are equal in both.
+    """Return both scenes as stages, without the cells and parts that are equal in both.
 
-    Both are scenes of one play, so their lattice is the same.
+    Both scenes must belong to the same match, so their lattices are equal.
     """
     known = {cell.name: cell for cell in before.cells}
     changed = {}
@@ -56,7 +57,7 @@ def differing_parts(before: Scene, after: Scene) -> tuple[Stage, Stage]:
 
 
 def scene_of(stage: Mapping[str, Any]) -> Scene:
-    """Return the scene of a stage, for renderers; the inverse of `stage_of`."""
+    """Return the scene of a stage, for renderers: the inverse of `stage_of`."""
     return Scene(
         lattice=stage["lattice"],
         cells=tuple(Cell(name, **fields) for name, fields in stage["cells"].items()),
@@ -91,4 +92,4 @@ _WRITERS: Final[Mapping[str, Any]] = {
     "text": str,
     "colours": str,
 }
-"""How each element of the other parts of a scene is written."""
+"""The serializer for the elements of each other part of a scene."""

@@ -1,18 +1,18 @@
-"""The interface `Game`, between rules and everything that hosts, plays or draws them.
+"""The `Game` interface between the rules and the code that hosts, plays or draws them.
 
-A game is one stateless object of a class ``Game[Options, Move, View]``. To write one, provide
-`GameInfo`, the three models, a type of state with the operations on it (`compiled.operations`), and
-override the defaults below that do not fit. See `docs/add-a-game.md`.
+A game is one stateless instance of a subclass of ``Game[Options, Move, View]``. To write one,
+provide `GameInfo`, the three models and a state type with its operations (`compiled.operations`),
+and override the defaults below that do not fit. See `docs/add-a-game.md`.
 
 A *state* is a numpy structured record that `play` changes in place and `undo` restores byte for
 byte; copying a state is `state.copy()`. An *action* is a small non-negative integer. Its wire
-format is the game's `Move` model, and only `encode` and `decode` convert between the two. `view` is
-the only way that any part of a state leaves the server.
+format is the game's `Move` model, and only `encode` and `decode` convert between the two. State
+leaves the server only through `view`.
 
-Callers may rely on the laws that `tests/games/conformance/test_laws.py` holds every registered game
-to: `legal` is empty exactly when the play is over, every legal action applies and every other one
-is refused by `decode`, the play ends by `max_plies`, and the same setup and actions give the
-same bytes, compiled or plain.
+Callers may rely on the laws that `tests/games/conformance/test_laws.py` checks for every registered
+game: `legal` is empty exactly when the match is over, every legal action can be played, `decode`
+refuses all other actions, the match ends within `max_plies`, and the same setup and actions give
+the same bytes, compiled or not.
 """
 
 from __future__ import annotations
@@ -44,107 +44,109 @@ from kibitz_games.core.notation import Notation as Notation
 from kibitz_games.core.scene import Scene
 
 TERMINAL = -1
-"""The return value of `Game.to_act` when the play is over."""
+"""The return value of `Game.to_act` when the match is over."""
 
 TimeoutPolicy = Literal["forfeit", "random", "skip"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameInfo:
-    """Static facts of a game, which hosts, lobbies and searches check before they start."""
+    """Static facts about a game, which hosts, lobbies and searches check before they start."""
 
     name: str
-    """Identifier on the wire and on the command line, for example ``chinese-checkers``."""
+    """The identifier on the wire and on the command line, such as ``chinese-checkers``."""
     title: str
     summary: str
-    """One line for a list of games."""
+    """One line of description for lists of games."""
     rules_version: int
-    """Raised when the behavior of the rules changes, and only then. A match keeps the version that
-    it began under: see `Game.earlier_versions`."""
+    """Incremented whenever the behavior of the rules changes. A match keeps the version with which
+    it started: see `Game.earlier_versions`."""
     seats: tuple[int, ...]
-    """Numbers of players that some options allow; `Game.start` has the last word."""
+    """All supported numbers of players; `Game.start` may refuse some of them for certain
+    options."""
     hidden: bool = False
-    """Whether some seat may not see everything."""
+    """Whether the game hides information from some seats."""
     on_flag: TimeoutPolicy = "forfeit"
-    """The treatment of a seat whose time ran out: it drops out (``forfeit``); or the server plays a
-    legal action for it, drawn from the seed (``random``); or it passes its turn without acting
-    (``skip``, by the game's action `Game.skip`)."""
+    """The consequence for a seat that runs out of time: it drops out (``forfeit``), the server
+    plays a legal action for it, drawn from the seed (``random``), or its turn is skipped (``skip``,
+    with the action `Game.skip`)."""
     balanced: bool = False
-    """Whether a single match says little, because of the first seat's advantage or the deal. Such a
-    game is played in blocks: a group of players takes every seat in turn, on one deal."""
+    """Whether single matches are unfair because of the first seat's advantage or the deal. Such a
+    game is played in blocks of matches, in which each player takes every seat on the same deal."""
     max_plies: int
-    """An upper bound on the length of any play."""
+    """An upper bound on the number of plies in a match."""
     legal_rule: str = ""
-    """A description of the legal actions, for games where a list would be long and the rule is
-    plain (``any empty cell``); turns then carry the rule and a count instead of the list."""
+    """A description of the legal actions, for games with a simple rule and a long list (``any empty
+    cell``). Turns then contain the rule and a count instead of the list."""
     drops: bool = True
-    """Whether the rest may play on after a seat has dropped out of a game of three or more."""
+    """Whether a game with three or more players continues after one of them drops out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The end of a play by the rules: per seat a rank (1 is best, ties share) and a score."""
+    """The result of a match: each seat's rank (1 is best, ties share a rank) and score."""
 
     ranks: tuple[int, ...]
     scores: tuple[float, ...]
     reason: str
-    """Why it ended, in the game's words: ``goal``, ``repetition``, ``stall``, ``length``, ..."""
+    """Why the match ended, in the game's terms: ``goal``, ``repetition``, ``stall``, ``length``,
+    ..."""
     points: tuple[float, ...] = field(default=(), repr=False)
-    """Each seat's points, if the game counts any; `scores` are shares of 1."""
+    """Each seat's points, if the game counts points; the `scores` are between 0 and 1."""
 
 
 _WRITTEN_FROM = {
     "view_json": ("view",),
     "legal_json": ("legal", "encode"),
 }
-"""Optional faster methods, each with the methods that it must agree with. A subclass that overrides
-one of the latter does not inherit the faster method."""
+"""Faster methods, each with the methods whose results it reproduces. A subclass that overrides one
+of these does not inherit the faster method."""
 
 
 class Game(Generic[OptionsT, MoveT, ViewT]):
     """The rules of one kind of game. Subclasses are stateless; one instance is registered.
 
-    Three kinds of methods have defaults. Those about the play (`to_act` to `outcome`) ask the
-    operations that were implemented for `state_type`. Those about moves (`encode` to `notation`)
-    do for a `Move` that is one integer, the action itself. Those about views (`view`, `sample`,
-    `scene`, `features`) do if nothing is hidden: a `View` gets the fields of the state that have
-    the same names, see `core.declared`.
+    Three groups of methods have defaults. The methods for playing (`to_act` to `outcome`) call the
+    operations implemented for `state_type`. The defaults for moves (`encode` to `notation`) require
+    a `Move` with one integer, the action itself. The defaults for views (`view`, `sample`, `scene`,
+    `features`) require a game without hidden information: a `View` gets the fields of the state
+    with the same names (see `core.declared`).
     """
 
     info: ClassVar[GameInfo]
     earlier_versions: ClassVar[Mapping[int, Mapping[str, Json]]] = {}
-    """The options under which the present rules match those of an earlier version, by version.
+    """The options with which the current rules reproduce those of an earlier version, by version.
 
-    A change of the rules is an option with a new default. The game's earlier behavior is another
-    value of that option, listed here. So there is one source of rules, and it plays on and replays
-    matches of every version.
+    To change the rules, add an option whose default is the new behavior, and list the value for the
+    earlier behavior here. One implementation then resumes and replays matches of every version.
     """
     Options: type[OptionsT]
     """The options of a match; every field has a default and a description."""
     Move: type[MoveT]
     """An action on the wire: a flat object of integers, strings and booleans."""
     View: type[ViewT]
-    """The part of a state that one viewer may know."""
+    """The part of a state that one viewer may see."""
     warm_up_options: ClassVar[Sequence[Mapping[str, Json]]] = ({},)
-    """Options that together use every kernel of the rules, which a server loads before a match."""
+    """Sets of options that together exercise every kernel of the rules, for warming up a server."""
     state_type: ClassVar[np.dtype[Any]]
-    """The type of the states, for which operations are implemented."""
+    """The numpy type of the states; the operations are registered for it."""
     reasons: ClassVar[tuple[str, ...]] = ("", "dropped")
-    """Words for the field ``end`` of a state, which is an index here: the first for a play that
-    goes on, the last for one that ended because a seat left."""
+    """The reasons for the end, indexed by a state's field ``end``: the first until the match ends,
+    the last if it ended because a seat left."""
     reason_texts: ClassVar[Mapping[str, str]] = {}
-    """The wording of `reasons` in a result, after the winner or the draw: ``with five in a
+    """The phrase for each reason in a result, after the winner or the draw: ``with five in a
     row``."""
     action_names: ClassVar[tuple[str, ...]] = ()
-    """How people write each action of a `Move` that is one integer; empty for its number."""
+    """The name of each action if a `Move` is one integer; by default its number."""
     _present: ClassVar[Any] = None
-    """Of a game with the rules of an earlier version, the game with the present ones."""
+    """The game with the current rules, if this one has the rules of an earlier version."""
     symbols: ClassVar[str] = ".xo"
-    """Characters of a ``board`` in a view: an empty cell, then the pieces of each seat."""
+    """The characters of a ``board`` in a view: an empty cell, then each seat's piece."""
     file_formats: ClassVar[Mapping[str, Callable[[bytes], GameFile]]] = {}
-    """Readers of matches that other programs saved, by the end of the file's name: ``.sgf``."""
+    """Readers of matches saved by other programs, by file name extension: ``.sgf``."""
     opening_formats: ClassVar[Mapping[str, Callable[[bytes, Any], Sequence[Opening]]]] = {}
-    """Readers of openings from such files, for the options of a game, which has `opening`."""
+    """Readers of openings from such files, by extension. The game's options need a field
+    `opening`."""
 
     def __init_subclass__(cls, **facts: Any) -> None:
         """Take the three models from ``Game[Options, Move, View]``."""
@@ -158,7 +160,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
                     setattr(cls, name, model)
 
     def __init__(self) -> None:
-        """Raise `TypeError` if a default does not fit the game's `info`."""
+        """Raise `TypeError` if the game's `info` requires a method that is not overridden."""
         wanted = ["view", "referee_view", "sample"] if self.info.hidden else []
         wanted += ["skip"] if self.info.on_flag == "skip" else []
         for name in wanted:
@@ -166,7 +168,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
                 why = "skips turns" if name == "skip" else "hides something"
                 raise TypeError(f"{self.info.name} {why}, so it has to override `{name}`")
 
-    # Games have no state, and searches and caches compare them by identity: a copy is the same.
+    # Searches and caches compare games by identity, so copying one returns the same object.
 
     def __copy__(self, memo: object = None) -> Self:
         return self
@@ -174,7 +176,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
     __deepcopy__ = __copy__
 
     def __reduce__(self) -> Any:
-        """Pickle a registered game by its name, any other without the caches of its defaults."""
+        """Pickle a registered game as its name, and any other without its cached properties."""
         from kibitz_games.core import registry
 
         if self._present is not None:
@@ -186,11 +188,11 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         return _bare, (type(self),), own
 
     def at_version(self, version: int) -> Self:
-        """Return this game with the rules of a version: the game itself for the present one.
+        """Return this game with the rules of a version; the game itself for the current one.
 
-        Records and running matches contain their version. The rules of an earlier one differ in
-        their `info` and their `Options`: later options have a single allowed value. Raises
-        `UnknownRules`.
+        Records and running matches contain their version. A game with an earlier version differs in
+        `info` and `Options`: each option added since allows only the value for the earlier
+        behavior. Raises `UnknownRules`.
         """
         if version == self.info.rules_version:
             return self
@@ -203,16 +205,17 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
     # --------------------------------------------------------------------------------- the play
 
     def deal(self, options: OptionsT, seats: int, seed: int) -> dict[str, Json]:
-        """Draw everything random of the start from `seed`; `{}` for a game without chance.
+        """Draw all random elements of the start from `seed`; `{}` for a game without chance.
 
-        The result is logged with the setup, so that a replay never draws again.
+        The result is logged with the setup, so replays do not depend on the random generator.
         """
         return {}
 
     def start(self, options: OptionsT, seats: int, deal: Mapping[str, Json]) -> State:
         """Return the first state, or raise `InvalidSetup`.
 
-        By default a state of zeros, which `set_up` completes, for the numbers of seats in `info`.
+        The default accepts the numbers of seats in `info`, creates a state of zeros, and completes
+        it with `set_up`.
         """
         if seats not in self.info.seats:
             allowed = " or ".join(map(str, self.info.seats))
@@ -225,32 +228,32 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         return cast(State, state)
 
     def set_up(self, state: Any, options: OptionsT, deal: Mapping[str, Json]) -> None:
-        """Complete the first state of a play, whose fields are 0; the default changes nothing.
+        """Complete the first state of a match, whose fields are all 0; the default changes nothing.
 
-        Raise `InvalidSetup` for options that the models cannot refuse.
+        Raise `InvalidSetup` for options that the models cannot reject.
         """
 
     def to_act(self, state: State) -> int:
-        """Return the seat to act, or `TERMINAL`: the state's ``side``."""
+        """Return the seat to act (the state's ``side``), or `TERMINAL`."""
         return int(state["side"])
 
     def legal(self, state: State) -> list[int]:
-        """Return the legal actions in a fixed order; empty exactly when the play is over.
+        """Return the legal actions in a fixed order; empty exactly when the match is over.
 
         If the rules force a pass, the pass is the only legal action.
         """
         return cast(list[int], self.defaults.operations.legal(state))
 
     def count_legal(self, state: State) -> int:
-        """Return the number of legal actions; a game may compute it without listing them."""
+        """Return the number of legal actions, if possible without listing them."""
         return len(self.legal(state))
 
     def play(self, state: State, action: int) -> None:
-        """Apply a legal action in place. Behavior is undefined for any other action."""
+        """Apply a legal action in place; the behavior for any other action is undefined."""
         self.defaults.operations.play(state, action)
 
     def play_turn(self, state: State, action: int) -> int:
-        """Apply a legal action in place and return who acts then: `play` and `to_act` in one."""
+        """Apply a legal action in place and return the seat to act next."""
         defaults = self.defaults
         if defaults.plays:
             acting: int = defaults.operations.play_turn(state, action)
@@ -259,23 +262,23 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         return self.to_act(state)
 
     def undo(self, state: State, action: int) -> None:
-        """Take back `action`, the last one played; the state's bytes are as they were."""
+        """Take back `action`, the last one played, and restore the state byte for byte."""
         self.defaults.operations.undo(state, action)
 
     def skip(self, state: State) -> int:
-        """Return the action of a seat that let its time run out, if `on_flag` is ``skip``.
+        """Return the action for a seat that ran out of time, if `on_flag` is ``skip``.
 
-        `play` and `undo` take it like any other, but it is not legal: players cannot choose it, and
-        it has no wire move.
+        `play` and `undo` accept it like any other, but it is not legal: players cannot choose it,
+        and it has no wire move.
         """
         raise NotImplementedError(f"{self.info.name} skips no turns")
 
     def forfeit(self, state: State, seat: int) -> None:
-        """Take `seat` out of the play (resignation, lost on time, left); not undoable.
+        """Remove `seat` from the match (it resigned, lost on time or left); this cannot be undone.
 
-        It ranks below every seat that has not left, and above those that left before. When one seat
-        is left the play is over. Nothing changes for a seat that has finished already, so players
-        with nothing left to do may leave. Raises `GameError` for a seat that does not exist.
+        It ranks below every seat that has not left, and above those that left before. The match is
+        over once only one seat remains. A seat that has already finished keeps its result, so its
+        player may leave. Raises `GameError` for a seat that does not exist.
         """
         seats = int(state["seats"])
         if not 0 <= seat < seats:
@@ -284,13 +287,13 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
             self.defaults.operations.forfeit(state, seat)
 
     def in_play(self, state: State, seat: int) -> bool:
-        """Return whether a seat may still leave a play that goes on; by default each may."""
+        """Return whether a seat can still leave an unfinished match; by default, every seat can."""
         return True
 
     def outcome(self, state: State) -> Outcome | None:
-        """Return the outcome, or None while the play goes on.
+        """Return the outcome, or None until the match is over.
 
-        By default the scores are those of the operation `returns`, and ranks follow from them.
+        By default, the operation `returns` gives the scores, and the ranks follow from these.
         """
         if int(state["side"]) != TERMINAL:
             return None
@@ -299,24 +302,27 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         return Outcome(ranks, scores, self.reasons[int(state["end"])], self.points(state))
 
     def points(self, state: State) -> tuple[float, ...]:
-        """Return each seat's points, as the game counts them; empty if it counts none."""
+        """Return each seat's points; empty if the game counts none."""
         return ()
 
     # -------------------------------------------------------------------------------- the moves
 
     def decode(self, state: State, move: MoveT) -> int:
-        """Turn a wire move into an action, or raise `IllegalAction`: the only legality check."""
+        """Convert a wire move to an action, or raise `IllegalAction`.
+
+        This is the only legality check.
+        """
         return self.defaults.codec.decode(move, self.legal(state))
 
     def encode(self, state: State, action: int) -> MoveT:
-        """Turn an action into its wire move."""
+        """Convert an action to its wire move."""
         return cast(MoveT, self.defaults.codec.encode(action))
 
     def legal_json(self, state: State, most: int) -> tuple[bytes, int]:
-        """Return the legal actions as the JSON list of the wire format, and their number.
+        """Return the legal actions as JSON in the wire format, and their number.
 
-        The list is empty bytes if it would be longer than `most`. A server writes it with every
-        turn that lists its actions, so a game may override it with a faster version.
+        The JSON is empty if there are more than `most` actions. The server sends it with every turn
+        that lists its actions, so games may override it with a faster version.
         """
         legal = self.legal(state)
         if len(legal) > most:
@@ -326,65 +332,67 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
 
     @functools.cached_property
     def notation(self) -> Notation[MoveT]:
-        """How people write and click moves; a game has an object of its own in this place."""
+        """How people write and click moves; games may override it."""
         return self.defaults.codec
 
     # -------------------------------------------------------------------------------- the views
 
     def view(self, state: State, seat: int | None) -> ViewT:
-        """Return the part of a state that `seat` may know, or the public if `seat` is None."""
+        """Return the part of a state that `seat` may see, or the public if `seat` is None."""
         return cast(ViewT, self.defaults.declared.view(state))
 
     def referee_view(self, state: State) -> ViewT:
-        """Return the view of a referee, who may know everything."""
+        """Return the view of a referee, who may see everything."""
         return self.view(state, None)
 
     def sample(self, view: ViewT, seed: int) -> State:
         """Return a state that is consistent with `view`; the state itself if nothing is hidden.
 
-        By default, facts that are not in the view, such as earlier plies, are as at the start.
+        By default, fields that are not in the view, such as the number of plies, have their initial
+        values.
         """
         state = self.defaults.declared.state(view)
         state["key"] = self.defaults.operations.compute_key(state)
         return cast(State, state)
 
     def scene(self, view: ViewT) -> Scene:
-        """Draw a view; by default its ``board``, a list of rows of `symbols`.
+        """Return the scene of a view; by default its ``board``, a list of rows of `symbols`.
 
-        `action_names` that are no cells of the board become buttons above it.
+        `action_names` that are not cells of the board become buttons above it.
         """
         from kibitz_games.core import grid
 
         return grid.board_scene(view, self.symbols, action_names=self.action_names)
 
     def features(self, view: ViewT, seat: int) -> Features:
-        """Return a view as the observation of a learner in `seat`: numbers from -1 to 1.
+        """Return a view as an observation for a learner in `seat`: numbers from -1 to 1.
 
-        The shape is the same for all views of plays with the same options and seats, and has at
-        most three axes. The viewer's own seat comes first wherever seats are distinguished. By
-        default a plane for each seat over the view's ``board``, float32 [seats, rows, columns].
+        The shape is the same for all views of matches with the same options and seats, and has at
+        most three axes. The viewer's own seat is first wherever seats are distinguished. By
+        default, the result has one plane for each seat over the view's ``board``: float32 [seats,
+        rows, columns].
         """
         from kibitz_games.core import grid
 
         return grid.board_features(view, self.symbols, seat)
 
     def view_json(self, state: State, seat: int | None) -> bytes:
-        """Return the view of `seat` as the JSON that travels: that of its model.
+        """Return the view of `seat` as JSON in the wire format.
 
-        A server writes it with every turn of a game that hides nothing, so a game may have it
-        quicker, without a model: byte for byte the same.
+        The server sends it with every turn of a game without hidden information, so games may
+        override it to write the same bytes faster, without a model.
         """
         return self.view(state, seat).to_json()
 
     @functools.cached_property
     def defaults(self) -> Defaults:
-        """The parts of which the default methods are made."""
+        """The components behind the default methods."""
         own = type(self)
         return Defaults(self, plays=own.play is Game.play and own.to_act is Game.to_act)
 
 
 def _bare(kind: type[Game]) -> Game:
-    """Return a game whose attributes a pickle will add."""
+    """Return a game without attributes, which unpickling then sets."""
     return object.__new__(kind)
 
 
@@ -394,7 +402,7 @@ def _is_cached(kind: type[Game], name: str) -> bool:
 
 @functools.cache
 def _at_version(game: Game, version: int) -> Game:
-    """Return a copy of a game with its own class, whose options are those of `version`."""
+    """Return a copy of a game with a class of its own and the options of `version`."""
     fixed: Any = {
         name: (Literal[value], value) for name, value in game.earlier_versions[version].items()
     }

@@ -1,4 +1,4 @@
-"""Games and openings from files of other programs, as the games that know such files read them."""
+"""Games and openings read from other programs' files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class GameFileError(ValueError):
-    """A file that cannot be read: the line, and what was expected there."""
+    """A file that cannot be read; gives the line and what was expected there."""
 
     def __init__(self, line: int, sentence: str) -> None:
         super().__init__(f"line {line}: {sentence}")
@@ -18,20 +18,20 @@ class GameFileError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class GameFile:
-    """A match that a file holds."""
+    """A match read from a file."""
 
     options: Mapping[str, Any]
-    """The game's options, as they travel; the first player begins."""
+    """The game's options in the wire format; the first player moves first."""
     players: tuple[str, ...]
-    """A name for each seat; empty if the file has none."""
+    """The player's name for each seat; empty if the file has none."""
     moves: tuple[Any, ...]
-    """Moves of the game's model, all of them legal."""
+    """Moves as instances of the game's model; all are legal."""
 
 
 @dataclass(frozen=True)
 class Opening:
-    """A line of moves that a file holds, as people write them."""
+    """A sequence of moves read from a file, as people write them."""
 
     line: int
-    """The line in the file."""
+    """The line number in the file."""
     moves: tuple[str, ...]

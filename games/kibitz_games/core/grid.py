@@ -1,8 +1,8 @@
-"""Boards of square cells: their names, their drawing, and their features for learners.
+"""Boards of square cells: cell names, drawing, and features for learners.
 
-A board is a list of rows from the top, each a string with a character for each cell: ``.`` if it is
-empty, else the character of the seat whose piece stands there. Columns have letters from the left
-and rows numbers from the top, so that the cell in the corner is ``a1``.
+A board is a list of rows from the top, each a string with a character for each cell: ``.`` for an
+empty cell, otherwise the character of the seat that owns the piece. Columns have letters from the
+left and rows have numbers from the top, so the top left cell is ``a1``.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from kibitz_games.core.scene import Cell, CellKind, Label, Mark, Scene, seat_nam
 
 
 def cell_name(row: int, column: int) -> str:
-    """Return the name of a cell, both numbers from 0: ``b3`` for row 2 and column 1."""
+    """Return the name of a cell, such as ``b3`` for row 2 and column 1 (counted from 0)."""
     return f"{chr(ord('a') + column)}{row + 1}"
 
 
 def cell_names(rows: int, columns: int) -> tuple[str, ...]:
-    """Return the names of all cells, row by row: the actions of a game that fills cells."""
+    """Return the names of all cells, row by row: the action names if players choose cells."""
     return tuple(cell_name(row, column) for row in range(rows) for column in range(columns))
 
 
@@ -35,10 +35,10 @@ def board_scene(
     marks: Sequence[Mark] = (),
     action_names: Sequence[str] = (),
 ) -> Scene:
-    """Draw the ``board`` of a view with its coordinates, and its status below.
+    """Return the scene of a view's ``board``, with coordinates and the status below.
 
-    `kind` is the look of a cell, and `marks` are highlights. If actions are not named after cells,
-    as in a game in which a person picks a column, they are buttons above the board.
+    `kind` is the look of a cell, and `marks` are highlights. Actions that are not named after
+    cells, such as columns, become buttons above the board.
     """
     rows: list[str] = view.board
     cells = [
@@ -61,13 +61,13 @@ def _cell(row: int, column: int, kind: CellKind, seat: int) -> Cell:
 
 @functools.cache
 def _labels(rows: int, columns: int) -> tuple[Label, ...]:
-    """Name the columns above the board and number the rows to the left of it."""
+    """Return column letters above the board and row numbers on its left."""
     above = tuple(Label(chr(ord("a") + x), x, -1) for x in range(columns))
     return above + tuple(Label(str(y + 1), -1, y) for y in range(rows))
 
 
 def status_lines(view: Any) -> tuple[str, ...]:
-    """Return a line that says who is to move, or how the play has ended."""
+    """Return a line that says who is to move, or how the match ended."""
     if view.over is None:
         return (f"{seat_name(view.to_act)} to move",)
     if view.winner is None:
@@ -76,7 +76,7 @@ def status_lines(view: Any) -> tuple[str, ...]:
 
 
 def board_features(view: Any, symbols: str, seat: int) -> Features:
-    """Return a plane for each seat, the own one first: float32 [seats, rows, columns]."""
+    """Return a plane for each seat, the viewer's first: float32 [seats, rows, columns]."""
     cells = np.array([list(row) for row in view.board])
     pieces = symbols[1:]
     order = pieces[seat:] + pieces[:seat]

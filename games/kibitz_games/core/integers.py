@@ -1,4 +1,4 @@
-"""Whole numbers of foreign types: numpy's, a tensor's, whatever has ``__index__``."""
+"""Conversion of foreign integer types, such as those of numpy and tensors, to `int`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 def integer(value: Any) -> int | None:
     """Return `value` as an `int`, or None if it is not an integer.
 
-    Any object with ``__index__`` is one: numpy's integers, arrays without axes, tensors of one
-    element. Booleans of any library are not: a flag in place of a move is a mistake.
+    Any object with ``__index__`` is accepted: numpy integers, zero-dimensional arrays, one-element
+    tensors. Booleans of any library are refused, since a flag in place of a move is a mistake.
     """
     if type(value) is int:
         return value
@@ -18,5 +18,5 @@ def integer(value: Any) -> int | None:
         return None
     try:
         return operator.index(value)
-    except TypeError:  # no number, or more than one, as an array with axes
+    except TypeError:  # not a number, or an array with more than one
         return None

@@ -1,12 +1,11 @@
-"""Observations and dense action numbers for learners, the same for every game.
+"""Observations and dense action numbers for learners, for every game.
 
-Dense action numbers begin at 0 and have no holes, as far as options and geometry tell. A game whose
-own numbers have holes implements the operations `num_dense`, `dense_index` and `dense_action`; one
-that implements `observe` writes observations straight from the state.
+Dense action numbers start at 0 and have no gaps for the given options and geometry. A game whose
+actions have gaps implements the operations `num_dense`, `dense_index` and `dense_action`. A game
+that implements `observe` writes observations directly from the state.
 """
 
-# Operations are imported when they are first used: a program settles the mode of its kernels
-# before that.
+# Operations are imported on first use, so that a program can choose its kernel mode before.
 
 from __future__ import annotations
 
@@ -21,10 +20,10 @@ from kibitz_games.core.game import Features, Game, State
 def observe(game: Game, state: State, seat: int, out: Features | None = None) -> Features:
     """Return ``game.features(game.view(state, seat), seat)``, in `out` if given.
 
-    `out` is a contiguous array of float32 with the shape `observation_shape`: machine code would
-    write beyond a smaller one. Raises `ValueError` for another kind of array. If the operation
-    `observe` is implemented for `state_type`, the numbers come straight from the state, in a
-    microsecond or two; otherwise they go through the view.
+    `out` must be a contiguous float32 array of the shape `observation_shape`, since machine code
+    would write past the end of a smaller one; raises `ValueError` otherwise. If the operation
+    `observe` is implemented for `state_type`, it reads the state directly, in one or two
+    microseconds; otherwise the observation is computed from the view.
     """
     if _offers(game, "observe"):
         if out is None:
@@ -39,26 +38,26 @@ def observe(game: Game, state: State, seat: int, out: Features | None = None) ->
 
 
 def observation_shape(game: Game, state: State) -> tuple[int, ...]:
-    """Return the shape of the observations of plays like the one of `state`."""
+    """Return the shape of observations for matches with the setup of `state`."""
     return cast("tuple[int, ...]", game.features(game.view(state, 0), 0).shape)
 
 
 def num_dense_actions(game: Game, state: State) -> int:
-    """Return how many dense action numbers there are in plays like the one of `state`."""
+    """Return the number of dense actions for matches with the setup of `state`."""
     if _offers(game, "num_dense"):
         return cast(int, _calls().num_dense(state))
     return game.defaults.codec.count
 
 
 def dense_index(game: Game, state: State, action: int) -> int:
-    """Return the dense number of an action: itself, unless the operation says otherwise."""
+    """Return the dense number of an action; by default, this is the action itself."""
     if not _offers(game, "dense_index"):
         return action
     return cast(int, _calls().dense_index(state, action))
 
 
 def dense_action(game: Game, state: State, index: int) -> int:
-    """Return the action that has a dense number."""
+    """Return the action for a dense number."""
     if not _offers(game, "dense_action"):
         return index
     return cast(int, _calls().dense_action(state, index))
@@ -67,9 +66,9 @@ def dense_action(game: Game, state: State, index: int) -> int:
 def action_mask(
     game: Game, state: State, count: int | None = None
 ) -> np.ndarray[Any, np.dtype[np.int8]]:
-    """Return int8 with 1 for each action that is legal now, by dense number.
+    """Return an int8 array, indexed by dense number, with 1 for each legal action.
 
-    `count` is the result of `num_dense_actions`, for callers that have it.
+    Pass `count`, the result of `num_dense_actions`, to avoid computing it again.
     """
     mask = np.zeros(num_dense_actions(game, state) if count is None else count, np.int8)
     _calls().write_mask(state, mask)

@@ -1,11 +1,11 @@
-"""The base of a game's models, the errors of games, and names of types.
+"""The base class of a game's models, the exceptions of games, and type aliases.
 
 Exceptions, all `ValueError`:
 
     GameError
-     +-- InvalidSetup     options or number of seats that the game does not offer
-     +-- IllegalAction    a move that is not legal in the present state
-     +-- UnknownRules     a version of the rules that the game does not know
+     +-- InvalidSetup     options or a number of seats that the game does not support
+     +-- IllegalAction    a move that is not legal in the current state
+     +-- UnknownRules     an unknown version of the rules
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic_core import to_json
 from typing_extensions import TypeVar
 
-if TYPE_CHECKING:  # bots without numpy import the errors and the base of the models
+if TYPE_CHECKING:  # bots without numpy import this module
     import numpy as np
 
 State: TypeAlias = "np.record"
@@ -27,13 +27,13 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 
 
 class GameError(ValueError):
-    """Something asked of a game that its rules do not allow; `str()` is fit for a person."""
+    """A request that the rules do not allow; `str()` is a message for people."""
 
 
 class InvalidSetup(GameError):
-    """Options or a number of seats that the game does not offer.
+    """Options or a number of seats that the game does not support.
 
-    `path` names the offending option (``"options.board"``) or ``"seats"``.
+    `path` names the offending option (``"options.board"``) or is ``"seats"``.
     """
 
     def __init__(self, path: str, message: str) -> None:
@@ -42,15 +42,15 @@ class InvalidSetup(GameError):
 
 
 class IllegalAction(GameError):
-    """A move that is not legal now; the message reveals nothing that the mover cannot see."""
+    """A move that is not legal now. The message does not reveal hidden information to the mover."""
 
 
 class UnknownRules(GameError):
-    """A version of the rules that the game never had, or that is newer than it."""
+    """A version of the rules that never existed, or that is newer than the installed game."""
 
 
 class Model(BaseModel):
-    """Base of every game's `Options`, `Move` and `View`: frozen, and strict about extras."""
+    """Base of every game's `Options`, `Move` and `View`: frozen, and extra fields are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
@@ -58,25 +58,25 @@ class Model(BaseModel):
     def from_wire(cls, sent: Mapping[str, Any]) -> Self:
         """Validate a model from the wire, see `docs/protocol`; raise `ValidationError`.
 
-        Nothing is converted: ``"5"``, ``5.0`` and ``true`` are not integers. Fields have their
-        names on the wire and no others. Values are read as JSON, where a tuple is a list.
+        Types are not converted: ``"5"``, ``5.0`` and ``true`` are not integers. Only the fields'
+        names on the wire are accepted. As in JSON, tuples are given as lists.
         """
         return cls.model_validate_json(to_json(sent), strict=True, by_alias=True, by_name=False)
 
     def to_wire(self) -> dict[str, Any]:
-        """Return the JSON object that travels, absent fields left out."""
+        """Return the JSON object for the wire, without absent fields."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
     def to_json(self) -> bytes:
-        """Return `to_wire` as JSON, in less time than that takes."""
+        """Return `to_wire` as JSON text, faster than by serializing its result."""
         return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude_none=True)
 
     @classmethod
     def unchecked(cls, fields: dict[str, Any]) -> Self:
-        """Return a model of values that need no validation; `fields` must have every field.
+        """Return a model without validating its values; `fields` must contain every field.
 
-        For outgoing views: validating each would double the cost of making one. The laws validate
-        the result.
+        For outgoing views, where validation would double the cost of creating one. The conformance
+        laws validate the results.
         """
         made = cls.__new__(cls)
         _set_attribute(made, "__dict__", fields)
@@ -86,7 +86,7 @@ class Model(BaseModel):
         return made
 
 
-_set_attribute = object.__setattr__  # a frozen model's own would refuse
+_set_attribute = object.__setattr__  # a frozen model refuses assignments
 
 
 @functools.cache
@@ -95,7 +95,7 @@ def _field_names(model: type[Model]) -> set[str]:
 
 
 class NoOptions(Model):
-    """The options of a game in which a host has nothing to choose."""
+    """The options of a game without options."""
 
 
 OptionsT = TypeVar("OptionsT", bound=Model, default=Any)

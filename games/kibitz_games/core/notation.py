@@ -1,4 +1,4 @@
-"""Moves as people write them and click them."""
+"""How people write and click moves."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ class Notation(ABC, Generic[MoveT]):
 
     @abstractmethod
     def format(self, move: MoveT) -> str:
-        """Write a wire move as a person would: ``"3-14"``."""
+        """Return a wire move as a person writes it: ``"3-14"``."""
 
     @abstractmethod
     def parse(self, text: str) -> MoveT:
-        """Parse a move written by `format`; `IllegalAction` says what was expected."""
+        """Parse a move written by `format`; raise `IllegalAction` with what was expected."""
 
     def spellings(self, move: MoveT) -> tuple[str, ...]:
-        """Return all ways in which a person may write a move; `format`'s comes first.
+        """Return all accepted spellings of a move, that of `format` first.
 
-        Callers that compare them ignore case and separators.
+        Callers ignore case and separators when comparing them.
         """
         return (self.format(move),)
 
     def cells(self, move: MoveT) -> tuple[str, ...]:
         """Return the names of the scene's cells to click, in order, to make a move.
 
-        The cells of one move never begin with all the cells of another move of the same turn, so
-        the last cell decides. Only a move that is the only one, such as a pass, may have no cells.
+        Within a turn, the cells of one move are never a prefix of another move's cells, so the last
+        click completes the move. A move without cells, such as a pass, must be the only legal one.
         """
         return (self.format(move),)

@@ -1,7 +1,7 @@
-"""A position of any game, on which moves can be played and taken back, like a board in chess.
+"""A position of any game on which moves can be played and taken back, like a chess library's board.
 
-It is used by bots, replays, clients, training and tests. It contains only the rules; the server has
-its own match state, with clocks and causes. ::
+Bots, replays, clients, training and tests use it. It contains no clocks or causes: the server has a
+match state of its own. ::
 
     position = Position(registry.get("number-merge"), seed=7)
     while position.outcome is None:
@@ -32,7 +32,7 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class Forfeited:
-    """A seat left the play."""
+    """A seat left the match."""
 
     seat: int
 
@@ -42,15 +42,15 @@ HistoryEntry: TypeAlias = Played | Forfeited
 
 @dataclass
 class Position:
-    """A state of a game, with the actions that led to it from its starting point.
+    """A game state and the actions that led to it.
 
-    `options` and `seats` default to the game's own defaults; `deal`, the outcome of chance at the
-    start, is drawn from `seed` unless given. Raises `InvalidSetup`. A position may also begin in
-    the middle of a play: see `from_state` and `from_view`.
+    `options` and `seats` default to the game's defaults; `deal`, the random part of the setup, is
+    drawn from `seed` unless given. Raises `InvalidSetup`. A position may also start in the middle
+    of a match: see `from_state` and `from_view`.
 
-    Actions are the small integers of `Game.legal`; `push_move` takes moves as people and programs
-    write them. Nothing else has a reference to `state`, so it may be given to a search that changes
-    it and restores it.
+    Actions are the small integers of `Game.legal`; `push_move` accepts moves as people and programs
+    write them. The position has the only reference to `state`, so a search may change it in place
+    as long as it restores it.
     """
 
     game: Game
@@ -59,7 +59,7 @@ class Position:
     seed: int = 0
     deal: Mapping[str, Json] | None = None
     history: list[HistoryEntry] = field(default_factory=list, init=False)
-    """The actions since the position began, oldest first; `push` appends and `pop` removes."""
+    """The actions since the first state, oldest first; `push` appends and `pop` removes."""
 
     def __post_init__(self) -> None:
         self.options = self.game.Options() if self.options is None else self.options
@@ -70,7 +70,7 @@ class Position:
 
     @classmethod
     def from_state(cls, game: Game, state: State) -> Self:
-        """Return the position of a copy of `state`; its `options` and `deal` are unknown (None)."""
+        """Return a position with a copy of `state`; its `options` and `deal` are unknown (None)."""
         made = cls.__new__(cls)
         made.game, made.options, made.seed, made.deal = game, None, 0, None
         made.seats, made.state, made.history = int(state["seats"]), state.copy(), []
@@ -78,15 +78,17 @@ class Position:
 
     @classmethod
     def from_view(cls, game: Game, view: Model, seed: int = 0) -> Self:
-        """Return a position that agrees with a view: the position itself if nothing is hidden.
+        """Return a position that is consistent with a view: the actual one if nothing is hidden.
 
-        In a game with hidden information the rest is drawn from `seed`, so different seeds give
-        different positions that the viewer cannot tell apart.
+        In a game with hidden information, the hidden part is drawn from `seed`; different seeds
+        give different positions that the viewer cannot distinguish.
         """
         return cls.from_state(game, game.sample(view, seed))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the fields; options as an object, since those of earlier rules have no module."""
+        """Return the fields, with options as JSON: option classes of earlier rules cannot be
+        pickled.
+        """
         options = None if self.options is None else self.options.to_wire()
         return vars(self) | {"options": options}
 
@@ -109,26 +111,26 @@ class Position:
 
     @property
     def to_act(self) -> int:
-        """The seat to act, or `TERMINAL` (-1) when the play is over."""
+        """The seat to act, or `TERMINAL` (-1) when the match is over."""
         return self.game.to_act(self.state)
 
     @property
     def legal(self) -> list[int]:
-        """The legal actions in a fixed order, empty exactly when the play is over."""
+        """The legal actions in a fixed order, empty exactly when the match is over."""
         return self.game.legal(self.state)
 
     @property
     def outcome(self) -> Outcome | None:
-        """Ranks, scores and reason of the end, or None while the play goes on."""
+        """The ranks, scores and reason for the end, or None until the match is over."""
         return self.game.outcome(self.state)
 
     @property
     def key(self) -> int:
-        """The 64-bit hash of the position and of the seat to act (Zobrist key)."""
+        """The 64-bit hash of the position and the seat to act (Zobrist key)."""
         return int(self.state["key"])
 
     def push(self, action: int) -> None:
-        """Play a legal action. Behavior is undefined for any other: the action is not checked.
+        """Play a legal action. It is not checked: the behavior for any other action is undefined.
 
         Raises `TypeError` if `action` is not an integer (see `integers.integer`).
         """
@@ -140,9 +142,9 @@ class Position:
         self.history.append(Played(seat, action))
 
     def push_move(self, move: Model | str) -> int:
-        """Play a move from the wire or as a person writes it; return its action.
+        """Play a move from the wire or as a person writes it, and return its action.
 
-        Raises `IllegalAction`, and changes nothing, if the move cannot be parsed or is illegal.
+        Raises `IllegalAction` and changes nothing if the move cannot be parsed or is illegal.
         """
         wire = self.game.notation.parse(move) if isinstance(move, str) else move
         action = self.game.decode(self.state, wire)
@@ -152,7 +154,7 @@ class Position:
     def pop(self) -> int:
         """Take back the last action and return it.
 
-        Raises `IllegalAction` if no action was played, or a seat has left since, which cannot be
+        Raises `IllegalAction` if no action was played, or if a seat has left since, which cannot be
         undone.
         """
         match self.history[-1:]:
@@ -164,16 +166,16 @@ class Position:
                 raise IllegalAction("there is no action to take back")
 
     def skip(self) -> None:
-        """Let the turn pass as if the time had run out, in a game that skips then."""
+        """Skip the turn as if time had run out, in a game whose `on_flag` is ``skip``."""
         self.push(self.game.skip(self.state))
 
     def forfeit(self, seat: int) -> None:
-        """Take a seat out of the play; this cannot be taken back."""
+        """Remove a seat from the match; this cannot be undone."""
         self.game.forfeit(self.state, seat)
         self.history.append(Forfeited(seat))
 
     def replay(self, entries: Iterable[HistoryEntry]) -> None:
-        """Repeat the history of another position that began as this one did."""
+        """Repeat the history of another position with the same first state."""
         for entry in entries:
             match entry:
                 case Played(action=action):
@@ -182,7 +184,7 @@ class Position:
                     self.forfeit(seat)
 
     def move(self, action: int) -> Model:
-        """Return an action as the move that travels."""
+        """Return the wire move for an action."""
         move: Model = self.game.encode(self.state, action)
         return move
 
@@ -191,23 +193,22 @@ class Position:
         return self.game.notation.format(self.move(action))
 
     def view(self, seat: int | None = None) -> Model:
-        """Return the view of a seat or of the public."""
+        """Return the view of a seat or the public."""
         view: Model = self.game.view(self.state, seat)
         return view
 
     def scene(self, seat: int | None = None) -> Scene:
-        """Draw the view of a seat or of the public."""
+        """Return the scene for a seat or the public."""
         return self.game.scene(self.view(seat))
 
     def text_view(self, seat: int | None = None) -> str:
-        """Return the view of a seat or of the public as text."""
+        """Return the view of a seat or the public as text."""
         return scene_text(self.scene(seat))
 
     def random_playout(self, source: random.Random) -> Outcome:
-        """Play a copy to its end with uniformly random legal actions; return the outcome.
+        """Play a copy to the end with uniformly random legal actions, and return the outcome.
 
-        This position stays as it is. The play ends, since every game bounds its length
-        (`GameInfo.max_plies`).
+        This position does not change. Every match ends within `GameInfo.max_plies`.
         """
         game, state = self.game, self.state.copy()
         while game.to_act(state) != TERMINAL:

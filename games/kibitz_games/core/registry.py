@@ -1,12 +1,12 @@
-"""The games by name: those of kibitz, and those that installed packages bring.
+"""The games by name: those of kibitz and those of installed packages.
 
-A package offers a game as an entry point of the group ``kibitz.games``, under the game's name::
+A package provides a game as an entry point in the group ``kibitz.games``, under the game's name::
 
     [project.entry-points."kibitz.games"]
     tic-tac-toe = "tic_tac_toe:GAME"
 
-Importing this module imports no game. The first `get` settles the mode of the process's kernels
-(see `kernels`); to use another mode than the default, set it before.
+Importing this module imports no game. The first `get` fixes the process's kernel mode (see
+`kernels`), so choose a mode other than the default before it.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ BUILT_IN: Mapping[str, str] = {
     "number-merge": "kibitz_games.number_merge:GAME",
     "connect-four": "kibitz_games.connect_four:GAME",
 }
-"""The games of kibitz, as entry points name them. They need no installation to be found."""
+"""The games of kibitz as entry point references, so that they are found without installation."""
 
 _LOG = logging.getLogger("kibitz.games")
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all games, also of those that do not load."""
+    """Return the names of all games, including those that fail to load."""
     return tuple(_entries())
 
 
 def can_load(name: str) -> bool:
-    """Return whether the rules of a game are installed here; all rules need numpy."""
+    """Return whether games can be loaded here: all rules need numpy."""
     return name in names() and importlib.util.find_spec("numpy") is not None
 
 
 def get(name: str, version: int | None = None) -> Game:
-    """Return the game of this name, with the rules of a version or with the present ones.
+    """Return the game with this name, with the rules of `version` or the current ones.
 
     Raises `GameError` for an unknown name, for a name that several packages use, and for a package
-    that does not load; `ModuleNotFoundError` where numpy is not installed.
+    that fails to load; `ModuleNotFoundError` if numpy is not installed.
     """
     game = _load(name)
     return game if version is None else game.at_version(version)
@@ -60,7 +60,7 @@ def get(name: str, version: int | None = None) -> Game:
 
 @functools.cache
 def load_all() -> Mapping[str, Game]:
-    """Return every game by its name, and log a warning for each that does not load."""
+    """Return every game by name, and log a warning for each that fails to load."""
     games = {}
     for name in names():
         try:
@@ -91,7 +91,7 @@ def _load(name: str) -> Game:
     (entry,) = entries
     try:
         return _checked(entry.load(), name)
-    except Exception as error:  # foreign code may raise anything
+    except Exception as error:  # third-party code may raise anything
         if isinstance(error, ModuleNotFoundError) and error.name == "numpy":
             raise
         reason = f"{type(error).__name__}: {error}"

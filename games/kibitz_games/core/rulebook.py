@@ -1,4 +1,4 @@
-"""The rules of the games in words: pages of `docs/games`, or of the package that has the game."""
+"""The rules of the games in prose: pages in `docs/games` or in the game's package."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from kibitz_games.core.game import GameError
 
 _HERE = Path(__file__).parents[2]
 PLACES = (_HERE / "kibitz_rulebook", _HERE.parent / "docs" / "games")
-"""The pages of kibitz, in an installed package and in a checkout."""
+"""The directories of kibitz's pages: in an installed package and in a checkout."""
 _HIDDEN = re.compile(r"^(?:!\[|<!--).*\n+", re.MULTILINE)
-"""Pictures, and the marks between which a table is generated."""
+"""Matches images, and the markers around generated tables."""
 
 
 def path(game: str) -> Path | None:
-    """Return the path of a game's page, None if there is none."""
+    """Return the path of a game's page, or None if it has none."""
     try:
         module = sys.modules[type(registry.get(game)).__module__]
     except GameError:
@@ -28,6 +28,6 @@ def path(game: str) -> Path | None:
 
 
 def page(game: str) -> str | None:
-    """Return the page of a game in Markdown, None if there is none."""
+    """Return a game's page in Markdown, or None if it has none."""
     file = path(game)
     return None if file is None else _HIDDEN.sub("", file.read_text(encoding="utf-8"))

@@ -1,12 +1,12 @@
-"""A neutral drawing of a position, which renderers draw without knowing the game.
+"""A game-independent description of a drawing of a position.
 
-A game turns a view into a `Scene`; the terminal, the image export and the web page draw scenes. A
-scene contains no rules, so clients need none.
+A game converts a view to a `Scene`; the terminal, the image export and the web page draw scenes.
+They need no knowledge of the rules.
 
-Coordinates are lattice units, x to the right and y downwards. On a ``"square"`` lattice neighbors
-are one unit apart both ways. On a ``"hex"`` lattice neighbors in a row are two units of x apart,
-rows are one unit of y apart, and odd rows are shifted by one unit of x. A renderer scales y by
-sqrt(3) there to make hexagons regular.
+Coordinates are lattice units, x to the right and y downwards. On a ``"square"`` lattice, neighbors
+are one unit apart in both directions. On a ``"hex"`` lattice, neighbors in a row are two units of x
+apart, rows are one unit of y apart, and odd rows are shifted by one unit of x. Renderers scale its
+y by sqrt(3) to make the hexagons regular.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ from typing import Literal
 
 Lattice = Literal["square", "hex"]
 CellKind = Literal[
-    "hole",  # a hollow in a wooden board, for pegs
-    "home",  # the same, in the color of the seat whose home it is
+    "hole",  # a hole for pegs in a wooden board
+    "home",  # a hole in the color of the seat whose home it is
     "goal",
-    "point",  # a crossing of the lines of a board, for stones
-    "floor",  # a tile that may be entered or taken
-    "fog",  # a tile unknown to the viewer
-    "seen",  # a tile that the viewer has been on, or remembers
-    "rock",  # a tile that nothing enters
+    "point",  # an intersection of lines, for stones
+    "floor",  # a tile that pieces may enter or take
+    "fog",  # a tile that the viewer has not seen
+    "seen",  # a tile that the viewer has visited or remembers
+    "rock",  # an impassable tile
     "wreck",
-    "gone",  # a tile that is no longer there
+    "gone",  # a tile that was removed
     "number",  # a card with a number on it
-    "button",  # not a place of the board: a button that a player picks to act
+    "button",  # a button for an action, not a place on the board
 ]
-"""The look of a place; renderers implement these words for all games."""
+"""The look of a cell; renderers implement these kinds for all games."""
 PieceColour = Literal["black", "white"]
-"""The color of a piece in games whose pieces have one, whichever seat plays them."""
+"""The color of a piece, in games where it does not depend on the seat."""
 MarkKind = Literal["from", "to", "path", "win", "vision"]
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One place of the board.
+    """One cell of the board.
 
-    `name` is what a person types and what `Notation.cells` returns; `owner` is the seat whose
-    piece stands there; `tint` the seat whose color tints the ground (a home triangle, say).
-    `colour` is that of a stone on a ``point``, in games where the seats may change colors; without
-    it the owner determines the look of a piece. A stone without an owner yet has a color only.
-    `glyph` is at most three terminal columns wide; `heading` is degrees clockwise from north for
-    pieces that face somewhere.
+    `name` is what a person types and what `Notation.cells` returns; `owner` is the seat whose piece
+    stands there; `tint` is the seat whose color tints the ground (for example of a home triangle).
+    `colour` is the color of a stone on a ``point``, in games where the seats may swap colors;
+    without it, the owner determines the look of a piece. A stone that has no owner yet has only a
+    color. `glyph` is at most three terminal columns wide; `heading` is degrees clockwise from north
+    for pieces that face somewhere.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A highlight over cells, in order: the last move's ends, its path, a winning line."""
+    """A highlight over cells, in order: both ends of the last move, its path, a winning line."""
 
     kind: MarkKind
     cells: tuple[str, ...]
@@ -71,7 +71,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A coordinate at the edge of the board: text of at most three columns, centered on a place."""
+    """A coordinate at the edge of the board: centered text at most three columns wide."""
 
     text: str
     x: float
@@ -80,13 +80,13 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Everything a renderer needs: the cells, the highlights, and lines of text below.
+    """Everything a renderer needs: the cells, the highlights, and the lines of text below.
 
-    The text names players with `seat_name`, since a view does not contain their names; renderers
-    fill these in with `with_names`.
+    The text refers to players by `seat_name`, since a view does not contain their names; renderers
+    insert these with `with_names`.
 
-    Labels stand one place outside of the cells, where no cell is. `colours` has the seats' colors,
-    by seat; it is empty if pieces have none, or while they are undecided.
+    Labels are one unit outside the cells. `colours` are the seats' colors, by seat; it is empty if
+    pieces have no colors, or while they are undecided.
     """
 
     lattice: Lattice
@@ -101,12 +101,12 @@ _SEAT_NAME = re.compile(r"\bseat ([1-9]\d*)\b")
 
 
 def seat_name(seat: int) -> str:
-    """Return how the text of a scene names a player: ``seat 1`` is the first one."""
+    """Return the placeholder for a player in a scene's text: ``seat 1`` is the first."""
     return f"seat {seat + 1}"
 
 
 def with_names(scene: Scene, names: Sequence[str]) -> Scene:
-    """Return `scene` with the players' `names`, by seat, wherever its text has `seat_name`."""
+    """Return `scene` with every `seat_name` in its text replaced by the player's name."""
 
     def name(match: re.Match[str]) -> str:
         seat = int(match[1]) - 1

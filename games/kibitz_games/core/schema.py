@@ -1,4 +1,4 @@
-"""The JSON Schema of every registered game's wire models, as one document.
+"""The JSON Schema of all games' wire models, as one document.
 
 ``python -m kibitz_games.core.schema`` prints it.
 """
@@ -15,7 +15,7 @@ from kibitz_games.core.game import Game, Model
 
 
 def document() -> dict[str, Any]:
-    """Return the document; its ``$defs`` hold ``<game>.Options``, ``<game>.Move``, ..."""
+    """Return the document; its ``$defs`` are ``<game>.Options``, ``<game>.Move``, ..."""
     definitions: dict[str, Any] = {}
     versions = {}
     for name in sorted(registry.names()):
@@ -32,7 +32,7 @@ def document() -> dict[str, Any]:
 
 
 def _definitions(game: Game, role: str, model: type[Model]) -> dict[str, Any]:
-    """Return a model by its role and all that it refers to, by names that begin with the game's."""
+    """Return a model and the models it refers to, under names prefixed with the game's name."""
     prefix = game.info.name
     schema = model.model_json_schema(ref_template=f"#/$defs/{prefix}.{{model}}")
     parts = schema.pop("$defs", {}) | {role: schema}
@@ -40,7 +40,7 @@ def _definitions(game: Game, role: str, model: type[Model]) -> dict[str, Any]:
 
 
 def text() -> str:
-    """Return the document as text that is the same every time."""
+    """Return the document as deterministic text."""
     return json.dumps(document(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 

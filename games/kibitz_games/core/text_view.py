@@ -1,17 +1,17 @@
 """A scene as compact text: for language models, screen readers and terminals without graphics.
 
-It has four parts; a game without a board lacks the middle two::
+It has four parts; a game without a board omits the two in the middle::
 
     black: 3 stones, ada, to move            the lines of the scene's text
     white: 2 stones, bob
       a1  . . . . .                          the board: a symbol for each place, rows from the top,
       a2  . 1 2 . .                          each behind the name of its first place
     . free; 1 ada, black; 2 bob, white       the symbols that occur
-    ada: b2 ...                              where everybody's pieces are, by the names of moves
+    ada: b2 ...                              where each seat's pieces are, as moves name the cells
     last move to b2 by ada                   the marks
 
-A place shows its piece, by the number of its seat, or else its ground. Places whose glyph is their
-name, or a number, show that.
+A cell shows the seat number of its piece, otherwise its ground. A cell whose glyph is its name or a
+number shows the glyph.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _GROUNDS: Final[dict[CellKind, tuple[str, str]]] = {
     "gone": ("-", "gone"),
     "number": ("0", "a number"),
 }
-"""The symbol of the ground of each kind, and its meaning. Buttons are not on the board."""
+"""The symbol for each kind of ground, and its meaning. Buttons are not on the board."""
 _TINTED: Final[dict[CellKind, str]] = {
     "home": "free, home of {}",
     "goal": "free, goal of {}",
@@ -71,7 +71,7 @@ def scene_text(scene: Scene, names: Sequence[str] = ()) -> str:
 
 
 def symbol(cell: Cell) -> str:
-    """Return the symbol of a place on the board: its piece, or else its ground."""
+    """Return the symbol of a cell: its piece, or its ground if it is empty."""
     if cell.owner is not None:
         return str(cell.owner + 1)
     if cell.colour is not None:
@@ -84,10 +84,10 @@ def symbol(cell: Cell) -> str:
 
 
 def _board(scene: Scene, cells: Sequence[Cell]) -> Iterator[str]:
-    """Yield the rows from the top, each behind the name of its first place."""
+    """Yield the rows from the top, each after the name of its first cell."""
     width = max(len(symbol(cell)) for cell in cells) + 1
     left = min(cell.x for cell in cells)
-    apart = (width + 1) // 2 if scene.lattice == "hex" else width  # columns of a unit of x
+    apart = (width + 1) // 2 if scene.lattice == "hex" else width  # text columns per unit of x
     rows: dict[float, list[Cell]] = defaultdict(list)
     for cell in sorted(cells, key=lambda cell: (cell.y, cell.x)):
         rows[cell.y].append(cell)
@@ -109,7 +109,7 @@ def _legend(scene: Scene, cells: Sequence[Cell], name: _Name) -> Iterator[str]:
 
 
 def _meaning(scene: Scene, cell: Cell, name: _Name) -> str:
-    """Return the meaning of a place's symbol; empty if the symbol says it."""
+    """Return the meaning of a cell's symbol; empty if the symbol needs no explanation."""
     if cell.owner is not None:
         colour = f", {scene.colours[cell.owner]}" if cell.owner < len(scene.colours) else ""
         return name(cell.owner) + colour
@@ -123,7 +123,7 @@ def _meaning(scene: Scene, cell: Cell, name: _Name) -> str:
 
 
 def _pieces(cells: Sequence[Cell], name: _Name) -> Iterator[str]:
-    """Yield where the pieces of each seat are, by the names that moves use."""
+    """Yield a line for each seat with the cells of its pieces, named as in moves."""
     places: dict[int, list[str]] = defaultdict(list)
     for cell in cells:
         if cell.owner is not None:

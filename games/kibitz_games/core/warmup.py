@@ -1,4 +1,4 @@
-"""Compiling a whole game before it is needed."""
+"""Ahead-of-time compilation of all kernels of a game."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from kibitz_games.compiled.warmup import warm_up_operations
 from kibitz_games.core.game import Game, Model
 
 MOST_PLIES = 300
-"""The limit on plies of a warm-up, by which a game has called every kernel it will call."""
+"""The limit on the plies of a warm-up, enough for a game to call all of its kernels."""
 
 
 def warm_up(game: Game, options: Model | None = None, seats: int | None = None) -> None:
-    """Compile or load all kernels of a game, by using each once on a real start state.
+    """Compile or load all kernels of a game by calling each once on an initial state.
 
-    A bot does this, and the same with its own kernels, before it reports that it is ready.
+    A bot does this, for its own kernels too, before it reports that it is ready.
     """
     chosen = game.Options() if options is None else options
     players = game.info.seats[0] if seats is None else seats
@@ -31,8 +31,8 @@ def warm_up(game: Game, options: Model | None = None, seats: int | None = None) 
 def warm_up_for_server(game: Game) -> None:
     """Compile or load every kernel of a game that a server calls.
 
-    A mark beside the machine code says that all of it is there, see `is_compiled`. It takes a
-    fraction of a second if the mark exists, and up to a minute if not.
+    Takes a fraction of a second if the machine code is cached, otherwise up to a minute. Then
+    creates the marker file that `is_compiled` looks for.
     """
     for values in game.warm_up_options:
         options, seats = game.Options.from_wire(values), game.info.seats[0]
@@ -43,19 +43,19 @@ def warm_up_for_server(game: Game) -> None:
 
 
 def is_compiled(game: Game) -> bool:
-    """Return whether a server can load all kernels of a game, so that it compiles none."""
+    """Return whether a server can load all kernels of a game without compiling any."""
     return _mark(game).exists()
 
 
 def _mark(game: Game) -> Path:
-    """Return the file that marks the machine code of a game's rules as complete."""
+    """Return the path of the file that marks the machine code of a game's rules as complete."""
     rules = Path(inspect.getfile(type(game))).resolve()
     key = cache.fingerprint(Path(__file__).resolve())  # the calls that compile everything
     return cache.module_directory(rules) / f"{game.info.name}-{key[:16]}.server"
 
 
 def _serve(game: Game, start: np.record, seats: int) -> None:
-    """Use everything that a server asks of a game: for a start, after a move, and at an end."""
+    """Call everything that a server calls: at the start, after a move, and at the end."""
     _show(game, start, seats)
     if game.info.on_flag == "skip":
         game.play_turn(start.copy(), game.skip(start))
@@ -74,7 +74,7 @@ def _serve(game: Game, start: np.record, seats: int) -> None:
 
 
 def _show(game: Game, state: np.record, seats: int) -> None:
-    """Make the messages to players and spectators for a state."""
+    """Build the messages to players and spectators for a state."""
     for seat in (None, *range(seats)):
         view = game.view(state, seat)
         view.to_wire()
@@ -92,7 +92,7 @@ def _write(game: Game, state: np.record) -> None:
 
 
 def _exercise(game: Game, state: np.record, players: int) -> None:
-    """Use everything of a game that its interface offers on a state, which is spoilt by it."""
+    """Call all methods of a game's interface on a state; this modifies the state."""
     action = game.decode(state, game.encode(state, game.legal(state)[0]))
     game.play(state, action)
     game.view(state, None)
